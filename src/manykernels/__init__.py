@@ -1,0 +1,33 @@
+"""Multiple kernel learning: the predictor and the kernel weights together, with a certificate of optimality.
+
+>>> from manykernels import MKLClassifier
+>>> from manykernels.kernels import RBF
+>>> clf = MKLClassifier([RBF(gamma=g) for g in (0.01, 0.1, 1.0)]).fit(X, y)  # doctest: +SKIP
+>>> clf.kernel_weights_, clf.duality_gap_  # doctest: +SKIP
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "MKLClassifier": ".estimators",
+    "MKLRegressor": ".estimators",
+    "MKLOneClass": ".estimators",
+    "load": ".estimators",
+    "KernelStack": ".kernels",
+}
+_MODULES = ("regularizers", "losses", "kernels", "inspect")
+__all__ = [*_HOMES, *_MODULES, "__version__"]
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
+    if name in _MODULES:
+        return import_module("." + name, __name__)
+    raise AttributeError(f"module 'manykernels' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,14 @@
+"""Banks: the kernels of one data set, as operations."""
+
+from ._base import Bank, Cross
+from .dense import DenseBank
+
+__all__ = ["Bank", "Cross", "DenseBank", "PairwiseBank"]
+
+
+def __getattr__(name):
+    if name == "PairwiseBank":
+        from .pairwise import PairwiseBank
+
+        return PairwiseBank
+    raise AttributeError(name)

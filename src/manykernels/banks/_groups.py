@@ -1,0 +1,144 @@
+"""Groups of kernels that share a base on one view, and the sides of blocks of kernels that have none."""
+
+import copy
+
+import numpy as np
+
+from ..kernels._pairs import Pairs, Side
+from ..kernels._wrap import len_
+from ..kernels.normalize import inverse_root
+from ._tables import LOG2E
+
+
+class Group:
+    """The kernels `members` that share a base on one view: what turns a base block into all of them."""
+
+    def __init__(self, view, kernels, members, X, dtype):
+        self.view, self.members = view, np.array(members)
+        self.kernels = [kernels[m] for m in members]
+        base = self.kernels[0].base
+        pairs = {None: Called, "gram": Gram}.get(base)
+        self.pairs = Pairs(base, X, dtype) if pairs is None else pairs(self.kernels[0], dtype)
+        forms = [(1, 1.0, 0.0) if base is None else kernel.form() for kernel in self.kernels]
+        self.generic = np.array([form is None for form in forms])
+        forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
+        self.degree = forms[:, 0].astype(np.int64)
+        self.rate = -forms[:, 1]
+        forms[self.degree == 0] *= LOG2E
+        self.g, self.c = forms[:, 1].astype(dtype), forms[:, 2].astype(dtype)
+        self.wave = (self.degree == 0) & (forms[:, 2] == 0)
+        self.tabular = dtype == np.float32 and base in ("sqdist", "l1", "chi2")
+
+    def subset(self, chosen, members):
+        """The group of some of its kernels, known elsewhere as `members`."""
+        part = copy.copy(self)
+        part.members, part.kernels = members, [self.kernels[m] for m in chosen]
+        for name in ("generic", "degree", "rate", "g", "c", "wave"):
+            setattr(part, name, getattr(self, name)[chosen])
+        return part
+
+    def side(self, view, index=None, normalize=None):
+        """The examples of a View prepared for this group's base, with the factors of its kernels' rows."""
+        side = self.pairs.side(view.X, index)
+        factor = np.ones((self.members.size, len_(view.X)))
+        if view.present is not None:
+            factor *= view.present
+        if normalize == "spherical":
+            scaled = [not kernel.exempt for kernel in self.kernels]
+            factor[scaled] *= inverse_root(self.diagonals(side))[scaled]
+        if (factor != 1).any():
+            side.factor = factor.astype(self.pairs.dtype)
+        return side
+
+    def diagonals(self, side):
+        """k_m(x, x) before factors, (members, n) float64."""
+        own = side.own.astype(np.float64)
+        if self.pairs.kind is None:
+            return own[None]
+        return np.array([kernel.from_base(own, own.copy(), own, own) for kernel in self.kernels])
+
+    def pieces(self, B, left, right, chosen):
+        """(block, the chosen kernels that are functions of it by `form`): B itself, then a block a generic kernel."""
+        plain = chosen[~self.generic[chosen]]
+        if plain.size:
+            yield B, plain
+        for m in chosen[self.generic[chosen]]:
+            yield self.kernels[m].from_base(B, np.empty_like(B), left.own[:, None], right.own), np.array([m])
+
+    def cost(self):
+        """Nanoseconds, roughly, to compute an entry of all its kernels (a stored one takes about 0.5 to read)."""
+        if self.pairs.kind in (None, "gram"):
+            return 20.0
+        waves = 1.2 * self.wave.sum()
+        return 1.0 + (min(waves, 4.0) if self.tabular else waves) + 3.0 * self.generic.sum() + 0.5 * (~self.wave).sum()
+
+    def top(self, left, right):
+        """An upper bound of the base between two sides."""
+        if self.pairs.kind == "sqdist" and left.square is not None and left.square.size and right.square.size:
+            return 1.001 * (np.sqrt(left.square.max()) + np.sqrt(right.square.max())) ** 2
+        return np.inf
+
+    def column(self, left, right):
+        """(middle, half-width) of the interval of a smooth base on one dense column, else None."""
+        if self.pairs.kind not in ("dot", "sqdist") or not isinstance(left.x, np.ndarray) or len(left.x) != 1:
+            return None
+        low, high = (float(f([f(left.x), f(right.x)])) for f in (np.min, np.max))
+        return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or 1.0
+
+
+class Called:
+    """The block of a kernel without a base: the kernel itself, called on the examples of the tile."""
+
+    kind = None
+
+    def __init__(self, kernel, dtype):
+        self.kernel, self.dtype = kernel, np.dtype(dtype)
+
+    def side(self, X, index=None):
+        return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
+
+    def block(self, left, right, out, hits=None):
+        out[:] = self.kernel(left.x, right.x)
+        if hits is not None:
+            out[hits] = left.own[hits[0]]
+        return out
+
+
+class Gram(Called):
+    """The block of an object with fit_transform: rows of its Gram matrix, columns by training example."""
+
+    kind = "gram"
+
+    def side(self, X, index=None):
+        if index is None:
+            K = self.kernel.transform(X)
+            return Rows(K.astype(self.dtype), np.full(len(K), np.nan, self.dtype), None, None)
+        self.kernel = copy.copy(self.kernel)
+        K = self.kernel.fit(X)
+        if K.shape != (len_(X), len_(X)):
+            raise ValueError(f"fit_transform of {self.kernel.transformer!r} returned {K.shape} for {len_(X)} examples.")
+        return Rows(K.astype(self.dtype), np.diag(K).astype(self.dtype), None, index)
+
+    def block(self, left, right, out, hits=None):
+        out[:] = left.x[:, right.index]
+        return out
+
+
+class Rows(Side):
+    """A side whose examples are the rows of x, which may be a list."""
+
+    def take(self, rows):
+        x = self.x
+        if x is not None:
+            x = x[rows] if hasattr(x, "shape") else [x[i] for i in np.arange(len(x))[rows]]
+        factor = None if self.factor is None else self.factor[:, rows]
+        return Rows(x, self.own[rows], None, None if self.index is None else self.index[rows], factor)
+
+
+def make_groups(kernel_list, views, dtype):
+    """One group per base and view; kernels that are called or fitted stay alone."""
+    members = {}
+    for m, (kernel, view) in enumerate(zip(kernel_list.kernels, kernel_list.view_of, strict=True)):
+        alone = m if kernel.base in (None, "gram") else -1
+        members.setdefault((int(view), kernel.base, alone), []).append(m)
+    return [Group(view, kernel_list.kernels, ms, views[view].X, dtype) for (view, _, _), ms in members.items()]

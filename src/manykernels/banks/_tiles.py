@@ -1,0 +1,250 @@
+"""Weighted sums and products of kernels between two lists of sides, tile by tile on the shared threads."""
+
+import numpy as np
+
+from .._threads import n_threads, run_blocks
+from ..kernels._pairs import same
+from ._tables import cells, cubics, n_nodes, nodes
+
+BUFFERS = 5  # tiles that one thread holds at a time
+SMALLEST = 16 * 64
+
+
+def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None):
+    """(rows, cols) of a tile of at most 2¹⁸ entries, fewer where `BUFFERS` of them per thread exceed the budget."""
+    entries = 2**18
+    if budget is not None:
+        entries = int(np.clip(budget // (BUFFERS * itemsize * threads), SMALLEST, entries))
+    rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // 8))))
+    return rows, max(1, min(n_cols, entries // rows))
+
+
+class Tiles:
+    """Sums and products over `groups`, kernel m times scale[m]; sides are lists with an entry per group."""
+
+    def __init__(self, groups, dtype, scale, n_jobs, budget):
+        self.groups, self.dtype, self.scale, self.n_jobs, self.budget = groups, dtype, scale, n_jobs, budget
+
+    def shape(self, n_rows, n_cols, layers=1):
+        budget = None if self.budget is None else self.budget // layers
+        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget)
+
+    def active(self, wanted):
+        """(number, group, its wanted kernels as positions within it) of the groups with a wanted kernel."""
+        found = []
+        for i, group in enumerate(self.groups):
+            chosen = np.flatnonzero(wanted[group.members])
+            if chosen.size:
+                found.append((i, group, chosen))
+        return found
+
+    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False):
+        """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M)."""
+        from ..loops.elementwise import combine, tabulate
+
+        weights = theta * self.scale
+        rb, cb = self.shape(n_rows, n_cols, len(theta))
+        none = np.empty((0, 0), self.dtype)
+        plans, columns = [], []
+        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+            smooth = self._smooth(group, chosen, left[i], right[i], min(n_rows, n_cols))
+            exponentials = group.wave[chosen].sum()
+            spent = 0.4 + len(theta) * (min(1.2 * exponentials, 2.5) + 0.7 * (chosen.size - exponentials))
+            if smooth is not None and left[i].factor is right[i].factor is None and 0.06 * smooth[2] * len(theta) < spent:
+                columns.append((i, *smooth, _core(group, chosen, weights[:, group.members[chosen]], *smooth)))
+                continue
+            waves, chosen = _split(group, chosen, left[i], right[i], n_rows * n_cols, 2.5 * len(theta))
+            tables = []
+            if waves.size:
+                table, *rest = cubics(group.rate[waves], group.top(left[i], right[i]))
+                sums = np.tensordot(weights[:, group.members[waves]], table, 1).astype(np.float32)
+                tables = [(t, *rest) for t in sums]
+            plans.append((i, group, chosen, tables))
+
+        def work(tile):
+            r0, r1, c0, c1 = tile
+            total = np.zeros((len(theta), r1 - r0, c1 - c0), self.dtype)
+            B = np.empty(total.shape[1:], self.dtype)
+            hits = None
+            for i, group, chosen, tables in plans:
+                a, b = left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1))
+                hits = same(a.index, b.index) if hits is None else hits
+                group.pairs.block(a, b, B, hits)
+                for t, table in enumerate(tables):
+                    tabulate(B, *table, total[t])
+                for block, ms in group.pieces(B, a, b, chosen):
+                    F = none if b.factor is None else b.factor[ms]
+                    rows = np.ones((1, r1 - r0)) if a.factor is None else a.factor[ms]
+                    for t in range(len(theta)):
+                        W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
+                        combine(block, group.degree[ms], group.g[ms], group.c[ms], W, F, total[t])
+            if columns:
+                _add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
+            emit(r0, r1, c0, c1, total)
+
+        tiles = []
+        for r0 in range(0, n_rows, rb):
+            for c0 in range(r0 if symmetric else 0, n_cols, cb):
+                tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
+        run_blocks(work, tiles, self.n_jobs)
+
+    def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
+        """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
+
+        `halved`: left is right, and only w'K_m a with w = a is wanted of the result, so blocks below the diagonal are
+        left out and those above count twice. `check(group, kernels, block, a, b)` sees every block.
+        """
+        T, n_cols = A.shape
+        where = np.full(self.scale.size, -1)
+        where[kernels] = np.arange(len(kernels))
+        rb, cb = self.shape(n_rows, n_cols)
+        result = np.zeros((T, len(kernels), n_rows))
+        plans, columns = [], []
+        for i, group, chosen in self.active(where >= 0):
+            vectors = np.ascontiguousarray(A, self.dtype)[None]
+            if right[i].factor is not None:
+                vectors = np.ascontiguousarray(vectors * right[i].factor[chosen][:, None])
+            smooth = self._smooth(group, chosen, left[i], right[i], min(n_rows, n_cols))
+            if smooth is not None and (check is None or all(group.kernels[m].psd for m in chosen)):
+                columns.append((i, group, chosen, vectors, *smooth))
+                continue
+            waves, direct = _split(group, chosen, left[i], right[i], n_rows * n_cols, 6.0 * T, factors=True)
+            table = None
+            if waves.size:
+                coefficients, *rest = cubics(group.rate[waves], group.top(left[i], right[i]))
+                table = coefficients.reshape(waves.size, -1), *rest
+                rb = max(16, min(rb, 2**18 // (T * len(coefficients[0]))))
+            plans.append((i, group, chosen, waves, direct, table, vectors))
+
+        def rows(block):
+            r0, r1 = block
+            for i, group, chosen, waves, direct, table, vectors in plans:
+                sums = self._block_products(
+                    group, left[i].take(slice(r0, r1)), right[i], vectors, chosen, waves, direct, table, cb,
+                    (r0, r1) if halved else None, check,
+                )
+                result[:, where[group.members[chosen]], r0:r1] = sums.transpose(2, 1, 0)
+
+        def column(plan):
+            i, group, chosen, vectors, *interval = plan
+            sums = _column_products(group, left[i], right[i], chosen, vectors, *interval)
+            result[:, where[group.members[chosen]]] = sums.transpose(2, 1, 0)
+
+        if plans:
+            run_blocks(rows, [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)
+        if columns:
+            run_blocks(column, columns, self.n_jobs)
+        result *= self.scale[kernels][:, None]
+        return result
+
+    def _smooth(self, group, chosen, left, right, n):
+        """(middle, half-width, nodes) where all chosen kernels are smooth functions of one column, else None."""
+        interval = None if group.generic[chosen].any() else group.column(left, right)
+        if interval is None:
+            return None
+        p = int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], self.dtype == np.float64).max())
+        return (*interval, p) if 3 * p < n else None
+
+    def _block_products(self, group, a, right, vectors, chosen, waves, direct, table, cb, halved, check):
+        """(rows, chosen, T) sums for the rows of one side `a`."""
+        from ..loops.elementwise import multiply, scatter
+
+        n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
+        sums = np.zeros((n_rows, chosen.size, T))
+        if table is not None:
+            H = np.zeros((n_rows, T, table[0].shape[1] // 4, 4))
+        for c0 in range(halved[0] if halved else 0, n_cols, cb):
+            c1 = min(c0 + cb, n_cols)
+            b = right.take(slice(c0, c1))
+            B = group.pairs.block(a, b, np.empty((n_rows, c1 - c0), self.dtype), same(a.index, b.index))
+            v = vectors[:, :, c0:c1]
+            if halved:
+                v = v * np.where(np.arange(c0, c1) < halved[1], 1, 2).astype(self.dtype)
+            if table is not None:  # the factors of exponentials are those of the view, the same for all
+                shared = v[np.searchsorted(chosen, waves[0]) if len(v) > 1 else 0]
+                scatter(B, np.ascontiguousarray(shared), *table[1:], H)
+            for piece, ms in group.pieces(B, a, b, direct):
+                if check is not None:
+                    check(group, ms, piece, a, b)
+                at = np.searchsorted(chosen, ms)
+                part = np.zeros((n_rows, ms.size, T))
+                mine = np.ascontiguousarray(v if len(v) == 1 else v[at])
+                multiply(piece, group.degree[ms], group.g[ms], group.c[ms], mine, part)
+                sums[:, at] += part
+        if table is not None:
+            part = H.reshape(n_rows * T, -1) @ table[0].T
+            sums[:, np.searchsorted(chosen, waves)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
+        return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
+
+
+def _split(group, chosen, left, right, entries, cost, factors=False):
+    """(exponentials to take from a table, the rest); a table costs `cost` ns an entry, an exponential about 1.2."""
+    waves = chosen[group.wave[chosen]]
+    if group.tabular and waves.size > 1 and (factors or (left.factor is None and right.factor is None)):
+        size = 32 * cells(group.rate[waves], group.top(left, right))[1]
+        if entries * (1.2 * waves.size - cost) > 30.0 * size * waves.size:
+            return waves, chosen[~group.wave[chosen]]
+    return chosen[:0], chosen
+
+
+def _at_nodes(group, middle, half, p, dtype):
+    """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients."""
+    from ..loops.elementwise import pair
+
+    z, transform = nodes(p)
+    points = np.ascontiguousarray((z * half + middle)[None], dtype)
+    B = np.empty((p, p), dtype)
+    pair(0 if group.pairs.kind == "dot" else 1, points, points, B)
+    return B, transform
+
+
+def _core(group, chosen, weights, middle, half, p):
+    """C_t (T, p, p) with Σ_m weights_tm k_m(x, y) = Σ_kl C_tkl T_k(x) T_l(y)."""
+    from ..loops.elementwise import combine
+
+    dtype = group.pairs.dtype
+    B, transform = _at_nodes(group, middle, half, p, dtype)
+    core = np.zeros((len(weights), p, p), dtype)
+    for total, w in zip(core, weights, strict=True):
+        W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)), dtype)
+        combine(B, group.degree[chosen], group.g[chosen], group.c[chosen], W, np.empty((0, 0), dtype), total)
+    return transform @ core.astype(float) @ transform.T
+
+
+def _add_columns(total, columns, left, right, rows, cols):
+    """Adds the smooth kernels of single columns to a tile (T, rows, cols): products of Chebyshev features, by BLAS."""
+    width = max(512, max(p for _, _, _, p, _ in columns))
+    A = np.empty((*total.shape[:2], width), total.dtype)
+    B = np.empty((width, total.shape[2]), total.dtype)
+    filled = 0
+    for i, middle, half, p, core in columns:
+        if filled + p > width:
+            total += A[:, :, :filled] @ B[:filled]
+            filled = 0
+        A[:, :, filled : filled + p] = _features(left[i].x[0, rows], middle, half, p).T @ core
+        B[filled : filled + p] = _features(right[i].x[0, cols], middle, half, p)
+        filled += p
+    total += A[:, :, :filled] @ B[:filled]
+
+
+def _features(x, middle, half, p):
+    """T_k((x − middle) / half), (p, n)."""
+    from ..loops.elementwise import chebyshev
+
+    T = np.empty((p, x.size))
+    chebyshev((x - middle) / half, T)
+    return T
+
+
+def _column_products(group, left, right, chosen, vectors, middle, half, p):
+    """Products with smooth kernels of one column, by way of the kernels between p Chebyshev nodes."""
+    from ..loops.elementwise import multiply
+
+    B, transform = _at_nodes(group, middle, half, p, left.x.dtype)
+    basis = _features(right.x[0], middle, half, p)
+    at_nodes = np.ascontiguousarray((vectors.astype(float) @ basis.T) @ transform, B.dtype)
+    sums = np.zeros((p, chosen.size, vectors.shape[1]))
+    multiply(B, group.degree[chosen], group.g[chosen], group.c[chosen], at_nodes, sums)
+    sums = _features(left.x[0], middle, half, p).T @ (transform @ sums.reshape(p, -1))
+    sums = sums.reshape(left.own.size, chosen.size, -1)
+    return sums if left.factor is None else sums * left.factor[chosen].T[:, :, None]

@@ -1,0 +1,328 @@
+"""Kernels that lie in memory as a stack of matrices, in either memory order, used in place."""
+
+import warnings
+
+import numpy as np
+
+from .._threads import limit_blas, run_blocks
+from ._base import Bank, Cross
+
+ROWS = 64  # rows of one block of work: fixed, so that results do not depend on the number of threads
+
+
+class Stack:
+    """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
+
+    def __init__(self, array, last=False):
+        self.array, self.last = array, last
+        self.shape = array.shape if last else (*array.shape[1:], array.shape[0])  # (n, n', M)
+
+    @classmethod
+    def of(cls, X):
+        """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
+        if hasattr(X, "matrices"):
+            return cls(X.matrices)
+        X = np.asarray(X)
+        if X.ndim != 3:
+            raise ValueError(
+                f"X has shape {X.shape}; precomputed kernels are (n, n_train, M), one matrix along the last axis "
+                "for each kernel (np.stack(matrices, axis=2)), or a KernelStack"
+            )
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64 if X.dtype.itemsize > 2 else np.float32)
+        first = np.moveaxis(X, 2, 0)
+        if first.flags.c_contiguous:
+            return cls(first)
+        if X.flags.c_contiguous:
+            return cls(X, last=True)
+        return cls(np.ascontiguousarray(first))
+
+    def matrix(self, m):
+        return self.array[..., m] if self.last else self.array[m]
+
+    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
+        """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; `symmetric` reads only the upper triangle."""
+        from ..loops import stack as loops
+
+        kernels = np.flatnonzero(w)
+        w = np.asarray(w, dtype=dtype)
+        shift = np.zeros_like(w) if shift is None else shift.astype(dtype)
+        out = np.empty((len(rows), len(cols)), dtype)
+        if self.last and 2 * len(kernels) > len(w):
+            kernels = kernels[:0]  # all of them, without gathering
+        else:
+            w, shift = w[kernels], shift[kernels]
+        loop = loops.combine_last if self.last else loops.combine_first
+
+        def block(r0):
+            part = slice(r0, r0 + ROWS)
+            loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, out[part])
+
+        run_blocks(block, range(0, len(rows), ROWS), n_jobs)
+        if symmetric:
+            loops.mirror(out)
+        return out
+
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None):
+        """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in the arithmetic of A's type."""
+        from ..loops import stack as loops
+
+        A = np.ascontiguousarray(A, dtype=np.float32 if self.array.dtype == A.dtype == np.float32 else np.float64)
+        shift = shift.astype(A.dtype)
+        sums = A.sum(axis=1, dtype=np.float64)
+        out = np.empty((len(A), len(kernels), len(rows)))
+
+        def block(r0):
+            part = slice(r0, r0 + ROWS)
+            if self.last:
+                loops.multiply_last(self.array, kernels, shift, A, sums, cols, rows[part], out[:, :, part])
+            else:
+                loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], out[:, :, part])
+
+        run_blocks(block, range(0, len(rows), ROWS), n_jobs)
+        return out
+
+
+class DenseBank(Bank):
+    """The kernels as matrices in memory: X is (n, n, M) in any memory order, or a `KernelStack`."""
+
+    def __init__(self, X, *, names=None, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=None):
+        stack = Stack.of(X)
+        n, n_train, M = stack.shape
+        if M == 0:
+            raise ValueError("X has no kernels: its last axis is empty; give at least one kernel matrix")
+        if n != n_train or n == 0:
+            raise ValueError(
+                f"X has shape {stack.shape}; to fit, precomputed kernels must be square, (n, n, M) with n ≥ 1"
+            )
+        self.stack, self.n, self.M, self.n_jobs = stack, n, M, n_jobs
+        self.dtype = stack.array.dtype
+        self.memory_limit = memory_limit
+        self.names = list(names) if names is not None else list(getattr(X, "names", None) or default_names(M))
+        if len(self.names) != M:
+            raise ValueError(f"names has {len(self.names)} entries for {M} kernels; give one name a kernel")
+        self.normalize = normalize
+        w = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, float) / np.sum(weights)
+        diagonals = np.array([np.diagonal(stack.matrix(m)) for m in range(M)], dtype=np.float64)
+        if not np.isfinite(diagonals).all():
+            raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(diagonals).all(1))}; clean it first")
+        self._root = None
+        if normalize == "spherical":
+            root = np.sqrt(np.maximum(diagonals, 0))
+            self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
+        self._mean = total = self._survey(w, diagonals)
+        mean = diagonals @ w if self._root is None else (self._root > 0) @ w
+        variance = mean - total
+        tiny = 1e-12 if self.dtype == np.float64 else 1e-6
+        self.usable = variance > tiny * np.maximum(np.abs(mean), 1e-300)
+        scale = {"multiplicative": variance, "trace": mean}.get(normalize, np.ones(M))
+        self.scale = np.divide(1.0, scale, out=np.zeros(M), where=self.usable & (scale > 0))
+        report_unusable(self)
+        self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
+
+    @classmethod
+    def from_scaled(cls, S, names, n_jobs=None, usable=None):
+        """A bank on (M, n, n) matrices that are normalised already and were checked before."""
+        bank = cls.__new__(cls)
+        bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
+        bank.dtype, bank.names, bank.n_jobs, bank.memory_limit = S.dtype, list(names), n_jobs, None
+        bank.normalize, bank._root, bank._mean = None, None, S[:, 0].mean(axis=1)
+        bank.scale = np.ones(bank.M)
+        bank.usable = np.ones(bank.M, bool) if usable is None else usable
+        bank._diagonals = np.einsum("mii->mi", S).astype(np.float64)
+        return bank
+
+    def _name(self, mask):
+        return "kernel " + ", ".join(repr(self.names[m]) for m in np.flatnonzero(mask)[:5])
+
+    def _survey(self, w, diagonals):
+        """Σ w_i w_j k_ij for every kernel, and the checks, in one pass."""
+        from ..loops import stack as loops
+
+        S, dtype = self.stack.array, self.dtype
+        w = w.astype(dtype)
+        if self.stack.last:
+            starts = range(0, self.n, 16)
+            totals, skews = np.zeros((len(starts), self.M)), np.zeros((len(starts), self.M), dtype)
+            run_blocks(
+                lambda k: loops.survey_last(S, w, starts[k], min(starts[k] + 16, self.n), totals[k], skews[k]),
+                range(len(starts)),
+                self.n_jobs,
+            )
+            total, skew = totals.sum(axis=0), skews.max(axis=0)
+        else:
+            u = np.where(np.random.default_rng(0).random(self.n) < 0.5, -1, 1).astype(dtype)
+            found = np.zeros((self.M, 2))
+            run_blocks(lambda m: loops.survey_first(S[m], w, u, found[m]), range(self.M), self.n_jobs)
+            total, skew = found.T
+        size = np.maximum(np.abs(diagonals).max(axis=1), np.abs(total))
+        if not np.isfinite(total).all():
+            raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(total))}; clean it first")
+        skewed = skew > (1e-2 if dtype == np.float32 else 1e-6) * size
+        if skewed.any():
+            raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
+        with limit_blas(1):
+            indefinite = np.array([_indefinite(self.stack.matrix(m)) for m in range(self.M)])
+        if indefinite.any():
+            warn_indefinite(self._name(indefinite))
+        if self._root is None:
+            return total
+        return np.array([self._root[m] * w @ self.stack.matrix(m) @ (self._root[m] * w) for m in range(self.M)])
+
+    def diagonals(self):
+        return self._diagonals
+
+    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
+        symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
+        rows, cols = _indices(rows, self.n), _indices(cols, self.n)
+        w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
+        if self._root is None:
+            shift = self._mean if shifted else None
+            return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
+        total = np.zeros((len(rows), len(cols)), dtype)
+        for m in np.flatnonzero(w):
+            block = self.stack.matrix(m)[np.ix_(rows, cols)]
+            total += (w[m] * block * self._root[m][rows, None] * self._root[m][cols]).astype(dtype)
+        return total
+
+    def products(self, A, support, rows=None, kernels=None):
+        rows, support = _indices(rows, self.n), _indices(support, self.n)
+        kernels = _indices(kernels, self.M)
+        if self._root is None:
+            P = self.stack.products(A, support, rows, kernels, self._mean, self.n_jobs)
+            P *= self.scale[kernels, None]
+            return P
+        out = np.empty((len(A), len(kernels), len(rows)))
+        for k, m in enumerate(kernels):
+            block = self.stack.matrix(m)[np.ix_(rows, support)]
+            out[:, k] = (A * self._root[m][support]) @ block.T * (self._root[m][rows] * self.scale[m])
+        return out
+
+    def restrict(self, rows, kernels=None):
+        """A compact copy: gathers rows of a (M, n, n) stack once, so that later passes read them in order."""
+        if self.stack.last or self._root is not None or len(rows) > 0.7 * self.n:
+            return None
+        kernels = _indices(kernels, self.M)
+        size = len(kernels) * len(rows) ** 2 * self.dtype.itemsize
+        if self.memory_limit is not None and size > self.memory_limit:
+            return None
+        S = np.empty((len(kernels), len(rows), len(rows)), self.dtype)
+
+        def block(k):
+            m = kernels[k]
+            np.multiply(self.stack.array[m][rows][:, rows], self.dtype.type(self.scale[m]), out=S[k])
+
+        run_blocks(block, range(len(kernels)), self.n_jobs)
+        return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
+
+    def cross(self, support):
+        root = None if self._root is None else self._root[:, support]
+        return DenseCross(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+
+
+class DenseCross(Cross):
+    """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read."""
+
+    def __init__(self, support, n_train, scale, root, n_jobs):
+        self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
+
+    def _open(self, X):
+        stack = Stack.of(X)
+        if stack.shape[1:] != (self.n_train, len(self.scale)):
+            raise ValueError(
+                f"X has shape {stack.shape}; this model was fitted on {self.n_train} examples with "
+                f"{len(self.scale)} kernels, so X must be (n_new, {self.n_train}, {len(self.scale)})"
+            )
+        if self.root is None:
+            return stack, None
+        diagonals = getattr(X, "test_diagonals", None)
+        if diagonals is None:
+            raise ValueError(
+                "normalize='spherical' needs k(x, x) of the new examples: pass KernelStack(S, test_diagonals=D), "
+                f"D of shape ({len(self.scale)}, n_new), or use normalize='multiplicative'"
+            )
+        d = np.sqrt(np.maximum(np.asarray(diagonals, float), 0))
+        return stack, np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+
+    def combined(self, X, theta):
+        stack, root = self._open(X)
+        rows, w = np.arange(stack.shape[0]), np.asarray(theta) * self.scale
+        if root is None:
+            return stack.combined(w, rows, self.support, stack.array.dtype, n_jobs=self.n_jobs)
+        return sum(
+            w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m] for m in np.flatnonzero(w)
+        )
+
+    def decision(self, X, A, theta):
+        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
+        return np.einsum("tnm->tn", self.parts(X, A, theta)) if len(A) > 1 else self._single(X, A, theta)
+
+    def _single(self, X, A, theta):
+        return np.asarray(A) @ self.combined(X, theta[0]).astype(np.float64).T
+
+    def parts(self, X, A, theta):
+        stack, root = self._open(X)
+        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
+        kernels, rows = np.flatnonzero(theta.any(axis=0)), np.arange(stack.shape[0])
+        out = np.zeros((len(A), stack.shape[0], len(self.scale)))
+        A = np.ascontiguousarray(A, dtype=np.float64)
+        if root is None:
+            P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
+        else:
+            P = np.stack(
+                [
+                    (A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m]
+                    for m in kernels
+                ],
+                axis=1,
+            )
+        out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
+        return out
+
+    def gram(self, X, Y=None, theta=None):
+        """Σ_m θ_m K_m of the stack given: precomputed kernels know no other examples."""
+        if Y is not None:
+            raise ValueError("Y must be None with precomputed kernels: give the stack between the two sets as X")
+        stack = Stack.of(X)
+        rows, cols = np.arange(stack.shape[0]), np.arange(stack.shape[1])
+        return stack.combined(np.asarray(theta) * self.scale, rows, cols, stack.array.dtype, n_jobs=self.n_jobs)
+
+
+def default_names(M):
+    return [f"kernel {m}" for m in range(M)]
+
+
+def report_unusable(bank):
+    """Warns of kernels without variance on the training data; an error where none remains."""
+    names = ", ".join(repr(bank.names[m]) for m in np.flatnonzero(~bank.usable)[:10])
+    if not bank.usable.any():
+        raise ValueError(f"no kernel varies on the training data ({names}); check the kernels and their columns")
+    if names:
+        warnings.warn(f"kernels without variance on the training data get weight 0: {names}", UserWarning, stacklevel=4)
+
+
+def warn_indefinite(names):
+    warnings.warn(
+        f"{names} is not positive semidefinite; the fit stays finite, but the gap certifies only the kernels that are. "
+        "Clip its negative eigenvalues for a convex problem",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _indices(index, n):
+    return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)
+
+
+def _indefinite(K, size=128):
+    """Whether an evenly spread principal submatrix has a clearly negative eigenvalue."""
+    pick = np.unique(np.linspace(0, len(K) - 1, min(size, len(K))).astype(int))
+    block = np.array(K[np.ix_(pick, pick)], dtype=np.float64)
+    block[np.diag_indices(len(pick))] += 1e-5 * np.abs(np.diagonal(block)).max() + 1e-300
+    return cholesky_fails(block)
+
+
+def cholesky_fails(block):
+    from scipy.linalg.lapack import dpotrf
+
+    return dpotrf(block, lower=1)[1] != 0

@@ -1,0 +1,285 @@
+"""Kernels computed on the fly: a base block once per set of columns, mapped to all its kernels tile by tile.
+
+Nothing of size M·n² is ever held. Tiles are cut before threads are counted and sums are ordered, so a result does not
+depend on the number of threads.
+"""
+
+import copy
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .._threads import n_threads, run_blocks
+from ..kernels._pairs import Side
+from ..kernels._wrap import len_
+from ..kernels.normalize import check_choice, scales
+from ._base import Bank, Cross
+from ._groups import make_groups
+from ._tiles import BUFFERS, SMALLEST, Tiles, tile_shape
+
+
+class PairwiseBank(Bank):
+    """The kernels of `kernel_list` on X, computed on the fly within `memory_limit` bytes, in float32 or float64."""
+
+    whole = True
+
+    def __init__(
+        self, kernel_list, X, *, weights=None, normalize="multiplicative", memory_limit=None, dtype=np.float32, n_jobs=1
+    ):
+        check_choice(normalize)
+        self.kernel_list, self.normalize, self.dtype, self.n_jobs = kernel_list, normalize, np.dtype(dtype), n_jobs
+        self.names, self.M, self.memory_limit = list(kernel_list.names), kernel_list.M, memory_limit
+        views = kernel_list.views(X)
+        self.n = len_(views[0].X)
+        self.groups = make_groups(kernel_list, views, self.dtype)
+        index = np.arange(self.n)
+        self.sides = [group.side(views[group.view], index, normalize) for group in self.groups]
+        self._keep()
+        exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
+        self.tiles = Tiles(self.groups, self.dtype, np.ones(self.M), n_jobs, self._budget())
+        self._diagonals = np.empty((self.M, self.n))
+        for group, side in zip(self.groups, self.sides, strict=True):
+            diagonals = group.diagonals(side)
+            self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor**2.0
+        self._set_scale(weights, exempt)
+
+    def _budget(self):
+        """Bytes left for tiles after the data; a ValueError where that is not one tile per thread."""
+        if self.memory_limit is None:
+            return None
+        held = sum(_size(side) for side in self.sides) + 8 * self.M * self.n
+        block = BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
+        if self.memory_limit < held + block:
+            raise ValueError(
+                f"memory_limit={self.memory_limit} bytes is too small for one block of kernels: {self.n} examples × "
+                f"{self.M} kernels need at least {held + block} bytes ({(held + block) / 2**20:.1f} MiB)."
+            )
+        return self.memory_limit - held
+
+    def _keep(self):
+        """Keeps the base blocks of wide views in memory while they fit a quarter of memory_limit (2 GiB by default)."""
+        room = 2**31 if self.memory_limit is None else self.memory_limit // 4
+        rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
+        for group, side in zip(self.groups, self.sides, strict=True):
+            size = self.n**2 * self.dtype.itemsize
+            wide = type(side) is Side and side.cache is None and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
+            if not wide or size > room:
+                continue
+            room -= size
+            cache = np.empty((self.n, self.n), self.dtype)
+
+            def work(r0, group=group, side=side, cache=cache):
+                a, b = side.take(slice(r0, r0 + rows)), side.take(slice(r0, None))
+                B = np.empty((a.own.size, b.own.size), self.dtype)
+                group.pairs.block(a, b, B, (np.arange(len(B)), np.arange(len(B))))
+                cache[r0 : r0 + rows, r0:] = B
+                cache[r0 + rows :, r0 : r0 + rows] = B[:, rows:].T
+
+            run_blocks(work, range(0, self.n, rows), self.n_jobs)
+            side.cache = cache
+
+    def _set_scale(self, weights, exempt):
+        """The normalisation, from one pass over half of every kernel."""
+        w = np.ones(self.n) if weights is None else np.asarray(weights, float)
+        if w.shape != (self.n,) or not (w >= 0).all() or not w.sum() > 0:
+            raise ValueError(f"weights must be {self.n} non-negative numbers with a positive sum.")
+        w = w / w.sum()
+        suspects = set()
+        if (self._diagonals < 0).any():
+            suspects.update(np.flatnonzero((self._diagonals < 0).any(axis=1)))
+
+        def check(group, members, block, a, b):
+            if not all(group.kernels[m].psd for m in members):
+                for m in members:
+                    k = block if group.generic[m] or group.pairs.kind is None else None
+                    k = group.kernels[m].from_base(block, np.empty_like(block), a.own[:, None], b.own) if k is None else k
+                    bound = np.abs(group.diagonals(a)[m])[:, None] * np.abs(group.diagonals(b)[m])
+                    if (k.astype(float) ** 2 > bound * (1 + 1e-3) + 1e-30).any():
+                        suspects.add(group.members[m])
+
+        ones = np.arange(self.M)
+        means = self.tiles.products(self.sides, self.sides, w[None], self.n, ones, halved=True, check=check)[0] @ w
+        diagonal = self._diagonals @ w
+        scale, variance = scales(diagonal, means, self.normalize)
+        floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
+        self.usable = (variance > floor) | exempt
+        self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
+        if suspects:
+            names = [self.names[m] for m in sorted(suspects)]
+            warnings.warn(f"Kernels {names} are not positive semidefinite; the optimum may be a local one.", stacklevel=3)
+        if not self.usable.all():
+            names = [self.names[m] for m in np.flatnonzero(~self.usable)]
+            if not self.usable.any():
+                raise ValueError(f"No kernel has variance on the training data: {names}.")
+            warnings.warn(f"Kernels {names} have no variance on the training data and are left out.", stacklevel=3)
+        self.tiles.scale = self.scale
+        self._diagonals *= self.scale[:, None]
+
+    def diagonals(self):
+        return self._diagonals
+
+    def combined(self, theta, rows=None, cols=None, dtype=None, out=None):
+        theta = np.asarray(theta, float)
+        symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
+        active = self.tiles.active(theta * self.scale != 0)
+        left = _take(self.sides, rows, active)
+        right = left if symmetric else _take(self.sides, cols, active)
+        n_rows, n_cols = (self.n if r is None else len(r) for r in (rows, cols))
+        out = np.empty((n_rows, n_cols), self.dtype if dtype is None else dtype) if out is None else out
+        self.tiles.weighted(left, right, theta[None], n_rows, n_cols, _writer(out[None], symmetric), symmetric)
+        return out
+
+    def products(self, A, support, rows=None, kernels=None):
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        active = self.tiles.active(np.isin(np.arange(self.M), kernels))
+        left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
+        n_rows = self.n if rows is None else len(rows)
+        return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
+
+    def restrict(self, rows, kernels=None):
+        """The sub-block as matrices in memory where they fit and are quicker to read than to compute, else on the fly."""
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        rows = np.arange(self.n) if rows is None else np.asarray(rows)
+        part = self._part(rows, kernels)
+        limit = 2**32 if self.memory_limit is None else self.memory_limit // 2
+        fits = kernels.size * rows.size**2 * self.dtype.itemsize <= limit
+        if not fits or sum(group.cost() for group in part.groups) < 0.5 * kernels.size:
+            return part
+        from .dense import DenseBank
+
+        S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
+        one = np.eye(kernels.size)
+        for group in part.groups:
+            for first in range(0, group.members.size, 16):
+                layers = np.sort(group.members)[first : first + 16]
+                write = _writer(S, True, layers)
+                part.tiles.weighted(part.sides, part.sides, one[layers], rows.size, rows.size, write, True)
+        return DenseBank.from_scaled(S, part.names, self.n_jobs, part.usable)
+
+    def _part(self, rows, kernels):
+        """The bank on some rows and kernels, with the scales of this one, its base blocks kept where they fit."""
+        part, index = copy.copy(self), np.arange(rows.size)
+        part.n, part.M, part.names = rows.size, kernels.size, [self.names[m] for m in kernels]
+        part.scale, part.usable = self.scale[kernels], self.usable[kernels]
+        part._diagonals = self._diagonals[np.ix_(kernels, rows)]
+        where = np.full(self.M, -1)
+        where[kernels] = np.arange(kernels.size)
+        part.groups, part.sides = [], []
+        for i, group, chosen in self.tiles.active(where >= 0):
+            side = self.sides[i].take(rows)
+            if side.factor is not None:
+                side.factor = side.factor[chosen]
+            if side.cache is not None:
+                side.cache = side.cache[np.ix_(rows, rows)]
+            if group.pairs.kind == "gram":
+                side.x = side.x[:, rows]
+            part.groups.append(group.subset(chosen, where[group.members[chosen]]))
+            part.sides.append(replace(side, index=index))
+        part.whole = False
+        part._keep()
+        part.tiles = Tiles(part.groups, self.dtype, part.scale, self.n_jobs, self.tiles.budget)
+        return part
+
+    def cross(self, support):
+        if not self.whole:
+            raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its cross.")
+        return PairwiseCross(self, np.asarray(support))
+
+
+class PairwiseCross(Cross):
+    """The kernels between new data and the support examples of a PairwiseBank."""
+
+    def __init__(self, bank, support):
+        self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
+        self.sides = [replace(side, cache=None).take(support) for side in bank.sides]
+        for side, group in zip(self.sides, bank.groups, strict=True):
+            if group.pairs.kind == "gram":
+                side.x = None
+        self.tiles = Tiles(bank.groups, bank.dtype, bank.scale, bank.n_jobs, bank.tiles.budget)
+
+    def _new(self, X, wanted, index=None):
+        """The sides of new data for the groups with a wanted kernel, and their number of examples."""
+        active = self.tiles.active(wanted)
+        views = self.kernel_list.views(X, {group.view for _, group, _ in active})
+        sides = [None] * len(self.tiles.groups)
+        for i, group, _ in active:
+            if group.pairs.kind == "gram" and (self.normalize == "spherical" or index is not None):
+                raise ValueError(f"{group.kernels[0].transformer!r} gives no kernel between two new examples.")
+            sides[i] = group.side(views[group.view], index, self.normalize)
+        return sides, _count(X)
+
+    def combined(self, X, theta):
+        theta = np.asarray(theta, float)
+        left, n = self._new(X, theta * self.tiles.scale != 0)
+        return self._gram(left, self.sides, theta, n, self.n_support)
+
+    def gram(self, X, Y=None, theta=None):
+        """Σ_m θ_m K_m(X, Y), normalised as the training data were, (n_X, n_Y)."""
+        theta = np.asarray(theta, float)
+        wanted = theta * self.tiles.scale != 0
+        left, n = self._new(X, wanted, np.arange(_count(X)) if Y is None else None)
+        right, m = (left, n) if Y is None else self._new(Y, wanted)
+        if any(group.pairs.kind == "gram" for _, group, _ in self.tiles.active(wanted)):
+            raise ValueError("An object with fit_transform has no kernel between two new data sets.")
+        return self._gram(left, right, theta, n, m)
+
+    def _gram(self, left, right, theta, n, m):
+        out = np.empty((n, m), self.tiles.dtype)
+        self.tiles.weighted(left, right, theta[None], n, m, _writer(out[None]))
+        return out
+
+    def decision(self, X, A, theta):
+        A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
+        left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
+        _, width = self.tiles.shape(n, self.n_support, len(theta))
+        parts = np.zeros((-(-self.n_support // width), len(A), n))
+
+        def emit(r0, r1, c0, c1, blocks):
+            for t, a in enumerate(A):
+                parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
+
+        self.tiles.weighted(left, self.sides, theta, n, self.n_support, emit)
+        return parts.sum(axis=0)
+
+    def parts(self, X, A, theta):
+        A = np.atleast_2d(np.asarray(A, float))
+        theta = np.broadcast_to(np.atleast_2d(np.asarray(theta, float)), (len(A), self.tiles.scale.size))
+        wanted = (theta * self.tiles.scale != 0).any(axis=0)
+        left, n = self._new(X, wanted)
+        kernels = np.flatnonzero(wanted)
+        result = np.zeros((len(A), n, theta.shape[1]))
+        result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
+        return result * theta[:, None, :]
+
+
+def _take(sides, rows, active):
+    """The sides of some examples (None: all), None for groups that are not active."""
+    taken = [None] * len(sides)
+    for i, _, _ in active:
+        taken[i] = sides[i] if rows is None else sides[i].take(np.asarray(rows))
+    return taken
+
+
+def _writer(out, symmetric=False, layers=None):
+    """An `emit` that puts tiles into out (layers, rows, cols), mirrored where symmetric."""
+
+    def emit(r0, r1, c0, c1, blocks):
+        for layer, block in zip(range(len(out)) if layers is None else layers, blocks, strict=True):
+            out[layer, r0:r1, c0:c1] = block
+            if symmetric and c1 > r1:
+                c = max(c0, r1)
+                out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
+
+    return emit
+
+
+def _count(X):
+    return len_(next(iter(X.values()))) if isinstance(X, dict) else len_(X)
+
+
+def _size(side):
+    """Bytes that a side holds."""
+    arrays = (side.x.data if issparse(side.x) else side.x, side.own, side.square, side.factor, side.cache)
+    return sum(getattr(array, "nbytes", 0) for array in arrays)

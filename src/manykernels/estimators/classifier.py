@@ -1,0 +1,139 @@
+"""Classification: two classes, one-vs-rest with weights per class, or one weight vector for all classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from ._base import MKLBase, _n_examples
+from .validation import check_choice, check_loss, check_number, check_weight
+
+
+def _is_logistic(self):
+    if getattr(self.loss, "name", self.loss) == "logistic":
+        return True
+    raise AttributeError(f'predict_proba needs loss="logistic", not loss={self.loss!r}.')
+
+
+class MKLClassifier(ClassifierMixin, MKLBase):
+    """Learns a classifier and the weights of its kernels together.
+
+    min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or a list of kernels, (name, kernel) or (name, kernel, columns)
+        "precomputed": X is an (n, n_train, M) array or a KernelStack.
+    regularizer : number p ≥ 1 (‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum) or a Regularizer
+    loss : "hinge", "squared_hinge", "smooth_hinge", "logistic", or a Loss
+    C : factor of the loss, times sample_weight and class_weight
+    normalize : "multiplicative" (unit variance in feature space), "spherical", "trace" or None
+    solver : "auto" or the name of a solver
+    tol : relative duality gap to reach
+    max_iter : outer steps at most
+    fit_intercept : whether there is a b
+    class_weight : None, "balanced" or {class: weight}
+    multi_class : "ovr" (weights per class) or "shared" (one weight vector for all classes)
+    memory_limit : bytes for kernel blocks, an integer or a string such as "4GB"
+    n_jobs : threads; None or -1 for all cores
+    verbose : whether to show progress
+    warm_start : whether fit begins from the last solution
+
+    Attributes
+    ----------
+    kernel_weights_ : θ (M,), or (n_classes, M) one-vs-rest; on the unit p-norm ball, so shares are θ / θ.sum()
+    kernel_names_ : list of M names
+    duality_gap_ : relative, the largest over the classes
+    objective_ : the primal above, the sum over the classes
+    support_ : indices (n_support,) of the examples in `dual_coef_` (1 or n_classes, n_support), signed
+    intercept_ : b (1 or n_classes,)
+    history_ : one dict per outer step
+    """
+
+    def __init__(
+        self,
+        kernels="auto",
+        *,
+        regularizer=2,
+        loss="hinge",
+        C=1.0,
+        normalize="multiplicative",
+        solver="auto",
+        tol=1e-3,
+        max_iter=1000,
+        fit_intercept=True,
+        class_weight=None,
+        multi_class="ovr",
+        memory_limit=None,
+        n_jobs=None,
+        verbose=False,
+        warm_start=False,
+    ):
+        self.kernels = kernels
+        self.regularizer = regularizer
+        self.loss = loss
+        self.C = C
+        self.normalize = normalize
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from X and the labels y (n,)."""
+        self._check_params()
+        check_number("C", self.C, 0)
+        check_choice("multi_class", self.multi_class, ("ovr", "shared"))
+        loss = check_loss(self.loss, "binary")
+        y = validate_data(self, y=y)
+        check_classification_targets(y)
+        X = self._check_X(X, reset=True)
+        check_consistent_length(range(_n_examples(X)), y)
+        weight = check_weight(sample_weight, len(y))
+
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        present = np.bincount(codes, weight, len(self.classes_)) > 0
+        if present.sum() < 2:
+            raise ValueError(
+                f"y has one class only ({self.classes_[present][0]!r}) among the examples with weight: "
+                "a classifier needs at least two classes."
+            )
+        of_class = np.ones(len(self.classes_))
+        of_class[present] = compute_class_weight(
+            self.class_weight, classes=self.classes_[present], y=y[weight > 0], sample_weight=weight[weight > 0]
+        )
+        binary = len(self.classes_) == 2
+        targets = np.arange(1, 2) if binary else np.arange(len(self.classes_))
+        Y = np.where(codes == targets[:, None], 1.0, -1.0)
+        joint = binary or self.multi_class == "shared"
+        c = self.C * weight * of_class[codes]
+        return self._fit(X, Y, weight, c, loss, intercept=self.fit_intercept, joint=joint)
+
+    def decision_function(self, X):
+        """Σ_m f_m(x) + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""
+        decision = self._decide(X)
+        return decision[:, 0] if len(self.classes_) == 2 else decision
+
+    def predict(self, X):
+        """The class of each example, (n,)."""
+        decision = self._decide(X)
+        binary = len(self.classes_) == 2
+        return self.classes_[(decision[:, 0] > 0).astype(int) if binary else decision.argmax(axis=1)]
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X):
+        """1 / (1 + e^{-f}), normalised over the classes one-vs-rest; (n, n_classes). Needs loss="logistic"."""
+        P = expit(self._decide(X))
+        P = np.hstack([1 - P, P]) if len(self.classes_) == 2 else P
+        return P / P.sum(axis=1, keepdims=True)

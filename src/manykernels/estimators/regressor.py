@@ -1,0 +1,76 @@
+"""Regression with learned kernel weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from ._base import MKLBase, _n_examples
+from .validation import check_loss, check_number, check_weight
+
+
+class MKLRegressor(RegressorMixin, MKLBase):
+    """Learns a regression function and the weights of its kernels together.
+
+    min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
+
+    Parameters
+    ----------
+    loss : "epsilon_insensitive" max(0, |y − f| − ε), "squared" (y − f)², "huber", or a Loss
+    epsilon : ε of the epsilon-insensitive loss; other losses refuse a value that is not the default
+
+    The other parameters and the attributes are those of `MKLClassifier`, with one row in `dual_coef_`.
+    """
+
+    def __init__(
+        self,
+        kernels="auto",
+        *,
+        regularizer=2,
+        loss="epsilon_insensitive",
+        epsilon=0.1,
+        C=1.0,
+        normalize="multiplicative",
+        solver="auto",
+        tol=1e-3,
+        max_iter=1000,
+        fit_intercept=True,
+        memory_limit=None,
+        n_jobs=None,
+        verbose=False,
+        warm_start=False,
+    ):
+        self.kernels = kernels
+        self.regularizer = regularizer
+        self.loss = loss
+        self.epsilon = epsilon
+        self.C = C
+        self.normalize = normalize
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from X and the real targets y (n,)."""
+        self._check_params()
+        check_number("C", self.C, 0)
+        check_number("epsilon", self.epsilon, 0, closed=True)
+        insensitive = isinstance(self.loss, str) and self.loss == "epsilon_insensitive"
+        if not insensitive and self.epsilon != 0.1:
+            raise ValueError(f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it at 0.1.")
+        loss = check_loss(self.loss, "real", **({"epsilon": self.epsilon} if insensitive else {}))
+        y = validate_data(self, y=y, y_numeric=True).astype(np.float64)
+        X = self._check_X(X, reset=True)
+        check_consistent_length(range(_n_examples(X)), y)
+        weight = check_weight(sample_weight, len(y))
+        return self._fit(X, y[None], weight, self.C * weight, loss, intercept=self.fit_intercept)
+
+    def predict(self, X):
+        """Σ_m f_m(x) + b, (n,)."""
+        return self._decide(X)[:, 0]

@@ -1,0 +1,30 @@
+"""Kernel weights as tables."""
+
+import numpy as np
+
+
+def top_weights(model, top=20):
+    """Names, weights and shares of the `top` heaviest kernels, heaviest first.
+
+    Weights lie on the p-norm ball and need not sum to 1; the shares θ / Σθ do. One-vs-rest models are averaged
+    over the classes.
+    """
+    theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
+    order = np.argsort(-theta, kind="stable")[:top]
+    order = order[theta[order] > 0]
+    return [model.kernel_names_[m] for m in order], theta[order], theta[order] / (theta.sum() or 1.0)
+
+
+def weights_table(model, top=20):
+    """The `top` heaviest kernels of a fitted model as a `rich.table.Table`: weight, share and cumulative share."""
+    from rich.table import Table
+
+    names, weights, shares = top_weights(model, top)
+    alive = int(np.any(np.atleast_2d(model.kernel_weights_) > 0, axis=0).sum())
+    table = Table(title=f"{alive} of {len(model.kernel_names_)} kernels have weight; the heaviest {len(names)}")
+    table.add_column("kernel")
+    for column in ("weight", "share", "cumulative"):
+        table.add_column(column, justify="right")
+    for name, weight, share, total in zip(names, weights, shares, np.cumsum(shares), strict=True):
+        table.add_row(str(name), f"{weight:.4f}", f"{share:.1%}", f"{total:.1%}")
+    return table

@@ -1,0 +1,49 @@
+"""Kernels k(X, Y=None) that add and multiply, kernel lists on columns and views, grids, normalisations, alignment."""
+
+from ._base import Kernel, Product, Sum
+from ._list import KernelList, KernelSpec
+from ._wrap import Fitted, Function, GaussianProcess, as_kernel
+from .align import alignment, target_alignments
+from .chi2 import Chi2
+from .constant import Constant
+from .cosine import Cosine
+from .grids import auto_kernels, feature_bank, per_column, rbf_grid
+from .histogram_intersection import HistogramIntersection
+from .identity import Identity
+from .laplacian import Laplacian
+from .linear import Linear
+from .normalize import multiplicative, spherical, trace
+from .polynomial import Polynomial
+from .rbf import RBF
+from .tanimoto import Tanimoto
+
+__all__ = [
+    "Chi2",
+    "Constant",
+    "Cosine",
+    "Fitted",
+    "Function",
+    "GaussianProcess",
+    "HistogramIntersection",
+    "Identity",
+    "Kernel",
+    "KernelList",
+    "KernelSpec",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Product",
+    "RBF",
+    "Sum",
+    "Tanimoto",
+    "alignment",
+    "as_kernel",
+    "auto_kernels",
+    "feature_bank",
+    "multiplicative",
+    "per_column",
+    "rbf_grid",
+    "spherical",
+    "target_alignments",
+    "trace",
+]

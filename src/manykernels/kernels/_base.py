@@ -1,0 +1,135 @@
+"""The kernel protocol: scikit-learn's `k(X, Y=None)` and `k.diag(X)`, and what lets a bank share work between kernels.
+
+A kernel with a `base` is an elementwise function of one pairwise quantity B(x, y): "dot" x'y, "sqdist" ‖x−y‖²,
+"l1" ‖x−y‖₁, "chi2" Σ(x−y)²/(x+y), "min" Σmin(x, y), "same" (1 for the same training example). All kernels of a base
+and a set of columns come from one block of it. A kernel with base None is called.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Kernel(BaseEstimator):
+    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__` and `diag`."""
+
+    base = None
+    exempt = False  # from normalisation and from the check for variance
+    psd = True  # positive semidefinite for every parameter its constructor accepts
+
+    def resolve(self, X):
+        """The kernel with what depends on the training data X filled in (gamma=None, "scale")."""
+        return self
+
+    def form(self):
+        """(degree, g, c) where k = exp(gB + c) (degree 0) or (gB + c)^degree; None where k has another form."""
+        return None
+
+    def from_base(self, B, out, sx=None, sy=None):
+        """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""
+        degree, g, c = self.form()
+        np.multiply(B, g, out=out)
+        out += np.asarray(c, out.dtype)
+        return np.exp(out, out=out) if degree == 0 else np.power(out, degree, out=out)
+
+    def __call__(self, X, Y=None):
+        """k(x_i, y_j), (n, m); Y = None means X."""
+        from ._pairs import Pairs, same
+
+        kernel = self.resolve(X)
+        pairs = Pairs(kernel.base, X, np.float64)
+        left = pairs.side(X, np.arange(X.shape[0]) if Y is None else None)
+        right = left if Y is None else pairs.side(Y)
+        B = np.empty((left.own.size, right.own.size))
+        pairs.block(left, right, B, same(left.index, right.index))
+        return kernel.from_base(B, B, left.own[:, None], right.own)
+
+    def diag(self, X):
+        """k(x_i, x_i), (n,)."""
+        from ._pairs import Pairs
+
+        kernel = self.resolve(X)
+        own = Pairs(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
+        return kernel.from_base(own, own.copy(), own, own)
+
+    def __add__(self, other):
+        return Sum(self, _as_operand(other))
+
+    def __radd__(self, other):
+        return Sum(_as_operand(other), self)
+
+    def __mul__(self, other):
+        return Product(self, _as_operand(other))
+
+    def __rmul__(self, other):
+        return Product(_as_operand(other), self)
+
+
+class ScaledKernel(Kernel):
+    """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
+
+    def resolve(self, X):
+        if isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool):
+            if not (np.isfinite(self.gamma) and self.gamma > 0):
+                raise ValueError(f"gamma={self.gamma!r} of {type(self).__name__} must be a positive number.")
+            return self
+        if self.gamma is None:
+            gamma = 1.0 / max(X.shape[1], 1)
+        elif isinstance(self.gamma, str) and self.gamma == "scale":
+            variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else np.var(X)
+            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        else:
+            raise ValueError(f'gamma={self.gamma!r} of {type(self).__name__} must be a number, None or "scale".')
+        return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
+
+
+def _as_operand(other):
+    from ._wrap import as_kernel
+    from .constant import Constant
+
+    return Constant(float(other)) if isinstance(other, int | float) else as_kernel(other)
+
+
+class _Pair(Kernel):
+    """Two kernels k1, k2 as one; elementwise in the base where both share it, else called on the fly."""
+
+    def __init__(self, k1, k2):
+        self.k1 = k1
+        self.k2 = k2
+
+    @property
+    def base(self):
+        bases = {k.base for k in (self.k1, self.k2) if type(k).__name__ != "Constant"}
+        return bases.pop() if len(bases) == 1 else None
+
+    @property
+    def exempt(self):
+        return self.k1.exempt and self.k2.exempt
+
+    @property
+    def psd(self):
+        return self.k1.psd and self.k2.psd
+
+    def resolve(self, X):
+        return type(self)(self.k1.resolve(X), self.k2.resolve(X))
+
+    def from_base(self, B, out, sx=None, sy=None):
+        first = self.k1.from_base(B, np.empty_like(out), sx, sy)
+        return self.join(first, self.k2.from_base(B, out, sx, sy), out=out)
+
+    def __call__(self, X, Y=None):
+        return self.join(self.k1(X, Y), self.k2(X, Y))
+
+    def diag(self, X):
+        return self.join(self.k1.diag(X), self.k2.diag(X))
+
+
+class Sum(_Pair):
+    """k1(x, y) + k2(x, y)."""
+
+    join = staticmethod(np.add)
+
+
+class Product(_Pair):
+    """k1(x, y) · k2(x, y)."""
+
+    join = staticmethod(np.multiply)

@@ -1,0 +1,118 @@
+"""Base blocks: one pairwise quantity between two sides, by BLAS where it can be, for dense and CSR data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+_KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
+_NARROW = 4  # up to so many columns a direct loop is as quick as BLAS, and free of cancellation
+
+
+@dataclass
+class Side:
+    """One side of a block: its examples, B(x, x), ‖x‖² where needed, and which training examples they are."""
+
+    x: object  # (d, n) array, (n, d) CSR, or None
+    own: np.ndarray  # (n,)
+    square: np.ndarray | None
+    index: np.ndarray | None
+    factor: np.ndarray | None = None  # (kernels, n): what the kernels' rows are multiplied by
+    cache: np.ndarray | None = None  # B between all training examples, where it is kept
+
+    def take(self, rows):
+        """The side of some of its examples: a slice or an index array."""
+        x = self.x
+        if x is not None:
+            x = None if self.cache is not None else x[rows] if sp.issparse(x) else x[:, rows]
+        return Side(
+            x,
+            self.own[rows],
+            None if self.square is None else self.square[rows],
+            None if self.index is None else self.index[rows],
+            None if self.factor is None else self.factor[:, rows],
+            self.cache,
+        )
+
+
+class Pairs:
+    """The base `kind` on data like X, with what its sides must share (the centre of X for distances)."""
+
+    def __init__(self, kind, X, dtype):
+        self.kind, self.dtype = kind, np.dtype(dtype)
+        self.centre = None
+        if kind in ("sqdist", "l1") and not sp.issparse(X):
+            self.centre = np.asarray(X).mean(axis=0, dtype=np.float64)
+
+    def side(self, X, index=None):
+        """The prepared examples X (n, d); `index` says which training examples they are (None: new ones)."""
+        n = X.shape[0]
+        if self.kind == "same":
+            return Side(None, np.full(n, float(index is not None), self.dtype), None, index)
+        if sp.issparse(X):
+            if self.kind not in ("dot", "sqdist"):
+                raise ValueError(f"A kernel on {self.kind!r} needs dense data, X is sparse; pass X.toarray().")
+            x = X.tocsr().astype(self.dtype)
+            square = np.asarray(x.multiply(x).sum(axis=1), self.dtype).ravel()
+        else:
+            X = np.asarray(X)
+            if self.kind in ("chi2", "min") and n and X.min(initial=0) < 0:
+                raise ValueError(
+                    f"X has the negative value {X.min():g}, but a kernel on {self.kind!r} is for histograms; "
+                    "shift X to be non-negative or leave that kernel out."
+                )
+            x = np.ascontiguousarray((X if self.centre is None else X - self.centre).T, self.dtype)
+            square = None
+            if self.kind in ("dot", "sqdist"):
+                square = np.einsum("ij,ij->j", x, x, dtype=np.float64).astype(self.dtype)
+        if self.kind == "dot":
+            return Side(x, square, None, index)
+        own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)
+        return Side(x, own, square if self.kind == "sqdist" else None, index)
+
+    def block(self, left, right, out, hits=None):
+        """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, what `same` says of their indices."""
+        if left.cache is not None and right.cache is not None:
+            rows, cols = _span(left.index), _span(right.index)
+            both = isinstance(rows, slice) or isinstance(cols, slice)
+            out[:] = left.cache[rows, cols] if both else left.cache[rows[:, None], cols]
+            return out
+        narrow = not sp.issparse(left.x) and left.x is not None and len(left.x) <= _NARROW
+        if self.kind == "same":
+            out[:] = 0
+        elif sp.issparse(left.x):
+            out[:] = (left.x @ right.x.T).toarray()
+        elif narrow or self.kind not in ("dot", "sqdist"):
+            from ..loops.elementwise import pair
+
+            pair(_KINDS[self.kind], left.x, right.x, out)
+        else:
+            np.matmul(left.x.T, right.x, out=out)
+        if self.kind == "sqdist" and not narrow:
+            out *= -2
+            out += left.square[:, None]
+            out += right.square
+            np.maximum(out, 0, out=out)
+        if hits is not None:
+            out[hits] = left.own[hits[0]]
+        return out
+
+
+def same(left, right):
+    """Positions (i, j) at which two index arrays name the same training example."""
+    if left is None or right is None or left.size == 0 or right.size == 0:
+        return np.empty(0, int), np.empty(0, int)
+    if left[-1] < right[0] or right[-1] < left[0]:  # quick way out for ascending blocks
+        if np.all(left[1:] >= left[:-1]) and np.all(right[1:] >= right[:-1]):
+            return np.empty(0, int), np.empty(0, int)
+    order = np.argsort(left, kind="stable")
+    at = np.searchsorted(left, right, sorter=order)
+    at[at == left.size] = 0
+    i = order[at]
+    j = np.flatnonzero(left[i] == right)
+    return i[j], j
+
+
+def _span(index):
+    """A slice where the index is one."""
+    return slice(index[0], index[-1] + 1) if index.size and (np.diff(index) == 1).all() else index

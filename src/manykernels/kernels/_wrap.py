@@ -1,0 +1,97 @@
+"""Kernels that others wrote: callables, scikit-learn's Gaussian process kernels, objects with fit_transform."""
+
+import copy
+import sys
+
+import numpy as np
+
+from ._base import Kernel
+
+
+class Function(Kernel):
+    """k(X, Y) = function(X, Y), an array (n, m)."""
+
+    psd = False
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, X, Y=None):
+        Y = X if Y is None else Y
+        K = np.asarray(self.function(X, Y), dtype=float)
+        if K.shape != (len_(X), len_(Y)):
+            raise ValueError(
+                f"{self.function!r} returned an array of shape {K.shape} for {len_(X)} and {len_(Y)} examples; "
+                "a kernel function f(X, Y) returns (len(X), len(Y))."
+            )
+        return K
+
+    def diag(self, X):
+        return np.array([self(X[i : i + 1])[0, 0] for i in range(len_(X))])
+
+
+class GaussianProcess(Kernel):
+    """A kernel of `sklearn.gaussian_process.kernels` (WhiteKernel and the like are 0 between training and new data)."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def __call__(self, X, Y=None):
+        return self.kernel(X, Y)
+
+    def diag(self, X):
+        return self.kernel.diag(X)
+
+
+class Fitted(Kernel):
+    """An object whose fit_transform(X) is the training Gram matrix and transform(X_new) is (n_new, n_train)."""
+
+    base = "gram"
+    psd = False
+
+    def __init__(self, transformer):
+        self.transformer = transformer
+
+    def fit(self, X):
+        """The training Gram matrix (n, n), and a fitted copy of the object to transform new data with."""
+        self.fitted_ = copy.deepcopy(self.transformer)
+        return np.asarray(self.fitted_.fit_transform(X), dtype=float)
+
+    def transform(self, X):
+        return np.asarray(self.fitted_.transform(X), dtype=float)
+
+    def __call__(self, X, Y=None):
+        fitted = Fitted(self.transformer)
+        return fitted.fit(X) if Y is None else (fitted.fit(Y), fitted.transform(X))[1]
+
+    def diag(self, X):
+        return np.diag(self(X)).copy()
+
+    def from_base(self, B, out, sx=None, sy=None):
+        out[...] = B
+        return out
+
+    def form(self):
+        return 1, 1.0, 0.0
+
+
+def len_(X):
+    """The number of examples of an array, a sparse matrix or a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def as_kernel(kernel):
+    """`kernel` itself or wrapped as a Kernel."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    process = sys.modules.get("sklearn.gaussian_process.kernels")
+    if process is not None and isinstance(kernel, process.Kernel):
+        return GaussianProcess(kernel)
+    if hasattr(kernel, "fit_transform") and hasattr(kernel, "transform"):
+        return Fitted(kernel)
+    if callable(kernel) and not isinstance(kernel, type):
+        return Function(kernel)
+    raise ValueError(
+        f"{kernel!r} is not a kernel: give a Kernel such as RBF(gamma=0.1), a function f(X, Y), a kernel of "
+        "sklearn.gaussian_process or an object with fit_transform and transform."
+    )

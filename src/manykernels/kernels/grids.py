@@ -1,0 +1,89 @@
+"""Banks of kernels in one call."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._list import KernelSpec, _numeric, _Source
+from .linear import Linear
+from .polynomial import Polynomial
+from .rbf import RBF
+
+
+def rbf_grid(X=None, *, gammas=None, widths=None, columns=None, n=10, ratio=2.0):
+    """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` of them in steps of `ratio` around 1/median‖x−y‖²."""
+    if gammas is None:
+        if widths is not None:
+            gammas = 1.0 / (2.0 * np.asarray(widths, float) ** 2)
+        elif X is not None:
+            gammas = ratio ** (np.arange(n) - (n - 1) / 2) / median_distance(X, columns)
+        else:
+            raise ValueError("rbf_grid needs gammas, widths, or X to choose them from.")
+    return [KernelSpec(None, RBF(float(gamma)), columns) for gamma in np.atleast_1d(gammas)]
+
+
+def per_column(kernels, n_columns):
+    """Each kernel on each single column; n_columns is a number of columns or a list of them."""
+    columns = range(n_columns) if isinstance(n_columns, int | np.integer) else n_columns
+    kernels = list(kernels) if hasattr(kernels, "__iter__") else [kernels]
+    return [KernelSpec(None, kernel, [column]) for column in columns for kernel in kernels]
+
+
+def feature_bank(X, widths=2.0 ** np.arange(-3, 7), degrees=(1, 2, 3)):
+    """Gaussians exp(−‖x−y‖²/(2σ²)) of 10 widths σ and polynomials (x'y + 1)^d of degree 1–3, on all features and on
+    each single one: 13 (d + 1) kernels (the bank of SimpleMKL's experiments, Rakotomamonjy et al. 2008)."""
+    kernels = [RBF(float(1 / (2 * s * s))) for s in widths] + [Polynomial(d, gamma=1.0, coef0=1.0) for d in degrees]
+    return [KernelSpec(None, kernel) for kernel in kernels] + per_column(kernels, np.shape(X)[1])
+
+
+def median_distance(X, columns=None, sample=500):
+    """The median of ‖x−y‖² over distinct examples among at most `sample` evenly spaced ones; 1 where that is 0."""
+    source = _Source(X)
+    view, indices, _ = source.resolve(columns)
+    x = source.cut(view, indices, source.names(view, columns, indices))
+    x = x[np.unique(np.linspace(0, x.shape[0] - 1, min(sample, x.shape[0])).astype(int))]
+    x = np.asarray(x.toarray() if sp.issparse(x) else x, float)
+    x = x[np.isfinite(x).all(axis=1)]
+    if len(x) < 2:
+        return 1.0
+    d = RBF.base and _distances(x)
+    d = d[d > 0]
+    return float(np.median(d)) if d.size else 1.0
+
+
+def _distances(x):
+    from sklearn.metrics import euclidean_distances
+
+    return euclidean_distances(x, squared=True)[np.triu_indices(len(x), 1)]
+
+
+def auto_kernels(X, memory_limit=None):
+    """RBF widths around the median distance, linear and polynomial kernels, on every view and on each column.
+
+    Columns join while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32
+    entries where that is less); evenly spaced ones where not all fit.
+    """
+    source = _Source(X)
+    views = [None] if None in source.X else list(source.X)
+    n = next(iter(source.X.values())).shape[0]
+    most = int(np.clip(2e9 / max(n, 1) ** 2, 0, 2000))
+    if memory_limit is not None:
+        most = min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
+    specs = []
+    for view in views:
+        if not _usable(source.X[view]):
+            raise ValueError(f'kernels="auto" needs numeric columns; give kernels for {"X" if view is None else view!r}.')
+        specs += rbf_grid(X, columns=view, n=7, ratio=4.0)
+        specs += [KernelSpec(None, kernel, view) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
+    for view in views:
+        d = source.X[view].shape[1]
+        fit = max((most - len(specs)) // 4, 0)
+        if d < 2 or fit == 0:
+            continue
+        for column in np.unique(np.linspace(0, d - 1, min(d, fit)).astype(int)):
+            where = [int(column)] if view is None else (view, [int(column)])
+            specs += rbf_grid(X, columns=where, n=3, ratio=8.0) + [KernelSpec(None, Linear(), where)]
+    return specs
+
+
+def _usable(x):
+    return hasattr(x, "columns") or _numeric(x)

@@ -1,0 +1,10 @@
+from ._base import Kernel
+
+
+class Linear(Kernel):
+    """k(x, y) = x'y."""
+
+    base = "dot"
+
+    def form(self):
+        return 1, 1.0, 0.0

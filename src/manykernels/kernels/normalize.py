@@ -1,0 +1,45 @@
+"""The three normalisations of a kernel matrix; w are weights of the examples, W = Σw."""
+
+import numpy as np
+
+CHOICES = ("multiplicative", "spherical", "trace", None)
+
+
+def multiplicative_scale(K, w=None):
+    """1 / (Σ w_i k_ii / W − Σ w_i w_j k_ij / W²): the scale that gives unit variance in feature space."""
+    w = np.ones(len(K)) if w is None else np.asarray(w, float)
+    return 1.0 / (w @ np.diag(K) / w.sum() - w @ (K @ w) / w.sum() ** 2)
+
+
+def multiplicative(K, w=None):
+    """K times its multiplicative scale (n, n)."""
+    return K * multiplicative_scale(K, w)
+
+
+def trace(K, w=None):
+    """K / (Σ w_i k_ii / W): unit mean diagonal (n, n)."""
+    return K / np.average(np.diag(K), weights=w)
+
+
+def spherical(K, diag_x=None, diag_y=None):
+    """k_ij / √(k_ii k_jj), 0 where k_ii or k_jj is 0; the diagonals are K's own unless given (new data)."""
+    diag_x = np.diag(K) if diag_x is None else diag_x
+    return K * inverse_root(diag_x)[:, None] * inverse_root(diag_x if diag_y is None else diag_y)
+
+
+def inverse_root(diagonal):
+    """1/√d, 0 where d <= 0."""
+    d = np.asarray(diagonal, float)
+    return np.divide(1.0, np.sqrt(np.maximum(d, 0)), out=np.zeros_like(d), where=d > 0)
+
+
+def check_choice(normalize):
+    if not any(normalize is choice or normalize == choice for choice in CHOICES):
+        raise ValueError(f"normalize={normalize!r} must be one of {CHOICES}.")
+
+
+def scales(diagonal, total, normalize):
+    """(scale, variance) from mean diagonals Σ w_i k_ii / W and means Σ w_i w_j k_ij / W² of kernels, (M,) each."""
+    variance = diagonal - total
+    by = {"multiplicative": variance, "trace": diagonal}.get(normalize)
+    return np.ones_like(diagonal) if by is None else np.divide(1.0, by, out=np.zeros_like(by), where=by > 0), variance

@@ -1,0 +1,33 @@
+import numpy as np
+
+from ._base import ScaledKernel
+
+
+class Polynomial(ScaledKernel):
+    """k(x, y) = (gamma x'y + coef0)^degree."""
+
+    base = "dot"
+
+    def __init__(self, degree=3, gamma=None, coef0=1.0):
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    @property
+    def psd(self):
+        return self.coef0 >= 0 and self.degree == int(self.degree)
+
+    def resolve(self, X):
+        if not self.degree > 0:
+            raise ValueError(f"degree={self.degree!r} of Polynomial must be positive.")
+        return super().resolve(X)
+
+    def form(self):
+        if self.degree != int(self.degree) or self.degree > 16:
+            return None
+        return int(self.degree), self.gamma, self.coef0
+
+    def from_base(self, B, out, sx=None, sy=None):
+        np.multiply(B, self.gamma, out=out)
+        out += np.asarray(self.coef0, out.dtype)
+        return np.power(out, self.degree, out=out)

@@ -1,0 +1,12 @@
+"""The numba loops: arrays in, arrays out. Import a module of this package only inside a function that runs a fit.
+
+`MANYKERNELS_NO_CACHE=1` keeps compiled code out of the disk cache.
+"""
+
+import os
+
+OPTIONS = {
+    "cache": os.environ.get("MANYKERNELS_NO_CACHE", "") in ("", "0"),
+    "nogil": True,
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}

@@ -1,0 +1,175 @@
+"""Elementwise kernels of a base block, fused with the weighted sum and with the product, and the base blocks BLAS lacks.
+
+A kernel is given by (degree, g, c): degree 0 is 2^(gB + c) with gB + c <= 0, degree d >= 1 is (gB + c)^d.
+"""
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from . import OPTIONS
+
+# The round-to-nearest trick below must not be reassociated; the flags of a helper stay with it when it is inlined.
+_EXACT = {"fastmath": {"contract", "nsz", "nnan"}}
+_CHUNK = 512
+_TINY = np.float32(1e-36)  # makes 0/0 = 0
+_SHIFT32, _SHIFT64 = np.float32(1.5 * 2**23 + 127), 1.5 * 2.0**52 + 1023
+_A = [np.float32(v) for v in (0.6931469775988577, 0.2402224208517298, 0.05550733743691056, 0.009671512648919417,
+                              0.0013264727065248835)]
+_A1, _A2, _A3, _A4, _A5 = _A
+_ONE, _LOW = np.float32(1), np.float32(-126)
+_B = [np.log(2.0)]
+for _k in range(2, 13):
+    _B.append(_B[-1] * _B[0] / _k)
+_B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9, _B10, _B11, _B12 = _B
+
+
+def _exp2(t):
+    """2^t for t <= 0: t = k + r, |r| <= 1/2, a polynomial in r and k put into the exponent's bits."""
+    raise NotImplementedError
+
+
+@overload(_exp2, jit_options=_EXACT)
+def _exp2_by_type(t):
+    if t == types.float32:
+
+        def exp2(t):
+            t = max(t, _LOW)
+            y = np.float32(t + _SHIFT32)
+            r = t - (y - _SHIFT32)
+            p = _ONE + r * (_A1 + r * (_A2 + r * (_A3 + r * (_A4 + r * _A5))))
+            return p * np.int32(y.view(np.int32) << np.int32(23)).view(np.float32)
+    else:
+
+        def exp2(t):
+            t = max(t, -1022.0)
+            y = np.float64(t + _SHIFT64)
+            r = t - (y - _SHIFT64)
+            p = _B6 + r * (_B7 + r * (_B8 + r * (_B9 + r * (_B10 + r * (_B11 + r * _B12)))))
+            p = 1.0 + r * (_B1 + r * (_B2 + r * (_B3 + r * (_B4 + r * (_B5 + r * p)))))
+            return p * np.int64(y.view(np.int64) << np.int64(52)).view(np.float64)
+
+    return exp2
+
+
+@njit(**OPTIONS)
+def _evaluate(b, degree, g, c, k):
+    """k = the kernel at every entry of b."""
+    if degree == 0:
+        for j in range(b.size):
+            k[j] = _exp2(g * b[j] + c)
+    else:
+        for j in range(b.size):
+            k[j] = g * b[j] + c
+        for _ in range(degree - 1):
+            for j in range(b.size):
+                k[j] *= g * b[j] + c
+
+
+@njit(**OPTIONS)
+def combine(B, degree, g, c, W, F, out):
+    """out += Σ_m W[m, i] k_m(B_ij) F[m, j], with F = 1 where F is empty."""
+    k = np.empty(_CHUNK, B.dtype)
+    for i in range(B.shape[0]):
+        for j0 in range(0, B.shape[1], _CHUNK):
+            b, o = B[i, j0 : j0 + _CHUNK], out[i, j0 : j0 + _CHUNK]
+            for m in range(g.size):
+                w = W[m, i]
+                if w == 0:
+                    continue
+                gm, cm = g[m], c[m]
+                if F.size > 0:
+                    f = F[m, j0 : j0 + _CHUNK]
+                    _evaluate(b, degree[m], gm, cm, k)
+                    for j in range(b.size):
+                        o[j] += w * (k[j] * f[j])
+                elif degree[m] == 0:
+                    for j in range(b.size):
+                        o[j] += w * _exp2(gm * b[j] + cm)
+                else:
+                    _evaluate(b, degree[m], gm, cm, k)
+                    for j in range(b.size):
+                        o[j] += w * k[j]
+
+
+@njit(**OPTIONS)
+def multiply(B, degree, g, c, A, out):
+    """out[i, m, t] += Σ_j k_m(B_ij) A[m, t, j] in float64, chunks of j in the type of B; A may have one m for all."""
+    k = np.empty(_CHUNK, B.dtype)
+    for i in range(B.shape[0]):
+        for j0 in range(0, B.shape[1], _CHUNK):
+            b = B[i, j0 : j0 + _CHUNK]
+            for m in range(g.size):
+                _evaluate(b, degree[m], g[m], c[m], k)
+                for t in range(A.shape[1]):
+                    a = A[m if A.shape[0] > 1 else 0, t, j0 : j0 + _CHUNK]
+                    total = B.dtype.type(0)
+                    for j in range(b.size):
+                        total += k[j] * a[j]
+                    out[i, m, t] += total
+
+
+@njit(**OPTIONS)
+def tabulate(B, table, delta, first, out):
+    """out += f(B) by cubics on cells that split each octave of B + delta into 32; table (cells, 4), float32."""
+    last = table.shape[0] - 1
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            bits = np.int32(np.float32(B[i, j] + delta).view(np.int32))
+            cell = min((bits >> 18) - first, last)
+            s = np.float32(bits & 0x3FFFF) * np.float32(2.0**-18)
+            out[i, j] += table[cell, 0] + s * (table[cell, 1] + s * (table[cell, 2] + s * table[cell, 3]))
+
+
+@njit(**OPTIONS)
+def scatter(B, A, delta, first, H):
+    """The transpose of `tabulate`: H[i, t, cell, p] += Σ_j A[t, j] s_ij^p, so that K_m A[t] = H[:, t] · table_m."""
+    last = H.shape[2] - 1
+    for i in range(B.shape[0]):
+        for t in range(A.shape[0]):
+            h = H[i, t]
+            for j in range(B.shape[1]):
+                bits = np.int32(np.float32(B[i, j] + delta).view(np.int32))
+                cell = min((bits >> 18) - first, last)
+                s = np.float64(np.float32(bits & 0x3FFFF) * np.float32(2.0**-18))
+                a0 = np.float64(A[t, j])
+                a1 = a0 * s
+                h[cell, 0] += a0
+                h[cell, 1] += a1
+                h[cell, 2] += a1 * s
+                h[cell, 3] += a1 * (s * s)
+
+
+@njit(**OPTIONS)
+def chebyshev(x, T):
+    """T[k, i] = T_k(x_i) by T_k = 2x T_{k−1} − T_{k−2}; float64."""
+    for i in range(x.size):
+        T[0, i] = 1.0
+    for k in range(1, T.shape[0]):
+        for i in range(x.size):
+            T[k, i] = x[i] if k == 1 else 2.0 * x[i] * T[k - 1, i] - T[k - 2, i]
+
+
+@njit(**OPTIONS)
+def pair(kind, X, Y, out):
+    """out_ij = Σ_k of xy, (x−y)², |x−y|, (x−y)²/(x+y), min(x, y) for kind 0..4; X (d, rows), Y (d, cols)."""
+    for i in range(out.shape[0]):
+        o = out[i]
+        o[:] = 0
+        for k in range(X.shape[0]):
+            x, y = X[k, i], Y[k]
+            if kind == 0:
+                for j in range(o.size):
+                    o[j] += x * y[j]
+            elif kind == 1:
+                for j in range(o.size):
+                    o[j] += (x - y[j]) * (x - y[j])
+            elif kind == 2:
+                for j in range(o.size):
+                    o[j] += abs(x - y[j])
+            elif kind == 3:
+                for j in range(o.size):
+                    o[j] += (x - y[j]) * (x - y[j]) / (x + y[j] + _TINY)
+            else:
+                for j in range(o.size):
+                    o[j] += min(x, y[j])

@@ -1,0 +1,243 @@
+"""Passes over a stack of kernel matrices, in both memory orders.
+
+`first`: S is (M, n, n'), each matrix contiguous.  `last`: S is (n, n', M), the kernels of one pair contiguous.
+Sums run in the type of their inputs over short runs and in float64 over runs. `shift` (M,) is subtracted from the
+entries of each kernel: it keeps float32 digits where a kernel is nearly constant.
+"""
+
+import numpy as np
+from numba import njit
+
+from . import OPTIONS
+
+RUN = 256
+
+
+@njit(**OPTIONS)
+def _add4(o, s0, s1, s2, s3, w0, w1, w2, w3, h0, h1, h2, h3):
+    for j in range(len(o)):
+        o[j] += w0 * (s0[j] - h0) + w1 * (s1[j] - h1) + w2 * (s2[j] - h2) + w3 * (s3[j] - h3)
+
+
+@njit(**OPTIONS)
+def _add1(o, s, w, h):
+    for j in range(len(o)):
+        o[j] += w * (s[j] - h)
+
+
+@njit(**OPTIONS)
+def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
+    """out[r, j] = Σ_k w_k (S[kernels_k, rows_r, cols_j] − shift_k); with triangle >= 0 only for j >= triangle + r.
+
+    cols are sorted; whole runs of columns are read and then gathered, unless cols are few and far between.
+    """
+    C, K = len(cols), len(kernels)
+    if C == 0 or K == 0:
+        out[:] = 0
+        return
+    end = cols[-1] + 1
+    gather = end - cols[0] > 4 * C
+    line = np.empty(C if gather else end, dtype=out.dtype)
+    part = np.empty((4, C if gather else 0), dtype=S.dtype)
+    for r in range(len(rows)):
+        i = rows[r]
+        j0 = triangle + r if triangle >= 0 else 0
+        c0 = cols[j0]
+        o = line[:] if gather else line[c0:]
+        o[:] = 0
+        k = 0
+        while k < K:
+            if k + 4 <= K:
+                m0, m1, m2, m3 = kernels[k], kernels[k + 1], kernels[k + 2], kernels[k + 3]
+                w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
+                h0, h1, h2, h3 = shift[k], shift[k + 1], shift[k + 2], shift[k + 3]
+                if gather:
+                    for j in range(C):
+                        c = cols[j]
+                        part[0, j], part[1, j] = S[m0, i, c], S[m1, i, c]
+                        part[2, j], part[3, j] = S[m2, i, c], S[m3, i, c]
+                    _add4(o, part[0], part[1], part[2], part[3], w0, w1, w2, w3, h0, h1, h2, h3)
+                else:
+                    _add4(
+                        o, S[m0, i, c0:end], S[m1, i, c0:end], S[m2, i, c0:end], S[m3, i, c0:end],
+                        w0, w1, w2, w3, h0, h1, h2, h3,
+                    )  # fmt: skip
+                k += 4
+            else:
+                m0 = kernels[k]
+                if gather:
+                    for j in range(C):
+                        part[0, j] = S[m0, i, cols[j]]
+                    _add1(o, part[0], w[k], shift[k])
+                else:
+                    _add1(o, S[m0, i, c0:end], w[k], shift[k])
+                k += 1
+        if gather:
+            out[r, j0:] = line[j0:]
+        elif end - cols[0] == C:
+            out[r, j0:] = line[c0:]
+        else:
+            for j in range(j0, C):
+                out[r, j] = line[cols[j]]
+
+
+@njit(**OPTIONS)
+def _dot(w, s, h):
+    total = w[0] * 0
+    for m in range(len(w)):
+        total += w[m] * (s[m] - h[m])
+    return total
+
+
+@njit(**OPTIONS)
+def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
+    """As `combine_first`; where most kernels are asked for, `kernels` is empty and w, shift have an entry for each."""
+    C = len(cols)
+    for r in range(len(rows)):
+        i = rows[r]
+        for j in range(triangle + r if triangle >= 0 else 0, C):
+            s = S[i, cols[j]]
+            if len(kernels) == 0:
+                out[r, j] = _dot(w, s, shift)
+            else:
+                total = w[0] * 0
+                for k in range(len(kernels)):
+                    total += w[k] * (s[kernels[k]] - shift[k])
+                out[r, j] = total
+
+
+@njit(**OPTIONS)
+def mirror(out):
+    """Copies the upper triangle of a square matrix onto the lower, tile by tile."""
+    n, step = len(out), 32
+    for i0 in range(0, n, step):
+        for j0 in range(i0, n, step):
+            for i in range(i0, min(i0 + step, n)):
+                for j in range(max(j0, i + 1), min(j0 + step, n)):
+                    out[j, i] = out[i, j]
+
+
+@njit(**OPTIONS)
+def _product(s, a, h):
+    total = 0.0
+    for b in range(0, len(a), RUN):
+        x, y = s[b : b + RUN], a[b : b + RUN]
+        part = y[0] * 0
+        for j in range(len(y)):
+            part += (x[j] - h) * y[j]
+        total += part
+    return total
+
+
+@njit(**OPTIONS)
+def multiply_first(S, kernels, shift, A, sums, cols, rows, out):
+    """out[t, k, r] = Σ_j (S[kernels_k, rows_r, cols_j] − shift_k) A[t, j] + shift_k sums_t, sums_t = Σ_j A[t, j].
+
+    cols are sorted; A is spread over whole runs of columns unless they are few and far between.
+    """
+    T, C = A.shape
+    if C == 0:
+        out[:] = 0
+        return
+    start, end = cols[0], cols[-1] + 1
+    gather = end - start > 4 * C
+    if gather or end - start == C:
+        wide = A
+    else:
+        wide = np.zeros((T, end - start), dtype=A.dtype)
+        for t in range(T):
+            for j in range(C):
+                wide[t, cols[j] - start] = A[t, j]
+    line = np.empty(C if gather else 0, dtype=S.dtype)
+    for r in range(len(rows)):
+        i = rows[r]
+        for k in range(len(kernels)):
+            m, h = kernels[k], shift[k]
+            if gather:
+                for j in range(C):
+                    line[j] = S[m, i, cols[j]]
+            s = line if gather else S[m, i, start:end]
+            for t in range(T):
+                out[t, k, r] = _product(s, wide[t], h) + h * sums[t]
+
+
+@njit(**OPTIONS)
+def _add_to(total, s, shift, a):
+    for m in range(len(total)):
+        total[m] += a * (s[m] - shift[m])
+
+
+@njit(**OPTIONS)
+def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
+    """As `multiply_first`; shift has an entry for every kernel, `kernels` picks what is written."""
+    M = S.shape[2]
+    part, total = np.empty(M, dtype=A.dtype), np.empty(M)
+    for r in range(len(rows)):
+        i = rows[r]
+        for t in range(len(A)):
+            total[:] = 0.0
+            for b in range(0, len(cols), RUN):
+                part[:] = 0
+                for j in range(b, min(b + RUN, len(cols))):
+                    _add_to(part, S[i, cols[j]], shift, A[t, j])
+                for m in range(M):
+                    total[m] += part[m]
+            for k in range(len(kernels)):
+                out[t, k, r] = total[kernels[k]] + shift[kernels[k]] * sums[t]
+
+
+@njit(**OPTIONS)
+def _probe(row, w, u, ui, back):
+    """(row·w, row·u), and back += u_i row."""
+    weighted, forth = 0.0, 0.0
+    for b in range(0, len(row), RUN):
+        x, v, y, z = row[b : b + RUN], w[b : b + RUN], u[b : b + RUN], back[b : b + RUN]
+        p, q = x[0] * 0, x[0] * 0
+        for j in range(len(x)):
+            p += v[j] * x[j]
+            q += y[j] * x[j]
+            z[j] += ui * x[j]
+        weighted += p
+        forth += q
+    return weighted, forth
+
+
+@njit(**OPTIONS)
+def survey_first(K, w, u, out):
+    """One pass over a matrix: out = (Σ w_i w_j k_ij, largest |K u − Kᵀu|) for signs u, which shows any skew part."""
+    n = len(K)
+    back, forth = np.zeros(n, dtype=K.dtype), np.empty(n)
+    total, skew = 0.0, 0.0
+    for i in range(n):
+        weighted, forth[i] = _probe(K[i], w, u, u[i], back)
+        total += w[i] * weighted
+    for i in range(n):
+        d = abs(forth[i] - back[i])
+        if not d <= skew:
+            skew = d
+    out[0], out[1] = total, skew
+
+
+@njit(**OPTIONS)
+def _pair(part, skew, u, v, wj):
+    for m in range(len(part)):
+        part[m] += wj * (u[m] + v[m])
+        d = abs(u[m] - v[m])
+        skew[m] = d if d > skew[m] else skew[m]
+
+
+@njit(**OPTIONS)
+def survey_last(S, w, i0, i1, total, skew):
+    """Σ w_i w_j k_ij and the largest |k_ij − k_ji| of all kernels over the pairs i0 ≤ i < i1, j ≥ i."""
+    n, M, step = len(S), S.shape[2], 16
+    part = np.empty(M, dtype=S.dtype)
+    for j0 in range(i0, n, step):
+        for i in range(i0, i1):
+            part[:] = 0
+            for j in range(max(j0, i + 1), min(j0 + step, n)):
+                _pair(part, skew, S[i, j], S[j, i], w[j])
+            for m in range(M):
+                total[m] += w[i] * part[m]
+    for i in range(i0, i1):
+        for m in range(M):
+            total[m] += w[i] * w[i] * S[i, i, m]

@@ -1,0 +1,32 @@
+"""Losses by name: one member per file, `_base.py` states the protocol."""
+
+from ._base import Loss
+from .epsilon_insensitive import EpsilonInsensitive
+from .hinge import Hinge
+from .huber import Huber
+from .logistic import Logistic
+from .one_class import OneClass
+from .smooth_hinge import SmoothHinge
+from .squared import Squared
+from .squared_hinge import SquaredHinge
+
+LOSSES = {
+    loss.name: loss
+    for loss in (Hinge, SquaredHinge, SmoothHinge, Logistic, Squared, EpsilonInsensitive, Huber, OneClass)
+}
+
+__all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())]
+
+
+def get(loss, **params):
+    """The loss of that name with these parameters, or the instance itself."""
+    if isinstance(loss, Loss):
+        if params:
+            raise ValueError(f"loss={loss!r} is an instance: set {sorted(params)} in its constructor instead")
+        return loss
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise ValueError(f"loss={loss!r} is unknown; choose one of {sorted(LOSSES)} or pass a Loss instance")
+    try:
+        return LOSSES[loss](**params)
+    except TypeError as error:
+        raise ValueError(f"loss={loss!r} does not take the parameters {sorted(params)}") from error

@@ -1,0 +1,167 @@
+"""The protocol of a loss V(y, f), convex in the prediction f."""
+
+import numpy as np
+
+
+class Loss:
+    """A convex loss V(y, f), its conjugate, and the box of its signed dual variables.
+
+    V*(y, u) = sup_f u f − V(y, f);   a_i = −c_i u_i lies in c_i · unit_box(y_i).
+
+    A member states `value`, `gradient`, `unit_box` and `quadratic`; arrays are (n,), c_i weighs example i.
+    An `interior` loss, whose conjugate is not quadratic, also states `_conjugate` and `start`.
+    """
+
+    name: str
+    targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
+    interior = False
+    total = 0.0  # Σ a_i when there is an intercept
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+    def __eq__(self, other):
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self):
+        return hash(repr(self))
+
+    def value(self, y, f):
+        """V(y_i, f_i)."""
+        raise NotImplementedError
+
+    def gradient(self, y, f):
+        """A subgradient of V in f, nondecreasing in f."""
+        raise NotImplementedError
+
+    def unit_box(self, y):
+        """The bounds (lo, hi) of a_i at c_i = 1: minus the domain of V*."""
+        raise NotImplementedError
+
+    def quadratic(self, y, c, a):
+        """(linear, diagonal, kink) with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
+
+        Exact unless `interior`; then it is the second-order expansion at a, up to a constant.
+        """
+        raise NotImplementedError
+
+    def box(self, y, c):
+        """The bounds (lo, hi) of a_i; both 0 where c_i = 0."""
+        c = spread(c, y)
+        lo, hi = self.unit_box(y)
+        return tuple(np.multiply(bound, c, out=np.zeros(c.shape), where=c > 0) for bound in (lo, hi))
+
+    def conjugate(self, y, u):
+        """V*(y_i, u_i), +inf outside its domain."""
+        a = np.clip(-u, *self.unit_box(y))
+        return np.where(np.abs(a + u) <= 1e-12 * (1 + np.abs(a)), self._conjugate(y, a), np.inf)
+
+    def _conjugate(self, y, a):
+        linear, diagonal, kink = self.quadratic(y, np.ones_like(a), a)
+        return (linear + 0.5 * diagonal * a) * a + kink * np.abs(a)
+
+    def dual_value(self, y, c, a):
+        """Σ_i c_i V*(y_i, −a_i/c_i), over the examples with c_i > 0."""
+        c = spread(c, a)
+        keep = c > 0
+        y = np.broadcast_to(y, c.shape)
+        return float(c[keep] @ self.conjugate(y[keep], -a[keep] / c[keep]))
+
+    def intercept(self, y, f, c):
+        """argmin_b total·b + Σ_i c_i V(y_i, f_i + b); of an interval the midpoint, or its finite end."""
+
+        def slope(b):
+            terms = c * self.gradient(y, f + b)
+            slope, noise = self.total + terms.sum(), self.total + np.abs(terms).sum() + weight
+            return slope if abs(slope) > 1e-14 * noise else 0.0
+
+        weight = np.sum(c)
+        return middle(*_zeros(slope, 1.0 + np.max(np.abs(f)) + np.max(np.abs(y))))
+
+    def start(self, y, c, equality):
+        """A feasible a, (n,); with `equality`, Σ a_i = total."""
+        return np.zeros(np.shape(y))
+
+
+def _zeros(slope, reach):
+    """The ends of the interval where a nondecreasing slope vanishes: secant and bisection by turns."""
+    (lo, below), (hi, above) = (_bracket(slope, side * reach) for side in (-1, 1))
+    if below == 0 or above == 0:
+        return -np.inf if below == 0 else _edge(slope, lo, hi), np.inf if above == 0 else _edge(slope, hi, lo)
+    for turn in range(200):
+        mid = lo - below * ((hi - lo) / (above - below)) if turn % 2 == 0 else 0.5 * (lo + hi)
+        if not lo < mid < hi:
+            mid = 0.5 * (lo + hi)
+            if mid in (lo, hi):
+                return mid, mid
+        at = slope(mid)
+        if at == 0:
+            break
+        lo, below, hi, above = (mid, at, hi, above) if at < 0 else (lo, below, mid, at)
+    near = 1e-9 * max(1.0, abs(mid))
+    if slope(mid - near) < 0 < slope(mid + near):
+        return mid, mid
+    return _edge(slope, lo, mid), _edge(slope, hi, mid)
+
+
+def _bracket(slope, b):
+    """b, doubled until the slope has its sign, and that slope; 0 if it never has."""
+    for _ in range(60):
+        at = slope(b)
+        if at * b > 0:
+            return b, at
+        b *= 2
+    return b, 0.0
+
+
+def _edge(slope, outside, zero):
+    """Where the slope becomes zero on the way from `outside`, by bisection."""
+    for _ in range(100):
+        mid = 0.5 * (outside + zero)
+        if mid in (outside, zero):
+            break
+        outside, zero = (outside, mid) if slope(mid) == 0 else (mid, zero)
+    return zero
+
+
+def step_root(knots, jumps, slope):
+    """The middle of the zeros of slope + Σ jumps·[b > knots], for losses made of straight lines."""
+    order = np.argsort(knots)
+    after = slope + np.cumsum(jumps[order])
+    ends = np.concatenate([[-np.inf], knots[order], [np.inf]])
+    noise = 1e-14 * (abs(slope) + jumps.sum())
+    lower, upper = np.searchsorted(np.concatenate([[slope], after]), [-noise, noise], side="left")
+    return middle(ends[lower], ends[upper])
+
+
+def middle(lower, upper):
+    """The midpoint of an interval, its finite end, or 0."""
+    finite = [end for end in (lower, upper) if np.isfinite(end)]
+    return float(sum(finite) / max(len(finite), 1))
+
+
+def signed_box(y, width):
+    """The unit box of a loss of z = y f: 0 ≤ y a ≤ width."""
+    return np.where(y > 0, 0.0, -width), np.where(y > 0, width, 0.0)
+
+
+def spread(c, y):
+    """The weights as floats of the shape of y."""
+    return np.broadcast_to(np.asarray(c, dtype=float), np.shape(y))
+
+
+def reciprocal(c):
+    """1/c, and 0 where c = 0."""
+    c = np.asarray(c, dtype=float)
+    return np.divide(1.0, np.maximum(c, 1e-300), out=np.zeros_like(c), where=c > 0)
+
+
+def positive(name, value, zero=False):
+    """The value as a float, or a ValueError that names the parameter."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if isinstance(value, str) or not (0 < number < np.inf or (zero and number == 0)):
+        raise ValueError(f"{name} must be a {'nonnegative' if zero else 'positive'} number, got {value!r}")
+    return number

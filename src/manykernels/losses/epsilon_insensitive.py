@@ -1,0 +1,31 @@
+"""The ε-insensitive loss of support vector regression."""
+
+import numpy as np
+
+from ._base import Loss, positive, spread, step_root
+
+
+class EpsilonInsensitive(Loss):
+    """V = max(0, |y − f| − ε);   V* = y u + ε|u| on |u| ≤ 1 (Vapnik 1995)."""
+
+    name = "epsilon_insensitive"
+
+    def __init__(self, epsilon=0.1):
+        self.epsilon = positive("epsilon", epsilon, zero=True)
+
+    def value(self, y, f):
+        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+
+    def gradient(self, y, f):
+        return np.where(np.abs(f - y) > self.epsilon, np.sign(f - y), 0.0)
+
+    def unit_box(self, y):
+        return np.full(np.shape(y), -1.0), np.full(np.shape(y), 1.0)
+
+    def quadratic(self, y, c, a):
+        return -y, np.zeros(np.shape(y)), np.full(np.shape(y), self.epsilon)
+
+    def intercept(self, y, f, c):
+        c = spread(c, y)
+        knots = np.concatenate([y - f - self.epsilon, y - f + self.epsilon])
+        return step_root(knots, np.concatenate([c, c]), -c.sum())

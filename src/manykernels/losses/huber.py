@@ -1,0 +1,29 @@
+"""Huber's loss."""
+
+import numpy as np
+
+from ._base import Loss, positive, reciprocal
+
+
+class Huber(Loss):
+    """V = r²/2 for |r| ≤ δ, else δ|r| − δ²/2, r = y − f;   V* = y u + u²/2 on |u| ≤ δ (Huber 1964)."""
+
+    name = "huber"
+
+    def __init__(self, delta=1.35):
+        self.delta = positive("delta", delta)
+
+    def value(self, y, f):
+        r = np.abs(y - f)
+        near = np.minimum(r, self.delta)
+        return near * (r - 0.5 * near)
+
+    def gradient(self, y, f):
+        return np.clip(f - y, -self.delta, self.delta)
+
+    def unit_box(self, y):
+        return np.full(np.shape(y), -self.delta), np.full(np.shape(y), self.delta)
+
+    def quadratic(self, y, c, a):
+        zero = np.zeros(np.shape(y))
+        return -y, reciprocal(c) + zero, zero

@@ -1,0 +1,37 @@
+"""The loss of the one-class support vector machine."""
+
+import numpy as np
+
+from ._base import Loss, spread, step_root
+
+
+class OneClass(Loss):
+    """V = max(0, −f), beside + b in the objective;   V* = 0 on −1 ≤ u ≤ 0, Σa = 1 (Schölkopf et al. 2001).
+
+    The weights are c_i = w_i / (ν Σw), so that Σc = 1/ν ≥ 1; y is not read.
+    """
+
+    name = "one_class"
+    targets = "none"
+    total = 1.0
+
+    def value(self, y, f):
+        return np.maximum(0.0, -f)
+
+    def gradient(self, y, f):
+        return np.where(f < 0, -1.0, 0.0)
+
+    def unit_box(self, y):
+        return np.zeros(np.shape(y)), np.ones(np.shape(y))
+
+    def quadratic(self, y, c, a):
+        zero = np.zeros(np.shape(y))
+        return zero, zero, zero
+
+    def start(self, y, c, equality):
+        c = spread(c, y)
+        return c / c.sum() if equality else np.zeros(np.shape(y))
+
+    def intercept(self, y, f, c):
+        c = spread(c, f)
+        return step_root(-f, c, self.total - c.sum())

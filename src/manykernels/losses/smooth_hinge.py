@@ -1,0 +1,14 @@
+"""The smoothed hinge loss."""
+
+from ._base import positive
+from .logistic import Logistic
+
+
+class SmoothHinge(Logistic):
+    """V = (1/σ) ln(1 + e^{σ(1 − z)}), z = y f: the hinge as σ → ∞ (Kloft et al. 2010, App. B.3)."""
+
+    name = "smooth_hinge"
+    margin = 1.0
+
+    def __init__(self, sigma=10.0):
+        self.sigma = positive("sigma", sigma)

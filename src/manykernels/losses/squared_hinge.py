@@ -1,0 +1,25 @@
+"""The squared hinge loss (2-norm soft margin)."""
+
+import numpy as np
+
+from ._base import Loss, reciprocal, signed_box
+
+
+class SquaredHinge(Loss):
+    """V = max(0, 1 − z)², z = y f;   V* = y u + u²/4 on y u ≤ 0."""
+
+    name = "squared_hinge"
+    targets = "binary"
+
+    def value(self, y, f):
+        return np.maximum(0.0, 1.0 - y * f) ** 2
+
+    def gradient(self, y, f):
+        return -2.0 * y * np.maximum(0.0, 1.0 - y * f)
+
+    def unit_box(self, y):
+        return signed_box(y, np.inf)
+
+    def quadratic(self, y, c, a):
+        zero = np.zeros(np.shape(y))
+        return -y, 0.5 * reciprocal(c) + zero, zero

@@ -1,0 +1,49 @@
+"""The problem that every solver solves, and the gap that judges it.
+
+    min over f_1..f_M, b, θ ≥ 0 :   Σ_ti c_ti V(y_ti, Σ_m f_tm(x_i) + b_t) + ½ Σ_tm ‖f_tm‖² / θ_m + Ω(θ)
+    max over a, Σ_i a_ti = total :  − Σ_ti c_ti V*(y_ti, −a_ti / c_ti) − Ω*( ½ Σ_t a_tᵀ K_m a_t )_m
+
+T problems (one row of Y each) share the weights θ; T = 1 is the usual case. At f_tm = θ_m Σ_i a_ti k_m(x_i, ·) the
+norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance are left out: their weight is 0.
+"""
+
+import numpy as np
+
+
+class Problem:
+    """Loss, regularizer and bank with the targets Y (T, n), the costs c (T, n) and an intercept or none."""
+
+    def __init__(self, bank, Y, loss, regularizer, c=1.0, intercept=True):
+        self.bank, self.loss, self.regularizer, self.intercept = bank, loss, regularizer, intercept
+        self.Y = np.atleast_2d(np.asarray(Y, dtype=np.float64))
+        self.c = np.broadcast_to(np.asarray(c, dtype=np.float64), self.Y.shape)
+        if self.Y.shape[1] != bank.n:
+            raise ValueError(f"Y has {self.Y.shape[1]} examples, the kernels have {bank.n}")
+        if loss.total and not intercept:
+            raise ValueError(f"the {loss.name} loss is defined with an intercept; use intercept=True")
+        self.kernels = np.flatnonzero(bank.usable)
+
+    @property
+    def n_outputs(self):
+        return len(self.Y)
+
+    def losses(self, outputs, b, rows=slice(None)):
+        """Σ c V at f = outputs + b over the rows, (T,), with the total·b of one-class problems left out."""
+        f = outputs + np.asarray(b)[:, None]
+        return np.array([
+            c[rows] @ self.loss.value(y[rows], f_t) for y, c, f_t in zip(self.Y, self.c, f, strict=True)
+        ])  # fmt: skip
+
+    def conjugates(self, a):
+        """Σ c V*(y, −a / c), (T,)."""
+        return np.array([self.loss.dual_value(*parts) for parts in zip(self.Y, self.c, a, strict=True)])
+
+    def certificate(self, losses, conjugates, b, theta, q):
+        """(primal, dual, relative gap) from the sums above and q_m = Σ_t a_tᵀ K_m a_t over the usable kernels."""
+        offset = self.loss.total * float(np.sum(b))
+        norms = 0.5 * float(theta @ q)
+        omega = self.regularizer.value(theta)
+        primal = float(np.sum(losses)) + offset + norms + omega
+        dual = -float(np.sum(conjugates)) - self.regularizer.conjugate(0.5 * np.maximum(q, 0.0))
+        scale = float(np.sum(losses)) + norms + abs(omega) + abs(offset)
+        return primal, dual, max(primal - dual, 0.0) / max(scale, 1e-12 * float(self.c.sum()), 1e-300)

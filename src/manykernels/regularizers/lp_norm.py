@@ -1,0 +1,79 @@
+"""The ℓp-norm constraint on the kernel weights."""
+
+from numbers import Real
+
+import numpy as np
+
+from ._base import Regularizer
+
+
+class LpNorm(Regularizer):
+    """Ω(θ) = 0 if θ ≥ 0 and ‖θ‖_p ≤ 1, else +inf;   Ω*(s) = ‖s₊‖_q, 1/p + 1/q = 1 (Kloft et al. 2011).
+
+    p = 1 gives sparse weights, p = inf the plain sum of the kernels.
+    """
+
+    def __init__(self, p=1.0):
+        if isinstance(p, (bool, np.bool_)) or not isinstance(p, Real) or not p >= 1:
+            raise ValueError(f"p must be a number with 1 <= p <= inf, got {p!r}")
+        self.p = float(p)
+
+    def value(self, theta):
+        theta = np.asarray(theta, dtype=float)
+        feasible = theta.min() >= -1e-9 and _norm(theta, self.p) <= 1 + 1e-9
+        return 0.0 if feasible else np.inf
+
+    def conjugate(self, s):
+        q = np.inf if self.p == 1 else 1.0 if self.p == np.inf else self.p / (self.p - 1)
+        return _norm(np.maximum(s, 0.0), q)
+
+    def weights_from_norms(self, norms):
+        return self._weights(norms, 2 / (self.p + 1))
+
+    def weights_from_dual(self, s):
+        if self.p == 1:
+            return np.eye(1, len(s), int(np.argmax(s)))[0] if np.max(s) > 0 else self.start(len(s))
+        return self._weights(np.maximum(s, 0.0), 1 / (self.p - 1))
+
+    def _weights(self, x, power):
+        """x^power scaled to the unit ℓp sphere, uniform where x = 0."""
+        top = np.max(x)
+        if not top > 0 or self.p == np.inf:
+            return self.start(len(x))
+        theta = (np.asarray(x, dtype=float) / top) ** power
+        return theta / _norm(theta, self.p)
+
+    def prox(self, z, step=1.0):
+        """The Euclidean projection of z, whatever the step."""
+        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        if self.p == np.inf:
+            return np.minimum(z, 1.0)
+        norm = _norm(z, self.p)
+        if norm <= 1:
+            return z
+        if self.p == 1:
+            return _project_simplex(z)
+        if self.p == 2:
+            return z / norm
+        from ..loops.lp_projection import project
+
+        return project(z, self.p)
+
+    def start(self, M):
+        return np.full(M, M ** (-1 / self.p))
+
+
+def _norm(x, p):
+    """‖x‖_p without overflow."""
+    top = float(np.max(np.abs(x)))
+    if p == np.inf or top == 0 or top == np.inf:
+        return top
+    return top * float(np.sum((np.abs(x) / top) ** p)) ** (1 / p)
+
+
+def _project_simplex(z):
+    """The projection on {x ≥ 0, Σx = 1} by sorted thresholds (Duchi et al. 2008)."""
+    z = z - z.max()  # huge z keep their digits
+    z_sorted = np.sort(z)[::-1]
+    thresholds = (np.cumsum(z_sorted) - 1.0) / np.arange(1, len(z) + 1)
+    return np.maximum(z - thresholds[np.count_nonzero(z_sorted > thresholds) - 1], 0.0)

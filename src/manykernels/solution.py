@@ -1,0 +1,24 @@
+"""The result of a solver."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A feasible point (a, θ, b) with the certificate `gap = (primal − dual) / scale` that it is near the optimum.
+
+    theta (M,), a (T, n) signed, b (T,); the predictor is f_t = Σ_m θ_m K_m a_t + b_t.
+    """
+
+    theta: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    primal: float
+    dual: float
+    gap: float
+    n_iter: int = 0
+    history: list = field(default_factory=list, repr=False)
+    converged: bool = False
+    interrupted: bool = False

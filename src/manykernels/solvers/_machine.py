@@ -1,0 +1,239 @@
+"""The predictor at fixed weights: a box QP on one block of the combined kernel, for every loss.
+
+    min over a :  ½ aᵀK a + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
+
+Coordinate steps find who is free; Newton steps on the free block (its Cholesky factor) finish, so that a tight
+tolerance costs little more than a loose one. Losses whose conjugate is not quadratic stay strictly inside the box
+and take damped Newton steps on the true conjugate.
+"""
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.sparse.linalg import LinearOperator, cg
+
+LARGE = 6000  # above this many free variables conjugate gradients replace the Cholesky factor
+
+
+class Machine:
+    """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
+
+    def __init__(self, loss, y, c, intercept):
+        self.loss, self.y, self.c, self.intercept = loss, y, c, intercept
+        self.lo, self.hi = loss.box(y, c)
+        self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
+
+    def solve(self, K, a, target, max_rounds=200):
+        """Returns (a, outputs K a, b, gap); `a` must be feasible."""
+        if self.loss.interior:
+            return self._interior(K, a, target, max_rounds)
+        from ..loops.box_qp import pair_steps, single_steps
+
+        steps = pair_steps if self.intercept else single_steps
+        a = np.array(a)
+        gradient = self._gradient(K, a)
+        chunk, last = max(1000, len(a) // 2), np.inf
+        unbounded = np.isinf(self.hi).any()
+        if unbounded and not np.isinf(self.lo).any():
+            unbounded = False
+        best = None
+        for round_ in range(max_rounds):
+            if round_ or not unbounded:
+                _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
+            else:
+                violation, beta = np.inf, 0.0
+            outputs = gradient - self.linear - self.diagonal * a
+            gap = self.gap(a, outputs, beta) if violation < np.inf else np.inf
+            if best is None or gap < best[-1]:
+                best = a.copy(), outputs, beta, gap
+            if gap <= target or violation <= 1e-15:
+                break
+            if gap > 0.25 * last or not np.isfinite(gap):
+                a = self._active_set(K, a, gradient)
+                gradient = self._gradient(K, a)
+            last = min(last, gap)
+        a, outputs, beta, gap = best
+        return a, outputs, beta, gap
+
+    def gap(self, a, outputs, b):
+        """Primal minus dual of this block at fixed weights."""
+        fit = self.c @ self.loss.value(self.y, outputs + b) + self.loss.total * b
+        return float(fit + a @ outputs + self.loss.dual_value(self.y, self.c, a))
+
+    def objective(self, a, outputs):
+        return 0.5 * float(a @ outputs) + self.loss.dual_value(self.y, self.c, a)
+
+    def free(self, a):
+        """Variables that can move both ways without meeting a kink."""
+        inside = (a > self.lo) & (a < self.hi)
+        return inside & ((a != 0) | (self.kink == 0))
+
+    def slack(self, a, outputs, b):
+        """How far each example with a_i = 0 is from moving, in units of the output; −inf where it cannot rest at 0."""
+        rise = self.linear + outputs + b + self.kink
+        fall = -(self.linear + outputs + b) + self.kink
+        slack = np.minimum(np.where(self.hi > 0, rise, np.inf), np.where(self.lo < 0, fall, np.inf))
+        return np.where(a == 0, slack, -np.inf)
+
+    def _gradient(self, K, a):
+        return _matvec(K, a) + self.linear + self.diagonal * a
+
+    def _active_set(self, K, a, gradient, rounds=8):
+        """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.
+
+        Returns the better of the start and the last point, so the objective never rises.
+        """
+        before = self.objective(a, gradient - self.linear - self.diagonal * a)
+        trial, free = a.copy(), self.free(a)
+        total = a.sum()
+        for _ in range(rounds):
+            index = np.flatnonzero(free)
+            if len(index) <= 1:
+                break
+            sign = np.sign(trial[index]) * self.kink[index]
+            held = np.where(free, 0.0, trial)
+            rhs = -(self.linear[index] + sign + _matvec(K, held)[index])
+            try:
+                factor = Free(K, index, self.diagonal, self.intercept)
+            except np.linalg.LinAlgError:
+                break
+            x, beta = factor.solve(rhs, total - held.sum())
+            lo, hi = self.lo[index], self.hi[index]
+            lo = np.where((sign > 0), np.maximum(lo, 0.0), lo)
+            hi = np.where((sign < 0), np.minimum(hi, 0.0), hi)
+            out = (x < lo) | (x > hi)
+            if out.any():
+                trial[index] = np.clip(x, lo, hi)
+                free[index[out]] = False
+                continue
+            trial[index] = x
+            slope = self._gradient(K, trial) + beta
+            rise = -(slope + np.where(trial >= 0, self.kink, -self.kink))
+            fall = slope + np.where(trial > 0, self.kink, -self.kink)
+            wrong = ~free & (((trial < self.hi) & (rise > 1e-12)) | ((trial > self.lo) & (fall > 1e-12)))
+            if not wrong.any():
+                break
+            if (self.kink[wrong] > 0).any():
+                break
+            free |= wrong
+        trial = self._repair(trial, total)
+        if trial is None or self.objective(trial, _matvec(K, trial)) > before:
+            return a
+        return trial
+
+    def _repair(self, a, total):
+        """Moves a clipped point back onto Σ a = total, spread over the room that is left; None if there is none."""
+        if not self.intercept:
+            return a
+        for _ in range(3):
+            lack = total - a.sum()
+            if abs(lack) <= 1e-15 * max(1.0, np.abs(a).sum()):
+                return a
+            free = self.free(a)
+            room = np.where(free, (self.hi - a) if lack > 0 else (a - self.lo), 0.0)
+            room = np.where(np.isinf(room), 1.0 + np.abs(a), room)
+            if not room.sum() > 0 or (np.isfinite(self.hi).all() and room.sum() < abs(lack)):
+                return None
+            a = np.clip(a + lack * room / room.sum(), self.lo, self.hi)
+        return a
+
+    def _interior(self, K, a, target, max_rounds):
+        """Damped Newton on ½ aᵀK a + Σ c V*(−a / c), strictly inside the box."""
+        index = np.flatnonzero(self.c > 0)
+        a = np.array(a)
+        outputs = _matvec(K, a)
+        value = self.objective(a, outputs)
+        for _ in range(max_rounds):
+            linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
+            gradient = outputs + linear + diagonal * a
+            factor = Free(K, index, diagonal, self.intercept)
+            move = np.zeros_like(a)
+            move[index], beta = factor.solve(-gradient[index], 0.0)
+            gap = self.gap(a, outputs, beta)
+            if gap <= target:
+                break
+            room = np.where(move > 0, self.hi - a, np.where(move < 0, a - self.lo, np.inf))
+            ratio = np.divide(room, np.abs(move), out=np.full_like(a, np.inf), where=move != 0)
+            t = min(1.0, 0.99 * ratio.min())
+            shift = _matvec(K, move)
+            slope = float(gradient @ move)
+            while t > 1e-12:
+                trial = a + t * move
+                trial_value = self.objective(trial, outputs + t * shift)
+                if trial_value <= value + 1e-4 * t * slope:
+                    break
+                t *= 0.5
+            else:
+                break
+            a, outputs, value = trial, outputs + t * shift, trial_value
+            self.diagonal = diagonal
+        self.linear, self.diagonal, _ = self.loss.quadratic(self.y, self.c, a)
+        return a, outputs, beta, gap
+
+
+class Free:
+    """The KKT system of the free variables: (K_FF + D_F) x + β 1 = r (, Σ x = s), by its Cholesky factor or by CG."""
+
+    def __init__(self, K, index, diagonal, equality):
+        self.equality = equality
+        d = diagonal[index]
+        if len(index) > LARGE:
+            self._cg(K, index, d)
+        else:
+            A = K[np.ix_(index, index)].astype(np.float64)
+            floor = (1e-6 if K.dtype == np.float32 else 1e-11) * float(np.mean(np.diagonal(A))) + 1e-300
+            spot = np.arange(len(index))
+            if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
+                A += float(np.mean(np.diagonal(A)))
+            A[spot, spot] += d + floor
+            for _ in range(6):
+                try:
+                    self.lower = cholesky(A, lower=True, overwrite_a=False, check_finite=False)
+                    break
+                except np.linalg.LinAlgError:
+                    floor *= 30
+                    A[spot, spot] += floor
+            else:
+                raise np.linalg.LinAlgError("the free block is far from positive definite")
+            self._solve = lambda r: cho_solve((self.lower, True), r, check_finite=False)
+        self.ones = self._solve(np.ones(len(index))) if equality else None
+
+    def _cg(self, K, index, d):
+        self.lower = None
+        n = len(index)
+        root = 1.0 / np.sqrt(d + K[index, index])
+        level = float(K[index, index].mean()) if self.equality else 0.0
+
+        def multiply(v):
+            full = np.zeros(len(K))
+            full[index] = root * v
+            return root * (_matvec(K, full)[index] + d * root * v + level * full.sum())
+
+        operator = LinearOperator((n, n), multiply, dtype=np.float64)
+        self._solve = lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
+
+    def solve(self, r, s=0.0):
+        """(x, β)."""
+        x = self._solve(r)
+        if not self.equality:
+            return x, 0.0
+        beta = (x.sum() - s) / self.ones.sum()
+        return x - beta * self.ones, beta
+
+    def half(self, B):
+        """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|)."""
+        Z = solve_triangular(self.lower, B.T, lower=True, check_finite=False)
+        if self.equality:
+            u = solve_triangular(self.lower, np.ones(len(Z)), lower=True, check_finite=False)
+            Z -= np.outer(u, (u @ Z) / (u @ u))
+        return Z
+
+
+def _matvec(K, v):
+    """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
+    support = np.flatnonzero(v)
+    if K.dtype == np.float64:
+        return v @ K if 2 * len(support) > len(v) else v[support] @ K[support]
+    out = np.zeros(len(K))
+    for block in np.array_split(support, max(1, len(support) // 256)):
+        out += v[block].astype(np.float32) @ K[block]
+    return out

@@ -1,0 +1,243 @@
+"""The loop shared by the solvers that alternate between the predictor and the weights.
+
+Each outer step combines the kernels of the active examples, solves the box QP there, multiplies every active kernel
+with `a`, and asks a weight step for new weights. When the gap on the active examples is small enough the whole data
+set is visited: either the gap holds there too, or the examples and kernels that violate it join. So an outer step
+costs a fraction of a pass over the kernels, and a fit a few passes.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._threads import close_pool
+from ..solution import Solution
+from ._machine import Machine
+
+FIRST = 600  # examples of the first active set
+MARGIN = 0.25  # examples whose output is this close to mattering stay active
+
+
+@dataclass
+class State:
+    """What a weight step may look at: everything on the active examples and kernels."""
+
+    problem: object
+    theta: np.ndarray  # (M',)
+    q: np.ndarray  # (M',) Σ_t a_tᵀ K_m a_t
+    a: np.ndarray  # (T, n')
+    products: np.ndarray  # (T, M', n')
+    K: np.ndarray  # (n', n') combined
+    machines: list
+    slack: float  # absolute gap that the weight step need not go below
+
+
+class Wrapper:
+    """Alternates `machine` and `step(state) -> theta`; see the module."""
+
+    def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None, weights_first=False):
+        self.problem, self.step, self.tol, self.max_iter = problem, step, tol, max_iter
+        self.monitor = monitor or (lambda record: None)
+        self.dtype = np.float32 if tol >= 1e-4 else np.float64
+        bank, loss = problem.bank, problem.loss
+        self.kernels = problem.kernels
+        M = len(self.kernels)
+        self.theta = problem.regularizer.start(M) if warm is None else self._clean(warm.theta[self.kernels])
+        if warm is None:
+            self.a = np.array([loss.start(y, c, problem.intercept) for y, c in zip(problem.Y, problem.c, strict=True)])
+        else:
+            self.a = np.array(warm.a)
+        self.b = np.zeros(problem.n_outputs) if warm is None else np.array(warm.b)
+        self.n = bank.n
+        self.history, self.best, self.started = [], None, time.perf_counter()
+
+    def _clean(self, theta):
+        """Warm weights made feasible for this regularizer."""
+        theta = self.problem.regularizer.prox(theta)
+        return theta if theta.any() else self.problem.regularizer.start(len(theta))
+
+    def run(self):
+        interrupted = False
+        try:
+            self._iterate()
+        except KeyboardInterrupt:
+            close_pool()
+            interrupted = True
+            if self.best is None:
+                raise
+        best = self.best
+        theta = np.zeros(self.problem.bank.M)
+        theta[self.kernels] = best["theta"]
+        return Solution(
+            theta, best["a"], best["b"], best["primal"], best["dual"], best["gap"],
+            n_iter=len(self.history), history=self.history,
+            converged=best["gap"] <= self.tol, interrupted=interrupted,
+        )  # fmt: skip
+
+    def _iterate(self):
+        rows = self._first_rows()
+        previous = None  # (theta, primal) of the last accepted step
+        gap, visits = 1.0, 0
+        self._activate(rows)
+        for _ in range(self.max_iter):
+            state, certificate, inner = self._evaluate(gap)
+            primal, dual, gap = certificate
+            whole = len(self.rows) == self.n
+            if previous is not None and primal - inner > previous[1] + 1e-12 * abs(primal):
+                lower = 0.5 * (previous[0] + self.theta)  # the step was too long: go half-way back
+                if np.abs(lower - self.theta).max() > 1e-14:
+                    self._record(state, certificate, whole)
+                    self.theta = lower
+                    continue
+            self._record(state, certificate, whole)
+            if gap <= self.tol:
+                if whole:
+                    return
+                visits += 1
+                gap = self._visit(visits)
+                if gap <= self.tol:
+                    return
+                previous = None
+                continue
+            previous = (self.theta, primal)
+            self.theta = self.step(state)
+        if self.best is None or len(self.rows) < self.n:
+            self._visit(0)
+
+    def _first_rows(self):
+        """The support of a warm start, or an even spread over each class; all examples where the set is small."""
+        n = self.n
+        if n <= 2 * FIRST or self.problem.loss.total:
+            return np.arange(n)
+        used = (self.a != 0).any(axis=0)
+        if used.any() and not self.problem.loss.interior:
+            spread = np.zeros(n, bool)
+            spread[:: max(1, n // FIRST)] = True
+            return np.flatnonzero(used | spread)
+        if self.problem.loss.interior:
+            return np.arange(n)
+        keep = np.zeros(n, bool)
+        share = max(FIRST, n // 4)
+        rng = np.random.default_rng(0)
+        for y, c in zip(self.problem.Y, self.problem.c, strict=True):
+            groups = [y > 0, y <= 0] if self.problem.loss.targets == "binary" else [np.ones(n, bool)]
+            for group in groups:
+                index = np.flatnonzero(group & (c > 0))
+                keep[rng.permutation(index)[: max(20, share * len(index) // n)]] = True
+        return np.flatnonzero(keep)
+
+    def _activate(self, rows):
+        self.rows = rows
+        self.machines = [
+            Machine(self.problem.loss, y[rows], c[rows], self.problem.intercept)
+            for y, c in zip(self.problem.Y, self.problem.c, strict=True)
+        ]
+        self.bank, self.whole = self.problem.bank, len(rows) == self.n
+        self.local, self.picked = rows, self.kernels
+        if not self.whole:
+            small = self.problem.bank.restrict(rows, self.kernels)
+            if small is not None:
+                self.bank, self.local, self.picked = small, np.arange(len(rows)), np.arange(len(self.kernels))
+        self.cols = None if self.whole else self.local
+
+    def _full(self, theta):
+        weights = np.zeros(self.bank.M)
+        weights[self.picked] = theta
+        return weights
+
+    def _evaluate(self, gap):
+        """Solves the machine at θ on the active rows: (state, (primal, dual, gap), inner gap)."""
+        problem, rows = self.problem, self.rows
+        K = self.bank.combined(
+            self._full(self.theta), self.cols, self.cols, dtype=self.dtype, shifted=problem.intercept
+        )
+        inner = 0.0
+        a, b = self.a[:, rows], self.b
+        scale = getattr(self, "scale", None)
+        for t, machine in enumerate(self.machines):
+            if scale is None:
+                scale = float(machine.c.sum())
+            target = scale * max(0.1 * min(gap, 1e-1), 0.3 * self.tol) / len(self.machines)
+            a[t], outputs, b[t], g = machine.solve(K, a[t], target)
+            inner += g
+        self.a[:, rows] = a
+        support = np.flatnonzero((a != 0).any(axis=0))
+        P = self.bank.products(a[:, support].astype(self.dtype), self.local[support], self.cols, self.picked)
+        q = np.einsum("tmi,ti->m", P[:, :, support], a[:, support])
+        outputs = np.einsum("m,tmi->ti", self.theta, P)
+        for t, machine in enumerate(self.machines):
+            if problem.intercept:
+                b[t] = problem.loss.intercept(machine.y, outputs[t], machine.c)
+        self.b = b
+        losses = problem.losses(outputs, b, rows)
+        conjugates = np.array([m.loss.dual_value(m.y, m.c, a_t) for m, a_t in zip(self.machines, a, strict=True)])
+        certificate = problem.certificate(losses, conjugates, b, self.theta, q)
+        self.scale = max((certificate[0] - certificate[1]) / max(certificate[2], 1e-300), 1e-300)
+        state = State(problem, self.theta, q, a, P, K, self.machines, 0.2 * self.tol * self.scale)
+        return state, certificate, inner
+
+    def _visit(self, visits):
+        """The gap on all examples; those that matter become the active set."""
+        problem, rows = self.problem, self.rows
+        rest = np.setdiff1d(np.arange(self.n), rows)
+        self.a[:, rest] = 0.0
+        support = np.flatnonzero((self.a != 0).any(axis=0))
+        theta = np.zeros(problem.bank.M)
+        theta[self.kernels] = self.theta
+        outputs = np.empty((problem.n_outputs, self.n))
+        outputs[:, rest] = self._outputs(theta, support, rest)
+        P = self.bank.products(
+            self.a[:, support].astype(self.dtype), self.local[np.searchsorted(rows, support)], self.cols, self.picked
+        )
+        outputs[:, rows] = np.einsum("m,tmi->ti", self.theta, P)
+        inside = np.searchsorted(rows, support)
+        q = np.einsum("tmi,ti->m", P[:, :, inside], self.a[:, support])
+        b = np.array([
+            problem.loss.intercept(y, f, c) if problem.intercept else 0.0
+            for y, f, c in zip(problem.Y, outputs, problem.c, strict=True)
+        ])  # fmt: skip
+        certificate = problem.certificate(
+            problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, q
+        )
+        self._keep(certificate, b)
+        if certificate[2] <= self.tol:
+            self.b = b
+            return certificate[2]
+        keep = (self.a != 0).any(axis=0)
+        for t in range(problem.n_outputs):
+            machine = Machine(problem.loss, problem.Y[t], problem.c[t], problem.intercept)
+            keep |= machine.slack(self.a[t], outputs[t], b[t]) < MARGIN
+        if visits > 2:
+            keep[rows] = True
+        self._activate(np.flatnonzero(keep))
+        return certificate[2]
+
+    def _outputs(self, theta, support, rows):
+        out = np.empty((self.problem.n_outputs, len(rows)))
+        step = max(1, int(2**26 // max(len(support), 1)))
+        for i in range(0, len(rows), step):
+            block = self.problem.bank.combined(theta, rows[i : i + step], support, dtype=self.dtype)
+            out[:, i : i + step] = self.a[:, support] @ block.T
+        return out
+
+    def _keep(self, certificate, b):
+        """Remembers the point of least certified gap."""
+        if self.best is None or certificate[2] < self.best["gap"]:
+            primal, dual, gap = certificate
+            self.best = {
+                "theta": self.theta.copy(), "a": self.a.copy(), "b": np.array(b),
+                "primal": primal, "dual": dual, "gap": gap,
+            }  # fmt: skip
+
+    def _record(self, state, certificate, whole):
+        primal, dual, gap = certificate
+        if whole:
+            self._keep(certificate, self.b)
+        record = {
+            "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
+            "primal": primal, "dual": dual, "gap": gap, "certified": whole, "n_active": len(self.rows),
+            "n_support": int((state.a != 0).any(axis=0).sum()), "n_kernels": int(np.count_nonzero(self.theta)),
+        }  # fmt: skip
+        self.history.append(record)
+        self.monitor(record)

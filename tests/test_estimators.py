@@ -1,0 +1,215 @@
+"""The public contract: attributes, shapes, and life inside scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_regression
+from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels.kernels import RBF, Linear
+
+KERNELS = [("wide", RBF(gamma=0.02)), ("narrow", RBF(gamma=0.5)), ("first", Linear(), [0, 1])]
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X)[:150], np.array(["malignant", "benign"])[y[:150]]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X, np.array(["setosa", "versicolor", "virginica"])[y]
+
+
+@pytest.fixture(scope="module")
+def stack(cancer):
+    X, _ = cancer
+    return np.stack([RBF(gamma=g)(X) for g in (0.01, 0.1, 1.0)], axis=2)
+
+
+def test_binary_attributes(cancer):
+    X, y = cancer
+    clf = MKLClassifier(KERNELS).fit(X, y)
+    n_support = len(clf.support_)
+    assert clf.kernel_names_ == ["wide", "narrow", "first"]
+    assert clf.kernel_weights_.shape == (3,) and (clf.kernel_weights_ >= 0).all()
+    assert np.linalg.norm(clf.kernel_weights_) == pytest.approx(1)
+    assert clf.dual_coef_.shape == (1, n_support) and clf.intercept_.shape == (1,)
+    assert 0 < n_support < len(X) and clf.dual_coef_.sum() == pytest.approx(0, abs=1e-6)
+    assert 0 <= clf.duality_gap_ <= clf.tol and clf.objective_ > 0 and clf.n_iter_ >= 1
+    assert clf.history_[-1]["gap"] <= clf.tol
+    assert clf.n_features_in_ == 30 and list(clf.classes_) == ["benign", "malignant"]
+    assert clf.decision_function(X).shape == (150,)
+    np.testing.assert_array_equal(clf.predict(X), clf.classes_[(clf.decision_function(X) > 0).astype(int)])
+    assert clf.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "shared"])
+def test_multiclass_attributes(iris, multi_class):
+    X, y = iris
+    clf = MKLClassifier([("a", RBF(gamma=0.3)), ("b", Linear())], multi_class=multi_class).fit(X, y)
+    assert clf.kernel_weights_.shape == ((3, 2) if multi_class == "ovr" else (2,))
+    assert clf.dual_coef_.shape == (3, len(clf.support_)) and clf.intercept_.shape == (3,)
+    assert clf.decision_function(X).shape == (150, 3) and clf.score(X, y) > 0.9
+    assert clf.duality_gap_ <= clf.tol
+    parts = clf.decision_parts(X)
+    assert parts.shape == (150, 3, 2)
+    np.testing.assert_allclose(parts.sum(axis=2) + clf.intercept_, clf.decision_function(X), atol=1e-4)
+
+
+def test_one_vs_rest_is_the_binary_problems_side_by_side(iris):
+    X, y = iris
+    many = MKLClassifier(KERNELS, tol=1e-6).fit(X, y)
+    one = [MKLClassifier(KERNELS, tol=1e-6).fit(X, np.where(y == k, "yes", "no")) for k in many.classes_]
+    np.testing.assert_allclose(many.kernel_weights_, [m.kernel_weights_ for m in one], atol=1e-6)
+    assert many.objective_ == pytest.approx(sum(m.objective_ for m in one))
+    assert many.duality_gap_ == pytest.approx(max(m.duality_gap_ for m in one))
+
+
+def test_parts_and_combined_kernel_explain_the_decision(cancer):
+    X, y = cancer
+    clf = MKLClassifier(KERNELS, regularizer=1.5).fit(X[:100], y[:100])
+    decision = clf.decision_function(X[100:])
+    np.testing.assert_allclose(clf.decision_parts(X[100:]).sum(axis=1) + clf.intercept_, decision, atol=1e-4)
+    K = clf.combined_kernel(X[100:], X[:100])
+    np.testing.assert_allclose(K[:, clf.support_] @ clf.dual_coef_[0] + clf.intercept_, decision, atol=1e-4)
+    assert clf.combined_kernel(X).shape == (150, 150)
+    assert KernelPCA(2, kernel="precomputed").fit_transform(clf.combined_kernel(X)).shape == (150, 2)
+    svc = SVC(kernel="precomputed").fit(clf.combined_kernel(X[:100]), y[:100])
+    assert np.mean(svc.predict(K) == clf.predict(X[100:])) > 0.95
+
+
+def test_only_logistic_has_probabilities(iris):
+    X, y = iris
+    assert not hasattr(MKLClassifier(), "predict_proba")
+    P = MKLClassifier(KERNELS, loss="logistic").fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    binary = MKLClassifier(KERNELS, loss="logistic").fit(X[:100], y[:100])
+    np.testing.assert_array_equal(binary.predict(X), binary.classes_[binary.predict_proba(X).argmax(axis=1)])
+
+
+def test_regressor_and_one_class_attributes(cancer):
+    X, y = make_regression(80, 5, random_state=0)
+    reg = MKLRegressor(KERNELS, C=100).fit(X, y)
+    assert reg.predict(X).shape == (80,) and reg.score(X, y) > 0.8 and not hasattr(reg, "decision_function")
+    one = MKLOneClass(KERNELS[:2], nu=0.2).fit(X)
+    np.testing.assert_allclose(one.score_samples(X) - one.offset_, one.decision_function(X))
+    assert set(one.fit_predict(X)) == {-1, 1}
+    assert one.dual_coef_.sum() == pytest.approx(1)
+    assert abs(np.mean(one.predict(X) < 0) - 0.2) < 0.1
+
+
+def test_grid_search_over_C_and_p_with_precomputed_stacks(cancer, stack):
+    _, y = cancer
+    grid = {"C": [0.1, 10], "regularizer": [1, 2, np.inf]}
+    results = [
+        GridSearchCV(MKLClassifier("precomputed"), grid, cv=3).fit(X, y)
+        for X in (stack, KernelStack(np.moveaxis(stack, 2, 0).copy()))
+    ]
+    np.testing.assert_allclose(*(r.cv_results_["mean_test_score"] for r in results))
+    assert results[0].best_score_ > 0.9 and results[0].predict(stack[:7]).shape == (7,)
+
+
+def test_precomputed_equals_computed(cancer, stack):
+    X, y = cancer
+    computed = MKLClassifier([RBF(gamma=g) for g in (0.01, 0.1, 1.0)], tol=1e-6).fit(X, y)
+    given = MKLClassifier("precomputed", tol=1e-6).fit(stack, y)
+    np.testing.assert_allclose(given.kernel_weights_, computed.kernel_weights_, atol=1e-4)
+    np.testing.assert_allclose(given.decision_function(stack), computed.decision_function(X), atol=1e-3)
+
+
+def test_pipeline_cross_validation_and_n_jobs(cancer):
+    X, y = cancer
+    model = make_pipeline(StandardScaler(), MKLClassifier(KERNELS))
+    alone, together = (cross_val_score(model, X, y, cv=3, n_jobs=k) for k in (None, 2))
+    np.testing.assert_array_equal(alone, together)
+    one, two = (MKLClassifier(KERNELS, n_jobs=k).fit(X, y) for k in (1, 2))
+    np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
+
+
+@pytest.mark.parametrize("estimator", [MKLClassifier(KERNELS), MKLRegressor(KERNELS), MKLOneClass(KERNELS[:2])])
+def test_clone_and_unfitted(estimator, cancer):
+    copy = clone(estimator)
+    assert copy.get_params().keys() == estimator.get_params().keys()
+    with pytest.raises(NotFittedError):
+        copy.predict(cancer[0])
+
+
+def test_pickles_are_small_and_predict_the_same(cancer, stack):
+    X, y = cancer
+    for kernels, data in ((KERNELS, X), ("precomputed", stack)):
+        clf = MKLClassifier(kernels).fit(data, y)
+        blob = pickle.dumps(clf)
+        assert len(blob) < X.nbytes + 20_000 < stack.nbytes
+        np.testing.assert_array_equal(pickle.loads(blob).decision_function(data), clf.decision_function(data))
+
+
+def test_data_frames_by_column_name(cancer):
+    X, y = cancer
+    frame = pd.DataFrame(X[:, :4], columns=["r", "s", "t", "u"])
+    kernels = [("size", RBF(gamma=0.1), ["r", "t"]), ("texture", Linear(), "s")]
+    clf = MKLClassifier(kernels).fit(frame, y)
+    plain = MKLClassifier([("size", RBF(gamma=0.1), [0, 2]), ("texture", Linear(), [1])]).fit(X[:, :4], y)
+    assert list(clf.feature_names_in_) == ["r", "s", "t", "u"]
+    np.testing.assert_allclose(clf.decision_function(frame), plain.decision_function(X[:, :4]), atol=1e-6)
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(frame[["s", "r", "t", "u"]])
+
+
+def test_sparse_input_and_views(cancer):
+    X, y = cancer
+    X = np.where(np.abs(X) > 1, X, 0)
+    dense = MKLClassifier(KERNELS).fit(X, y)
+    thin = MKLClassifier(KERNELS).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(dense.decision_function(X), thin.decision_function(sparse.csr_array(X)), atol=1e-3)
+    views = {"left": X[:, :10], "right": X[:, 10:]}
+    clf = MKLClassifier([("l", RBF(gamma=0.1), "left"), ("r", RBF(gamma=0.1), "right")]).fit(views, y)
+    assert clf.kernel_weights_.shape == (2,) and clf.score(views, y) > 0.8
+
+
+def test_warm_start_begins_where_the_last_fit_ended(cancer):
+    X, y = cancer
+    clf = MKLClassifier(KERNELS, warm_start=True, tol=1e-5).fit(X, y)
+    first, weights = clf.n_iter_, clf.kernel_weights_
+    clf.fit(X, y)
+    assert clf.n_iter_ <= min(first, 2) and clf.duality_gap_ <= 1e-5
+    np.testing.assert_allclose(clf.kernel_weights_, weights, atol=1e-4)
+    clf.set_params(C=2.0).fit(X, y)
+    cold = MKLClassifier(KERNELS, C=2.0, tol=1e-5).fit(X, y)
+    assert clf.objective_ == pytest.approx(cold.objective_, rel=2e-5)
+    clf.fit(X[:100], y[:100])  # another size: begins afresh
+    assert clf.duality_gap_ <= 1e-5
+
+
+def test_fit_leaves_parameters_and_data_alone(cancer):
+    X, y = cancer
+    clf = MKLClassifier(KERNELS, memory_limit="500MB", regularizer=1)
+    before, data = {k: repr(v) for k, v in clf.get_params().items()}, X.copy()
+    clf.fit(X, y)
+    assert {k: repr(v) for k, v in clf.get_params().items()} == before
+    np.testing.assert_array_equal(X, data)
+
+
+def test_non_convergence_is_a_warning_with_the_gap(cancer):
+    X, y = cancer
+    with pytest.warns(ConvergenceWarning, match="duality gap of .* raise max_iter"):
+        clf = MKLClassifier(KERNELS, tol=1e-10, max_iter=1).fit(X, y)
+    assert clf.duality_gap_ > 1e-10
+
+
+def test_auto_kernels_beat_chance_without_any_choice(cancer):
+    X, y = cancer
+    clf = MKLClassifier().fit(X[:100], y[:100])
+    assert clf.score(X[100:], y[100:]) > 0.85 and len(clf.kernel_names_) > 10

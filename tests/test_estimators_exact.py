@@ -1,0 +1,116 @@
+"""Equal to scikit-learn where the problems coincide; sample weights mean copies."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels.kernels import RBF, Linear, Polynomial
+
+TOL = dict(tol=1e-8, normalize=None)
+BANKS = {
+    "one kernel": ([RBF(gamma=0.2)], 2),
+    "plain sum": ([RBF(gamma=0.2), RBF(gamma=0.02), Linear()], np.inf),
+}
+
+
+@pytest.fixture(scope="module")
+def classes():
+    return make_classification(70, 5, n_informative=4, n_redundant=0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def reals():
+    X, y = make_regression(60, 4, noise=5, random_state=0)
+    return X, y / 50
+
+
+@pytest.mark.parametrize("kernels, p", BANKS.values(), ids=BANKS)
+class TestEqualToScikitLearn:
+    def total(self, kernels, X):
+        return sum(k(X) for k in kernels)
+
+    def test_svc(self, kernels, p, classes):
+        X, y = classes
+        ours = MKLClassifier(kernels, regularizer=p, C=3.0, **TOL).fit(X, y)
+        theirs = SVC(C=3.0, kernel="precomputed", tol=1e-10).fit(self.total(kernels, X), y)
+        decision = theirs.decision_function(self.total(kernels, X))
+        np.testing.assert_allclose(ours.decision_function(X), decision, atol=1e-3)
+        np.testing.assert_allclose(ours.kernel_weights_, 1)
+
+    def test_svr(self, kernels, p, reals):
+        X, y = reals
+        ours = MKLRegressor(kernels, regularizer=p, C=3.0, epsilon=0.2, **TOL).fit(X, y)
+        theirs = SVR(C=3.0, epsilon=0.2, kernel="precomputed", tol=1e-10).fit(self.total(kernels, X), y)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(self.total(kernels, X)), atol=1e-3)
+
+    def test_kernel_ridge(self, kernels, p, reals):
+        X, y = reals
+        ours = MKLRegressor(kernels, regularizer=p, loss="squared", C=2.0, fit_intercept=False, **TOL).fit(X, y)
+        theirs = KernelRidge(alpha=1 / 4, kernel="precomputed").fit(self.total(kernels, X), y)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(self.total(kernels, X)), atol=1e-3)
+
+    def test_one_class_svm(self, kernels, p, reals):
+        X, _ = reals
+        ours = MKLOneClass(kernels, regularizer=p, nu=0.3, **TOL).fit(X)
+        theirs = OneClassSVM(nu=0.3, kernel="precomputed", tol=1e-10).fit(self.total(kernels, X))
+        scaled = ours.decision_function(X) * 0.3 * len(X)
+        np.testing.assert_allclose(scaled, theirs.decision_function(self.total(kernels, X)), atol=1e-3)
+
+
+def copies(X, y, weight):
+    rows = np.repeat(np.arange(len(X)), weight)
+    return X[rows], y[rows]
+
+
+MODELS = {
+    "hinge": MKLClassifier(tol=1e-8),
+    "logistic": MKLClassifier(loss="logistic", tol=1e-8),
+    "squared_hinge balanced": MKLClassifier(loss="squared_hinge", class_weight="balanced", tol=1e-8),
+    "epsilon_insensitive": MKLRegressor(tol=1e-8),
+    "squared": MKLRegressor(loss="squared", tol=1e-8),
+    "huber": MKLRegressor(loss="huber", tol=1e-8),
+    "one_class": MKLOneClass(tol=1e-8),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_weight_k_is_k_copies_and_weight_0_is_removal(name, precomputed, classes):
+    X, y = classes
+    weight = np.random.default_rng(0).integers(0, 4, len(X))
+    kernels = [RBF(gamma=0.2), Polynomial(degree=2), Linear()]
+    model = MODELS[name].set_params(kernels="precomputed" if precomputed else kernels)
+    X2, y2 = copies(X, y, weight)
+
+    def data(A, B):
+        return np.stack([k(A, B) for k in kernels], axis=2) if precomputed else A
+
+    def decide(model, train):
+        new = data(X, train)
+        return model.predict(new) if isinstance(model, MKLRegressor) else model.decision_function(new)
+
+    weighted = decide(model.fit(data(X, X), y, sample_weight=weight), X)
+    weights = model.kernel_weights_
+    copied = decide(model.fit(data(X2, X2), y2), X2)
+    np.testing.assert_allclose(model.kernel_weights_, weights, atol=1e-5)
+    np.testing.assert_allclose(weighted, copied, atol=1e-5)
+
+
+def test_weight_0_is_removal_for_automatic_kernels(classes):
+    X, y = classes
+    weight = np.arange(len(X)) % 3 > 0
+    a = MKLClassifier(tol=1e-8).fit(X, y, sample_weight=weight)
+    b = MKLClassifier(tol=1e-8).fit(X[weight], y[weight])
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-5)
+    np.testing.assert_array_equal(a.support_, np.flatnonzero(weight)[b.support_])
+
+
+def test_class_weight_is_sample_weight_by_class(classes):
+    X, y = classes
+    kernels = [RBF(gamma=0.2), Linear()]
+    a = MKLClassifier(kernels, class_weight={0: 1.0, 1: 3.0}, normalize="trace", tol=1e-8).fit(X, y)
+    c = SVC(kernel="precomputed", class_weight={0: 1.0, 1: 3.0}, tol=1e-10).fit(a.combined_kernel(X), y)
+    np.testing.assert_allclose(a.decision_function(X), c.decision_function(a.combined_kernel(X)), atol=1e-3)

@@ -1,0 +1,114 @@
+"""The engine against conic programs: every loss, every p, the gap as a certificate."""
+
+import numpy as np
+import pytest
+from conic import solve_conic
+
+from manykernels import losses, regularizers
+from manykernels.banks import DenseBank
+from manykernels.problem import Problem
+from manykernels.solvers import solve
+
+P = [1, 1.1, 4 / 3, 2, 4, 16, np.inf]
+
+
+def make(seed=0, n=30, M=4, real=False):
+    """Random features of different relevance, one RBF or linear kernel each, and targets."""
+    rng = np.random.default_rng(seed)
+    Ks = []
+    X = rng.normal(size=(n, 3 * M))
+    for m in range(M):
+        x = X[:, 3 * m : 3 * m + 3]
+        K = x @ x.T if m % 2 else np.exp(-0.3 * ((x[:, None] - x[None]) ** 2).sum(-1))
+        Ks.append(K / (np.trace(K) / n - K.mean()))
+    f = X[:, 0] + 0.7 * X[:, 3] + 0.4 * rng.normal(size=n)
+    return np.array(Ks), f if real else np.where(f > 0, 1.0, -1.0)
+
+
+def costs(loss, n, C, nu=0.4):
+    return np.full(n, 1 / (nu * n)) if loss.targets == "none" else np.full(n, C)
+
+
+def fit(Ks, y, name, p, tol, C=1.0, intercept=True, **options):
+    loss = losses.get(name)
+    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
+    c = costs(loss, len(y), C)
+    return solve(Problem(bank, y, loss, regularizers.get(p), c, intercept), tol=tol, **options)
+
+
+@pytest.mark.parametrize("p", P)
+@pytest.mark.parametrize("name", sorted(losses.LOSSES))
+def test_objective_equals_the_conic_programs(name, p):
+    loss = losses.get(name)
+    Ks, y = make(real=loss.targets == "real")
+    truth = solve_conic(Ks, y, name, p, C=1.0, **({"nu": 0.4} if loss.targets == "none" else {}))["objective"]
+    for tol in (1e-4, 1e-6):
+        solution = fit(Ks, y, name, p, tol)
+        assert solution.converged and solution.gap <= tol
+        scale = (solution.primal - solution.dual) / max(solution.gap, 1e-300) if solution.gap > 1e-12 else abs(truth)
+        assert solution.primal - truth <= tol * scale + 1e-7 * abs(truth)
+        # the gap is never below the true suboptimality, nor the dual above the optimum
+        assert solution.primal >= truth - 2e-7 * (1 + abs(truth))
+        assert solution.dual <= truth + 2e-7 * (1 + abs(truth))
+
+
+@pytest.mark.parametrize("name", sorted(set(losses.LOSSES) - {"one_class"}))
+@pytest.mark.parametrize("p", [1, 2])
+def test_without_intercept(name, p):
+    Ks, y = make(1, real=losses.get(name).targets == "real")
+    truth = solve_conic(Ks, y, name, p, C=0.5, intercept=False)["objective"]
+    solution = fit(Ks, y, name, p, 1e-6, C=0.5, intercept=False)
+    assert solution.converged
+    assert solution.primal == pytest.approx(truth, rel=3e-6)
+
+
+@pytest.mark.parametrize("p", [1, 4 / 3, 3])
+@pytest.mark.parametrize("name", ["hinge", "logistic", "squared"])
+def test_shared_weights_over_several_outputs(name, p):
+    Ks, y = make(2)
+    Y = np.stack([y, np.where(Ks[1][:, 0] > 0, 1.0, -1.0), -y * np.sign(Ks[0].mean(0) - Ks[0].mean())])
+    truth = solve_conic(Ks, Y, name, p, C=1.0)
+    solution = fit(Ks, Y, name, p, 1e-6)
+    assert solution.converged
+    assert solution.primal == pytest.approx(truth["objective"], rel=3e-6)
+
+
+@pytest.mark.parametrize("p", [1.1, 4 / 3, 2, 4])
+def test_analytic_and_newton_agree(p):
+    Ks, y = make(3, n=60, M=6)
+    newton, analytic = (fit(Ks, y, "hinge", p, 1e-5, solver=solver) for solver in ("newton", "analytic"))
+    assert newton.converged and analytic.converged
+    assert newton.primal == pytest.approx(analytic.primal, rel=2e-5)
+    np.testing.assert_allclose(newton.theta, analytic.theta, atol=2e-2)
+
+
+@pytest.mark.parametrize("p", [1, 4 / 3, 2, np.inf])
+def test_reported_certificate_is_that_of_the_returned_point(p):
+    Ks, y = make(4, n=50)
+    s = fit(Ks, y, "hinge", p, 1e-5)
+    q = np.einsum("ti,mij,tj->m", s.a, Ks, s.a)
+    f = np.einsum("m,mij,tj->ti", s.theta, Ks, s.a) + s.b[:, None]
+    primal = np.maximum(0, 1 - y * f).sum() + 0.5 * s.theta @ q
+    dual = (s.a * y).sum() - regularizers.get(p).conjugate(q / 2)
+    assert abs(s.a.sum()) < 1e-9 and (s.a * y >= 0).all() and (s.a * y <= 1).all()
+    assert s.primal == pytest.approx(primal, rel=1e-9) and s.dual == pytest.approx(dual, rel=1e-9)
+
+
+@pytest.mark.parametrize("order", ["first", "last", "fortran"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_active_examples_and_memory_orders_change_nothing(order, dtype):
+    rng = np.random.default_rng(5)
+    n = 1500  # enough for the active set to start small
+    X = rng.normal(size=(n, 4))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
+    D = ((X[:, None] - X[None]) ** 2).sum(-1)
+    S = np.stack([np.exp(-g * D) for g in (0.02, 0.1, 0.5, 2.0)]).astype(dtype)
+    Z = {"first": np.moveaxis(S, 0, 2), "last": np.ascontiguousarray(np.moveaxis(S, 0, 2))}.get(
+        order, np.asfortranarray(np.moveaxis(S, 0, 2))
+    )
+    loss, regularizer = losses.get("hinge"), regularizers.get(1)
+    solution = solve(Problem(DenseBank(Z), y, loss, regularizer, 1.0), tol=1e-3)
+    assert solution.converged and min(h["n_active"] for h in solution.history) < n
+    tight = solve(Problem(DenseBank(S.astype(np.float64).transpose(1, 2, 0)), y, loss, regularizer, 1.0), tol=1e-7)
+    assert tight.converged
+    assert abs(solution.primal - tight.primal) <= 1.01e-3 * solution.primal

@@ -1,0 +1,29 @@
+"""`import manykernels` is cheap: heavy modules are imported on first use."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["numba", "scipy.optimize", "cvxpy", "matplotlib", "pandas", "rich", "typer", "highspy"]
+
+
+def modules_after(statement):
+    code = f"import sys; {statement}; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
+
+
+def test_import_brings_nothing_heavy():
+    assert not modules_after("import manykernels") & {*HEAVY, "sklearn", "scipy", "numpy"}
+
+
+def test_importing_every_public_name_compiles_nothing():
+    loaded = modules_after("from manykernels import *; import manykernels.estimators, sklearn")
+    assert not loaded & {"numba", "cvxpy", "matplotlib", "rich", "typer"}
+
+
+@pytest.mark.parametrize("name", ["MKLClassifier", "MKLRegressor", "MKLOneClass", "KernelStack", "load"])
+def test_public_names(name):
+    import manykernels
+
+    assert name in dir(manykernels) and getattr(manykernels, name)
