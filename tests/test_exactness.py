@@ -32,7 +32,7 @@ def costs(loss, n, C, nu=0.4):
 def fit(Ks, y, name, p, tol, C=1.0, intercept=True, **options):
     loss = losses.get(name)
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
-    c = costs(loss, len(y), C)
+    c = costs(loss, Ks.shape[1], C)
     return solve(Problem(bank, y, loss, regularizers.get(p), c, intercept), tol=tol, **options)
 
 

@@ -240,11 +240,11 @@ def _column_products(group, left, right, chosen, vectors, middle, half, p):
     """Products with smooth kernels of one column, by way of the kernels between p Chebyshev nodes."""
     from ..loops.elementwise import multiply
 
-    B, transform = _at_nodes(group, middle, half, p, left.x.dtype)
+    B, transform = _at_nodes(group, middle, half, p, np.float64)  # in float64: kernels near 1 have little variance
     basis = _features(right.x[0], middle, half, p)
-    at_nodes = np.ascontiguousarray((vectors.astype(float) @ basis.T) @ transform, B.dtype)
+    at_nodes = np.ascontiguousarray((vectors.astype(float) @ basis.T) @ transform)
     sums = np.zeros((p, chosen.size, vectors.shape[1]))
-    multiply(B, group.degree[chosen], group.g[chosen], group.c[chosen], at_nodes, sums)
+    multiply(B, group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float), at_nodes, sums)
     sums = _features(left.x[0], middle, half, p).T @ (transform @ sums.reshape(p, -1))
     sums = sums.reshape(left.own.size, chosen.size, -1)
     return sums if left.factor is None else sums * left.factor[chosen].T[:, :, None]

@@ -85,7 +85,7 @@ class PairwiseBank(Bank):
         w = np.ones(self.n) if weights is None else np.asarray(weights, float)
         if w.shape != (self.n,) or not (w >= 0).all() or not w.sum() > 0:
             raise ValueError(f"weights must be {self.n} non-negative numbers with a positive sum.")
-        w = w / w.sum()
+        w = (w / w.max()).astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
         suspects = set()
         if (self._diagonals < 0).any():
             suspects.update(np.flatnonzero((self._diagonals < 0).any(axis=1)))
@@ -100,8 +100,8 @@ class PairwiseBank(Bank):
                         suspects.add(group.members[m])
 
         ones = np.arange(self.M)
-        means = self.tiles.products(self.sides, self.sides, w[None], self.n, ones, halved=True, check=check)[0] @ w
-        diagonal = self._diagonals @ w
+        sums = self.tiles.products(self.sides, self.sides, w[None], self.n, ones, halved=True, check=check)[0]
+        diagonal, means = self._diagonals @ w / w.sum(), sums @ w / w.sum() ** 2
         scale, variance = scales(diagonal, means, self.normalize)
         floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
         self.usable = (variance > floor) | exempt

@@ -78,10 +78,12 @@ class Wrapper:
     def _iterate(self):
         rows = self._first_rows()
         previous = None  # (theta, primal) of the last accepted step
-        gap, visits = 1.0, 0
+        gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else 0.1
         self._activate(rows)
         for _ in range(self.max_iter):
             state, certificate, inner = self._evaluate(gap)
+            if certificate[2] > 0.5 * gap:  # slow: the machine may be what holds the weights back
+                self.effort = max(0.1 * self.effort, 1e-9)
             primal, dual, gap = certificate
             whole = len(self.rows) == self.n
             if previous is not None and primal - inner > previous[1] + 1e-12 * abs(primal):
@@ -158,7 +160,7 @@ class Wrapper:
         for t, machine in enumerate(self.machines):
             if scale is None:
                 scale = float(machine.c.sum())
-            target = scale * max(0.1 * min(gap, 1e-1), 0.3 * self.tol) / len(self.machines)
+            target = scale * self.effort * max(min(gap, 0.1), 3 * self.tol) / len(self.machines)
             a[t], outputs, b[t], g = machine.solve(K, a[t], target)
             inner += g
         self.a[:, rows] = a
