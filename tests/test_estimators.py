@@ -179,6 +179,26 @@ def test_sparse_input_and_views(cancer):
     assert clf.kernel_weights_.shape == (2,) and clf.score(views, y) > 0.8
 
 
+def test_examples_may_lack_a_source(cancer):
+    X, y = cancer
+    holes = X.copy()
+    holes[::3, 10:] = np.nan
+    clf = MKLClassifier([("whole", RBF(gamma=0.1), slice(0, 10)), ("holes", Linear(), slice(10, 30), "zero")])
+    parts = clf.fit(holes, y).decision_parts(holes)
+    assert (parts[::3, 1] == 0).all() and (parts[1::3, 1] != 0).any() and clf.score(holes, y) > 0.9
+
+
+def test_strings_and_other_objects_reach_the_users_kernels():
+    words = ["abba", "cddc", "aabb", "ccdd", "abab", "cdcd", "bbba", "dddc"]
+    labels = [w[0] in "ab" for w in words]
+
+    def letters_shared(A, B):
+        return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
+
+    clf = MKLClassifier([letters_shared]).fit(words, labels)
+    assert clf.score(words, labels) == 1 and list(clf.predict(["aaaa", "cccc"])) == [True, False]
+
+
 def test_warm_start_begins_where_the_last_fit_ended(cancer):
     X, y = cancer
     clf = MKLClassifier(KERNELS, warm_start=True, tol=1e-5).fit(X, y)
@@ -186,11 +206,26 @@ def test_warm_start_begins_where_the_last_fit_ended(cancer):
     clf.fit(X, y)
     assert clf.n_iter_ <= min(first, 2) and clf.duality_gap_ <= 1e-5
     np.testing.assert_allclose(clf.kernel_weights_, weights, atol=1e-4)
-    clf.set_params(C=2.0).fit(X, y)
-    cold = MKLClassifier(KERNELS, C=2.0, tol=1e-5).fit(X, y)
-    assert clf.objective_ == pytest.approx(cold.objective_, rel=2e-5)
     clf.fit(X[:100], y[:100])  # another size: begins afresh
     assert clf.duality_gap_ <= 1e-5
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge", "smooth_hinge"])
+def test_warm_start_after_a_change_finds_the_new_optimum(cancer, loss):
+    X, y = cancer
+    clf = MKLClassifier(KERNELS, loss=loss, warm_start=True, tol=1e-5).fit(X, y)
+    other = X[:, 3] > 0
+    for C, labels in ((0.01, y), (2.0, y), (2.0, other)):
+        cold = MKLClassifier(KERNELS, loss=loss, C=C, tol=1e-5).fit(X, labels)
+        clf.set_params(C=C).fit(X, labels)
+        assert clf.objective_ == pytest.approx(cold.objective_, rel=2e-5)
+
+
+def test_one_class_warm_start_after_a_change_of_nu(cancer):
+    X, _ = cancer
+    clf = MKLOneClass(KERNELS, nu=0.1, warm_start=True, tol=1e-5).fit(X)
+    cold = MKLOneClass(KERNELS, nu=0.9, tol=1e-5).fit(X)
+    assert clf.set_params(nu=0.9).fit(X).objective_ == pytest.approx(cold.objective_, rel=1e-4)
 
 
 def test_fit_leaves_parameters_and_data_alone(cancer):

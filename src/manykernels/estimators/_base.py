@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .progress import show_progress
 from .validation import check_choice, check_number, parse_bytes
+from .warm import begin_from
 
 _NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
@@ -35,12 +37,11 @@ class MKLBase(BaseEstimator):
         check_choice("normalize", self.normalize, _NORMALIZE)
         check_number("tol", self.tol, 0)
         check_number("max_iter", self.max_iter, 1, closed=True, integer=True)
-        if self.n_jobs is not None and (self.n_jobs == 0 or int(self.n_jobs) != self.n_jobs):
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
 
     def _check_X(self, X, *, reset):
         """X as the banks take it; records (or, with reset=False, compares) the number and names of the features."""
-        least = 2 if reset else 1
         if self._is_precomputed():
             X = X if hasattr(X, "test_diagonals") else np.asarray(X)
             if len(X.shape) != 3:
@@ -56,9 +57,9 @@ class MKLBase(BaseEstimator):
         elif _holds_objects(X):
             self._check_width(1, "features", reset)
         else:
-            X = validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=least
-            )
+            finite = True if isinstance(self.kernels, str) else "allow-nan"  # a kernel may have missing="zero"
+            options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
+            X = validate_data(self, X, reset=reset, **options)
         if reset and _n_examples(X) < 2:
             raise ValueError(f"X has n_samples={_n_examples(X)}: at least two examples are needed.")
         return X
@@ -74,12 +75,8 @@ class MKLBase(BaseEstimator):
 
     def _make_bank(self, X, weight):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
-        options = dict(
-            weights=weight,
-            normalize=self.normalize,
-            memory_limit=parse_bytes(self.memory_limit),
-            n_jobs=self.n_jobs,
-        )
+        limit = parse_bytes(self.memory_limit)
+        options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
             from ..banks.dense import DenseBank
 
@@ -87,7 +84,7 @@ class MKLBase(BaseEstimator):
         from ..banks.pairwise import PairwiseBank
         from ..kernels import KernelList
 
-        kernels = KernelList.from_spec(self.kernels, X, options["memory_limit"])
+        kernels = KernelList.from_spec(self.kernels, X, limit)
         dtype = np.float32 if self.tol >= 1e-4 else np.float64
         return PairwiseBank(kernels, X, dtype=dtype, **options)
 
@@ -108,18 +105,19 @@ class MKLBase(BaseEstimator):
         bank = self._make_bank(X, None if (weight == weight[0]).all() else weight)
 
         parts = [Y] if joint else [y[None] for y in Y]
-        warm = self._warm_solutions(len(parts), len(Y) // len(parts), bank)
-        solutions = []
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
-        for y, start, label in zip(parts, warm, labels, strict=True):
+        last = getattr(self, "_solutions", []) if self.warm_start else []
+        solutions = []
+        for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
             problem = Problem(bank, y, loss, regularizer, np.tile(c, (len(y), 1)), intercept=intercept)
+            warm = begin_from(last[k], problem) if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
-                solutions.append(solve(problem, warm=start, **options))
+                solutions.append(solve(problem, warm=warm, **options))
             if solutions[-1].interrupted:
                 break
         if self.warm_start:
-            self._solutions = solutions + warm[len(solutions) :]
+            self._solutions = solutions + last[len(solutions) :]
         if len(solutions) == len(parts):
             self._store(bank, rows, solutions, joint)
         if solutions[-1].interrupted:
@@ -133,14 +131,6 @@ class MKLBase(BaseEstimator):
             )
         return self
 
-    def _warm_solutions(self, parts, T, bank):
-        """The solutions of the last fit where they have today's shape, else None for each part."""
-        last = getattr(self, "_solutions", None) if self.warm_start else None
-        if last is None or len(last) != parts:
-            return [None] * parts
-        fits = [s is not None and s.a.shape == (T, bank.n) and s.theta.shape == (bank.M,) for s in last]
-        return [s if ok else None for s, ok in zip(last, fits, strict=True)]
-
     def _store(self, bank, rows, solutions, joint):
         """Fitted attributes; what prediction needs is kept for the support examples only."""
         a = np.concatenate([s.a for s in solutions])
@@ -153,10 +143,8 @@ class MKLBase(BaseEstimator):
         self.objective_ = float(sum(s.primal for s in solutions))
         self.duality_gap_ = float(max(s.gap for s in solutions))
         self.n_iter_ = max(s.n_iter for s in solutions)
-        labels = [{}] if joint else [{"class": c} for c in self.classes_]
-        self.history_ = [
-            label | step for label, s in zip(labels, solutions, strict=True) for step in s.history
-        ]
+        labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
+        self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self._cross = bank.cross(support)
 
     def _decide(self, X):

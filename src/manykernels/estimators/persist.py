@@ -118,7 +118,7 @@ def _decode(node, arrays, seen):
         return seen[number]
     if kind == "object":
         cls = _find(node, _CLASSES)
-        value = seen[number] = cls.__new__(cls)
+        value = seen[number] = object.__new__(cls)
         state = _decode(node["state"], arrays, seen)
         value.__setstate__(state) if hasattr(cls, "__setstate__") else value.__dict__.update(state)
         return value

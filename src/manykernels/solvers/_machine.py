@@ -75,7 +75,7 @@ class Machine:
         return np.where(a == 0, slack, -np.inf)
 
     def _gradient(self, K, a):
-        return _matvec(K, a) + self.linear + self.diagonal * a
+        return matvec(K, a) + self.linear + self.diagonal * a
 
     def _active_set(self, K, a, gradient, rounds=8):
         """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.
@@ -91,7 +91,7 @@ class Machine:
                 break
             sign = np.sign(trial[index]) * self.kink[index]
             held = np.where(free, 0.0, trial)
-            rhs = -(self.linear[index] + sign + _matvec(K, held)[index])
+            rhs = -(self.linear[index] + sign + matvec(K, held)[index])
             try:
                 factor = Free(K, index, self.diagonal, self.intercept)
             except np.linalg.LinAlgError:
@@ -116,7 +116,7 @@ class Machine:
                 break
             free |= wrong
         trial = self._repair(trial, total)
-        if trial is None or self.objective(trial, _matvec(K, trial)) > before:
+        if trial is None or self.objective(trial, matvec(K, trial)) > before:
             return a
         return trial
 
@@ -140,7 +140,7 @@ class Machine:
         """Damped Newton on ½ aᵀK a + Σ c V*(−a / c), strictly inside the box."""
         index = np.flatnonzero(self.c > 0)
         a = np.array(a)
-        outputs = _matvec(K, a)
+        outputs = matvec(K, a)
         value = self.objective(a, outputs)
         for _ in range(max_rounds):
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
@@ -154,7 +154,7 @@ class Machine:
             room = np.where(move > 0, self.hi - a, np.where(move < 0, a - self.lo, np.inf))
             ratio = np.divide(room, np.abs(move), out=np.full_like(a, np.inf), where=move != 0)
             t = min(1.0, 0.99 * ratio.min())
-            shift = _matvec(K, move)
+            shift = matvec(K, move)
             slope = float(gradient @ move)
             while t > 1e-12:
                 trial = a + t * move
@@ -206,7 +206,7 @@ class Free:
         def multiply(v):
             full = np.zeros(len(K))
             full[index] = root * v
-            return root * (_matvec(K, full)[index] + d * root * v + level * full.sum())
+            return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
 
         operator = LinearOperator((n, n), multiply, dtype=np.float64)
         self._solve = lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
@@ -228,7 +228,7 @@ class Free:
         return Z
 
 
-def _matvec(K, v):
+def matvec(K, v):
     """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
     support = np.flatnonzero(v)
     if K.dtype == np.float64:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._threads import close_pool
 from ..solution import Solution
-from ._machine import Machine
+from ._machine import Machine, matvec
 
 FIRST = 600  # examples of the first active set
 MARGIN = 0.25  # examples whose output is this close to mattering stay active
@@ -27,7 +27,8 @@ class State:
     theta: np.ndarray  # (M',)
     q: np.ndarray  # (M',) Σ_t a_tᵀ K_m a_t
     a: np.ndarray  # (T, n')
-    products: np.ndarray  # (T, M', n')
+    support: np.ndarray  # the examples with a ≠ 0, and those free to move
+    products: np.ndarray  # (T, M', |support|)
     K: np.ndarray  # (n', n') combined
     machines: list
     slack: float  # absolute gap that the weight step need not go below
@@ -97,10 +98,9 @@ class Wrapper:
                 if whole:
                     return
                 visits += 1
-                gap = self._visit(visits)
-                if gap <= self.tol:
+                if self._visit(visits) <= self.tol:
                     return
-                previous = None
+                previous = None  # gap stays small: the weights are nearly right, so the next machine is solved well
                 continue
             previous = (self.theta, primal)
             self.theta = self.step(state)
@@ -164,47 +164,46 @@ class Wrapper:
             a[t], outputs, b[t], g = machine.solve(K, a[t], target)
             inner += g
         self.a[:, rows] = a
-        support = np.flatnonzero((a != 0).any(axis=0))
-        P = self.bank.products(a[:, support].astype(self.dtype), self.local[support], self.cols, self.picked)
-        q = np.einsum("tmi,ti->m", P[:, :, support], a[:, support])
-        outputs = np.einsum("m,tmi->ti", self.theta, P)
+        moving = np.array([machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)])
+        support = np.flatnonzero(((a != 0) | moving).any(axis=0))
+        at = self.local[support]
+        P = self.bank.products(a[:, support].astype(self.dtype), at, at, self.picked)
+        q = np.einsum("tmi,ti->m", P, a[:, support])
+        exact = np.einsum("m,tmi->ti", self.theta, P)
+        outputs = np.array([matvec(K, a_t) for a_t in a])
+        if problem.loss.total:  # K is known up to a constant, which shows where Σ a is not 0
+            outputs += (exact - outputs[:, support]).mean(axis=1, keepdims=True)
+        outputs[:, support] = exact
         for t, machine in enumerate(self.machines):
             if problem.intercept:
                 b[t] = problem.loss.intercept(machine.y, outputs[t], machine.c)
-        self.b = b
+        self.b, self.outputs, self.q = b, outputs, q
         losses = problem.losses(outputs, b, rows)
         conjugates = np.array([m.loss.dual_value(m.y, m.c, a_t) for m, a_t in zip(self.machines, a, strict=True)])
         certificate = problem.certificate(losses, conjugates, b, self.theta, q)
         self.scale = max((certificate[0] - certificate[1]) / max(certificate[2], 1e-300), 1e-300)
-        state = State(problem, self.theta, q, a, P, K, self.machines, 0.2 * self.tol * self.scale)
+        state = State(problem, self.theta, q, a, support, P, K, self.machines, 0.2 * self.tol * self.scale)
         return state, certificate, inner
 
     def _visit(self, visits):
-        """The gap on all examples; those that matter become the active set."""
+        """The gap on all examples at the point just evaluated; the examples that matter become the active set."""
         problem, rows = self.problem, self.rows
         rest = np.setdiff1d(np.arange(self.n), rows)
         self.a[:, rest] = 0.0
-        support = np.flatnonzero((self.a != 0).any(axis=0))
         theta = np.zeros(problem.bank.M)
         theta[self.kernels] = self.theta
         outputs = np.empty((problem.n_outputs, self.n))
-        outputs[:, rest] = self._outputs(theta, support, rest)
-        P = self.bank.products(
-            self.a[:, support].astype(self.dtype), self.local[np.searchsorted(rows, support)], self.cols, self.picked
-        )
-        outputs[:, rows] = np.einsum("m,tmi->ti", self.theta, P)
-        inside = np.searchsorted(rows, support)
-        q = np.einsum("tmi,ti->m", P[:, :, inside], self.a[:, support])
+        outputs[:, rows] = self.outputs
+        outputs[:, rest] = self._outputs(theta, np.flatnonzero((self.a != 0).any(axis=0)), rest)
         b = np.array([
             problem.loss.intercept(y, f, c) if problem.intercept else 0.0
             for y, f, c in zip(problem.Y, outputs, problem.c, strict=True)
         ])  # fmt: skip
         certificate = problem.certificate(
-            problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, q
+            problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, self.q
         )
         self._keep(certificate, b)
         if certificate[2] <= self.tol:
-            self.b = b
             return certificate[2]
         keep = (self.a != 0).any(axis=0)
         for t in range(problem.n_outputs):

@@ -23,10 +23,11 @@ def newton_step(state):
     """The minimiser of the local model, (M',)."""
     halves = []
     for machine, a, P in zip(state.machines, state.a, state.products, strict=True):
-        free = np.flatnonzero(machine.free(a))
-        if len(free) > 1:
+        free = machine.free(a)
+        if free.sum() > 1:
             try:
-                halves.append(Free(state.K, free, machine.diagonal, machine.intercept).half(P[:, free]))
+                factor = Free(state.K, np.flatnonzero(free), machine.diagonal, machine.intercept)
+                halves.append(factor.half(P[:, free[state.support]]))
             except np.linalg.LinAlgError:
                 continue
     Z = np.vstack(halves) if halves else np.zeros((1, len(state.theta)))

@@ -1,0 +1,28 @@
+"""Beginning from an earlier solution, also after C, ν, the labels or the weights of the examples have changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+
+def begin_from(solution, problem):
+    """`solution` made feasible for `problem`, or None where it has other examples or kernels."""
+    if solution.a.shape != problem.Y.shape or solution.theta.shape != (problem.bank.M,):
+        return None
+    rows = zip(solution.a, problem.Y, problem.c, strict=True)
+    return replace(solution, a=np.array([_feasible(*row, problem.loss, problem.intercept) for row in rows]))
+
+
+def _feasible(a, y, c, loss, intercept):
+    """a within its box, with Σa = total where there is an intercept: what lacks is shared out by the room left."""
+    lo, hi = loss.box(y, c)
+    if loss.interior:  # strictly inside
+        lo, hi = lo + 1e-6 * (hi - lo), hi - 1e-6 * (hi - lo)
+    a = np.clip(a, lo, hi)
+    lacks = loss.total - a.sum() if intercept else 0.0
+    if lacks == 0.0:
+        return a
+    room = np.minimum(hi - a if lacks > 0 else a - lo, abs(lacks))
+    return a + lacks * room / room.sum() if room.sum() >= abs(lacks) else loss.start(y, c, intercept)

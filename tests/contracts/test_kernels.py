@@ -1,0 +1,147 @@
+"""What every kernel promises; a kernel exported from manykernels.kernels joins by being given an example here."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from naive_kernels import matrix
+from sklearn.base import clone
+from sklearn.gaussian_process import kernels as gp
+from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel, polynomial_kernel, rbf_kernel
+
+from manykernels import kernels as mk
+
+EXAMPLES = [
+    mk.Linear(),
+    mk.Polynomial(2),
+    mk.Polynomial(3, gamma=0.5, coef0=0.0),
+    mk.RBF(),
+    mk.RBF(0.7),
+    mk.Laplacian(0.3),
+    mk.Chi2(),
+    mk.HistogramIntersection(),
+    mk.Tanimoto(),
+    mk.Cosine(),
+    mk.Constant(2.0),
+    mk.Identity(),
+    mk.RBF(0.2) + mk.RBF(2.0),
+    mk.RBF(0.2) * mk.Linear() + mk.Identity(),
+    2 * mk.Linear() + 1,
+]
+EVERY = pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
+rng = np.random.default_rng(0)
+X = np.abs(rng.normal(size=(12, 3)))
+X[3] = 0
+X[5] = X[6]
+Y = np.abs(rng.normal(size=(5, 3)))
+
+
+def test_every_exported_kernel_has_an_example():
+    base = (mk.Kernel, mk.Function, mk.GaussianProcess, mk.Fitted)
+    exported = {k for k in vars(mk).values() if inspect.isclass(k) and issubclass(k, mk.Kernel) and k not in base}
+    assert exported == {type(kernel) for kernel in EXAMPLES}
+
+
+@EVERY
+def test_equals_a_naive_loop(kernel):
+    np.testing.assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(kernel(X, Y), matrix(kernel, X, Y), rtol=1e-12, atol=1e-13)
+
+
+@EVERY
+def test_symmetric_positive_semidefinite_and_diag_is_the_diagonal(kernel):
+    K = kernel(X)
+    np.testing.assert_allclose(K, K.T, atol=1e-13)
+    assert kernel.psd
+    assert np.linalg.eigvalsh(K).min() > -1e-10 * np.trace(K)
+    np.testing.assert_allclose(kernel.diag(X), np.diag(K), rtol=1e-14)
+
+
+@EVERY
+def test_clone_pickle_and_params_keep_the_kernel(kernel):
+    for twin in (clone(kernel), pickle.loads(pickle.dumps(kernel))):
+        np.testing.assert_array_equal(twin(X), kernel(X))
+        assert repr(twin) == repr(kernel)
+
+
+@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if k.base in ("dot", "sqdist", "same")], ids=repr)
+def test_sparse_equals_dense(kernel):
+    np.testing.assert_allclose(kernel(sp.csr_array(X)), kernel(X), atol=1e-12)
+    np.testing.assert_allclose(kernel(sp.csr_array(X), sp.csr_array(Y)), kernel(X, Y), atol=1e-12)
+
+
+@given(arrays(float, (6, 2), elements=st.floats(0, 1e3)), st.floats(1e-4, 1e2))
+@settings(max_examples=30, deadline=None)
+def test_any_non_negative_data_equal_the_formula(data, gamma):
+    for kernel in (mk.RBF(gamma), mk.Laplacian(gamma), mk.Chi2(gamma), mk.HistogramIntersection(), mk.Tanimoto()):
+        np.testing.assert_allclose(kernel(data), matrix(kernel, data), rtol=1e-8, atol=1e-8)
+
+
+def test_defaults_are_those_of_scikit_learn():
+    for kernel, reference in ((mk.RBF(), rbf_kernel), (mk.Laplacian(), laplacian_kernel), (mk.Chi2(), chi2_kernel)):
+        np.testing.assert_allclose(kernel(X, Y), reference(X, Y), rtol=1e-12)
+    np.testing.assert_allclose(mk.Polynomial()(X, Y), polynomial_kernel(X, Y), rtol=1e-12)
+    np.testing.assert_allclose(mk.RBF("scale")(X), rbf_kernel(X, gamma=1 / (3 * X.var())), rtol=1e-12)
+
+
+def test_identity_is_zero_on_new_data():
+    np.testing.assert_array_equal(mk.Identity()(X), np.eye(len(X)))
+    np.testing.assert_array_equal(mk.Identity()(X, X), 0)
+
+
+def test_far_from_the_origin_distances_keep_their_digits():
+    np.testing.assert_allclose(mk.RBF(1.0)(X + 1e6), mk.RBF(1.0)(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [0, -1.0, np.nan, "auto", True])
+def test_a_bad_gamma_is_refused(gamma):
+    with pytest.raises(ValueError, match="gamma"):
+        mk.RBF(gamma)(X)
+
+
+@pytest.mark.parametrize("kernel", [mk.Chi2(), mk.HistogramIntersection()], ids=repr)
+def test_negative_data_are_refused_by_histogram_kernels(kernel):
+    with pytest.raises(ValueError, match="negative value"):
+        kernel(X - 1)
+    with pytest.raises(ValueError, match="toarray"):
+        kernel(sp.csr_array(X))
+
+
+def test_callables_and_gaussian_process_kernels_are_wrapped():
+    K = mk.as_kernel(lambda A, B: A @ B.T)
+    np.testing.assert_allclose(K(X, Y), X @ Y.T)
+    np.testing.assert_allclose(K.diag(X), (X**2).sum(axis=1))
+    process = gp.RBF(2.0) + gp.WhiteKernel(0.1)
+    np.testing.assert_allclose(mk.as_kernel(process)(X), process(X))
+    np.testing.assert_allclose((mk.RBF(1.0) * process)(X, Y), mk.RBF(1.0)(X, Y) * process(X, Y))
+    with pytest.raises(ValueError, match="not a kernel"):
+        mk.as_kernel(3)
+    with pytest.raises(ValueError, match="shape"):
+        mk.as_kernel(lambda A, B: A)(X, Y)
+
+
+def test_normalisations_of_matrices():
+    K = mk.Polynomial(2)(X)
+    C = np.eye(12) - 1 / 12
+    assert np.trace(C @ mk.multiplicative(K) @ C) / 12 == pytest.approx(1)
+    assert np.diag(mk.trace(K)).mean() == pytest.approx(1)
+    np.testing.assert_allclose(np.diag(mk.spherical(K)), 1)
+    copies = np.repeat(np.arange(12), np.arange(12) % 3)
+    w = np.arange(12) % 3
+    np.testing.assert_allclose(mk.multiplicative(K, w)[np.ix_(copies, copies)], mk.multiplicative(K[np.ix_(copies, copies)]))
+
+
+def test_alignment_is_one_with_itself_and_centred_alignment_forgets_constants():
+    y = np.sign(X[:, 0] - np.median(X[:, 0]))
+    K = np.outer(y, y)
+    assert mk.alignment(K, y) == pytest.approx(1)
+    assert mk.alignment(K, K) == pytest.approx(1)
+    L = mk.RBF(1.0)(X)
+    assert mk.alignment(L, y, centered=True) == pytest.approx(mk.alignment(L + 5, y, centered=True))
+    assert mk.alignment(L, y) == pytest.approx((y @ L @ y) / (np.linalg.norm(L) * len(y)))
+    np.testing.assert_allclose(mk.target_alignments(np.array([K, L]), y), [1, mk.alignment(L, y)])

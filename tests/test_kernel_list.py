@@ -1,0 +1,145 @@
+"""Specifications become resolved kernels with names, columns and views, or errors that say what to do."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from manykernels.kernels import (
+    RBF,
+    Cosine,
+    KernelList,
+    KernelSpec,
+    Linear,
+    Polynomial,
+    auto_kernels,
+    feature_bank,
+    per_column,
+    rbf_grid,
+)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20, 4))
+FRAME = pd.DataFrame(X, columns=list("abcd"))
+
+
+def cut(columns, X=X):
+    kernels = KernelList.from_spec([("k", Linear(), columns)], X)
+    return kernels.views(X)[0].X
+
+
+def test_columns_are_read_as_column_transformer_reads_them():
+    for columns in ([1, 3], np.array([1, 3]), [False, True, False, True], slice(1, 4, 2), [-3, -1]):
+        np.testing.assert_array_equal(cut(columns), X[:, [1, 3]])
+    for columns in (["b", "d"], slice("b", "d", 2), lambda frame: ["b", "d"], [1, 3]):
+        np.testing.assert_array_equal(cut(columns, FRAME), X[:, [1, 3]])
+    np.testing.assert_array_equal(cut("c", FRAME), X[:, [2]])
+    np.testing.assert_array_equal(cut(2), X[:, [2]])
+    np.testing.assert_array_equal(cut(None), X)
+    np.testing.assert_array_equal(cut([1, 3], sp.csr_array(X)).toarray(), X[:, [1, 3]])
+
+
+def test_views_come_from_a_dict_by_name_or_name_and_columns():
+    views = {"image": X, "text": sp.csr_array(X[:, :2])}
+    kernels = KernelList.from_spec(
+        [("i", RBF(), "image"), ("t", Cosine(), "text"), ("p", Linear(), ("image", [0, 1])), ("q", RBF(1.0), "image")], views
+    )
+    assert [v.X.shape for v in kernels.views(views)] == [(20, 4), (20, 2), (20, 2)]
+    assert list(kernels.view_of) == [0, 1, 2, 0]
+    assert kernels.n_features == {"image": 4, "text": 2}
+    for bad in (None, "sound", ("sound", [0])):
+        with pytest.raises(ValueError, match="view"):
+            KernelList.from_spec([("k", RBF(), bad)], views)
+    with pytest.raises(ValueError, match="different numbers of examples"):
+        KernelList.from_spec([RBF()], {"a": X, "b": X[:3]})
+
+
+def test_equal_columns_are_one_view_and_new_frames_are_cut_by_name():
+    kernels = KernelList.from_spec([("r", RBF(), ["a", "b"]), ("l", Linear(), [0, 1]), ("all", RBF())], FRAME)
+    assert list(kernels.view_of) == [0, 0, 1]
+    np.testing.assert_array_equal(kernels.views(FRAME[list("dcba")])[0].X, X[:, :2])
+    with pytest.raises(ValueError, match="lacks"):
+        kernels.views(FRAME.rename(columns={"a": "z"}))
+
+
+def test_names_are_made_and_made_unique():
+    kernels = KernelList.from_spec([RBF(0.1), RBF(0.1), ("mine", Linear()), (None, Polynomial(2), [0])], X)
+    assert kernels.names == [
+        "rbf(gamma=0.1)[all]",
+        "rbf(gamma=0.1)[all] #2",
+        "mine",
+        "polynomial(coef0=1, degree=2, gamma=1)[0]",
+    ]
+    assert kernels.M == len(kernels) == 4
+    assert pickle.loads(pickle.dumps(kernels)).names == kernels.names
+
+
+def test_one_kernel_and_specs_are_taken_and_data_dependent_parameters_filled_in():
+    assert KernelList.from_spec(RBF(), X).kernels[0].gamma == 0.25
+    assert KernelList.from_spec(KernelSpec("k", RBF("scale"), [0]), X).kernels[0].gamma == pytest.approx(1 / X[:, 0].var())
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ([], "at least one"),
+        ([("a", RBF()), ("a", Linear())], "more than once"),
+        ([("a", RBF(), "nope")], "names"),
+        ([("a", RBF(), [7])], "out of range"),
+        ([("a", RBF(), [])], "selects no column"),
+        ([("a", RBF(), [True, False])], "mask"),
+        ([("a", RBF(), [0.5])], "must be names"),
+        ([("a", RBF(), None, "mean")], "missing"),
+        ([("a",)], "not \\(name, kernel\\)"),
+        ([3], "not a kernel"),
+        ("rbf", "not a kernel"),
+        ([RBF(-1.0)], "positive"),
+    ],
+)
+def test_bad_specifications_are_refused(spec, message):
+    with pytest.raises(ValueError, match=message):
+        KernelList.from_spec(spec, X)
+
+
+def test_unknown_names_and_unusable_values_are_refused():
+    with pytest.raises(ValueError, match="'z'"):
+        KernelList.from_spec([("a", RBF(), ["a", "z"])], FRAME)
+    for value in (np.nan, np.inf):
+        bad = X.copy()
+        bad[3, 1] = value
+        KernelList.from_spec([("fine", RBF(), [0])], bad)
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            KernelList.from_spec([RBF()], bad)
+    with pytest.raises(ValueError, match="numeric"):
+        KernelList.from_spec([RBF()], FRAME.assign(a="x"))
+    with pytest.raises(ValueError, match="features"):
+        KernelList.from_spec([RBF()], X).views(X[:, :2])
+
+
+def test_missing_zero_marks_the_rows_without_the_source():
+    gaps = X.copy()
+    gaps[[2, 5], 1] = np.nan
+    view = KernelList.from_spec([("k", RBF(), [0, 1], "zero")], gaps).views(gaps)[0]
+    assert list(np.flatnonzero(~view.present)) == [2, 5]
+    assert np.isfinite(view.X).all()
+
+
+def test_grids_make_the_kernels_they_promise():
+    assert len(feature_bank(X)) == 13 * 5
+    assert [s.columns for s in per_column(RBF(1.0), ["a", "b"])] == [["a"], ["b"]]
+    assert [s.kernel.gamma for s in rbf_grid(gammas=[1, 2])] == [1, 2]
+    assert [s.kernel.gamma for s in rbf_grid(widths=[1.0])] == [0.5]
+    assert len(rbf_grid(X, columns=[0])) == 10
+    with pytest.raises(ValueError, match="rbf_grid"):
+        rbf_grid()
+
+
+def test_auto_kernels_fit_the_data_and_the_memory():
+    many = KernelList.from_spec("auto", X)
+    assert many.M == 10 + 4 * 4
+    assert auto_kernels(X, 4 * 400 * 15)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
+    assert len(auto_kernels(X, 4 * 400 * 15)) == 10 + 4
+    assert KernelList.from_spec("auto", FRAME).M == many.M
+    assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 20 + 16

@@ -1,0 +1,263 @@
+"""The on-the-fly bank equals the naive stack, whatever path computes it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_kernels import matrix, normalised
+from sklearn.gaussian_process import kernels as gp
+
+from manykernels import kernels as mk
+from manykernels.banks.pairwise import PairwiseBank
+from manykernels.kernels import RBF, KernelList, Linear, Polynomial
+
+rng = np.random.default_rng(0)
+X = np.abs(rng.normal(size=(40, 3)))
+NEW = np.abs(rng.normal(size=(7, 3)))
+SPEC = [
+    *(RBF(g) for g in (0.01, 0.1, 0.5, 1.0, 3.0)),
+    Linear(),
+    Polynomial(2),
+    Polynomial(3, gamma=0.1),
+    mk.Laplacian(0.2),
+    mk.Chi2(0.5),
+    mk.HistogramIntersection(),
+    mk.Tanimoto(),
+    mk.Cosine(),
+    mk.Identity(),
+    mk.Constant(2.0),
+    RBF(0.1) * Linear() + mk.Identity(),
+    RBF(0.1) + RBF(0.2),
+    lambda A, B: (A @ B.T + 1) ** 2,
+    ("one", RBF(1.0), [0]),
+    ("two", Linear(), [1, 2]),
+]
+TOLERANCE = {np.float32: 3e-6, np.float64: 1e-11}
+DTYPES = pytest.mark.parametrize("dtype", TOLERANCE)
+NORMALISATIONS = pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
+W = rng.integers(0, 4, size=40).astype(float)
+
+
+def naive(kernels, X, normalize, weights=None, new=None):
+    """The normalised stacks (M, n, n) and (M, n_new, n), and the scales."""
+    train, test, scales = [], [], []
+    for kernel, columns in zip(kernels.kernels, kernels.columns, strict=True):
+        x, z = (v if columns is None or v is None else v[:, columns] for v in (X, new))
+        how = None if kernel.exempt else normalize
+        K, scale, factor = normalised(matrix(kernel, x), how, weights)
+        train.append(K)
+        scales.append(scale)
+        if new is not None:
+            own = np.array([normalised(matrix(kernel, v[None]), how if how == "spherical" else None)[2][0] for v in z])
+            test.append(scale * own[:, None] * matrix(kernel, z, x) * factor)
+    return np.array(train), np.array(test), np.array(scales)
+
+
+def close(actual, expected, dtype):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[dtype] * np.abs(expected).max())
+
+
+@DTYPES
+@NORMALISATIONS
+@pytest.mark.parametrize("weights", [None, W], ids=["", "weighted"])
+def test_equals_the_naive_stack(dtype, normalize, weights):
+    kernels = KernelList.from_spec(SPEC, X)
+    bank = PairwiseBank(kernels, X, weights=weights, normalize=normalize, dtype=dtype)
+    S, N, scale = naive(kernels, X, normalize, weights, NEW)
+    theta = rng.random(bank.M) * (rng.random(bank.M) < 0.8)
+    rows, cols = rng.permutation(40)[:11], np.arange(5, 29)
+    A = rng.normal(size=(2, cols.size))
+    some = np.array([7, 2, 13, 18])
+    np.testing.assert_allclose(bank.scale, scale, rtol=20 * TOLERANCE[dtype])
+    close(bank.diagonals(), np.einsum("mii->mi", S), dtype)
+    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
+    close(bank.combined(theta, rows, cols), np.tensordot(theta, S, 1)[np.ix_(rows, cols)], dtype)
+    close(bank.products(A, cols), np.einsum("mij,tj->tmi", S[:, :, cols], A), dtype)
+    close(bank.products(A, cols, rows, some), np.einsum("mij,tj->tmi", S[some][:, rows][:, :, cols], A), dtype)
+    cross = pickle.loads(pickle.dumps(bank.cross(cols))) if weights is None and False else bank.cross(cols)
+    thetas = np.stack([theta, rng.random(bank.M)])
+    parts = np.einsum("mij,tj->tim", N[:, :, cols], A)
+    close(cross.combined(NEW, theta), np.tensordot(theta, N[:, :, cols], 1), dtype)
+    close(cross.decision(NEW, A, theta), parts @ theta, dtype)
+    close(cross.decision(NEW, A, thetas), np.einsum("tim,tm->ti", parts, thetas), dtype)
+    close(cross.parts(NEW, A, thetas), parts * thetas[:, None], dtype)
+    close(cross.gram(X, None, theta), np.tensordot(theta, S, 1), dtype)
+
+
+@DTYPES
+def test_short_cuts_for_single_columns_and_many_widths_are_exact(dtype):
+    x = rng.normal(size=(150, 2))
+    x[:, 1] = np.round(x[:, 1])
+    kernels = KernelList.from_spec([*mk.feature_bank(x), *(RBF(1.2**-i) for i in range(30))], x)
+    bank = PairwiseBank(kernels, x, dtype=dtype)
+    S = np.array([mk.multiplicative(k(x if c is None else x[:, c])) for k, c in zip(kernels.kernels, kernels.columns, strict=True)])
+    A, theta = rng.normal(size=(1, 150)), rng.random(bank.M)
+    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
+    for m, (actual, K) in enumerate(zip(bank.products(A, np.arange(150))[0], S, strict=True)):
+        np.testing.assert_allclose(actual, K @ A[0], rtol=0, atol=3 * TOLERANCE[dtype] * np.abs(K).max() * 10, err_msg=bank.names[m])
+
+
+@DTYPES
+def test_restrict_is_the_same_bank_on_fewer_rows_and_kernels(dtype):
+    kernels = KernelList.from_spec(SPEC, X)
+    bank = PairwiseBank(kernels, X, dtype=dtype)
+    rows = rng.permutation(40)[:15]
+    theta, A = rng.random(bank.M), rng.normal(size=(2, 15))
+    for chosen in (np.arange(bank.M), np.array([9, 0, 17, 3])):
+        for part in (bank.restrict(rows, chosen), bank._part(rows, chosen)):
+            assert (part.n, part.M, part.names) == (15, chosen.size, [bank.names[m] for m in chosen])
+            weights = np.zeros(bank.M)
+            weights[chosen] = theta[chosen]
+            close(part.combined(theta[chosen]), bank.combined(weights, rows, rows), dtype)
+            close(part.products(A, np.arange(15)), bank.products(A, rows, rows, chosen), dtype)
+            close(part.diagonals(), bank.diagonals()[np.ix_(chosen, rows)], dtype)
+
+
+def test_threads_and_memory_limit_do_not_change_the_result():
+    x = rng.normal(size=(300, 12))
+    kernels = KernelList.from_spec([*mk.rbf_grid(x), Linear(), mk.Cosine()], x)
+    one = PairwiseBank(kernels, x)
+    theta, A, all_ = rng.random(one.M), rng.normal(size=(1, 300)), np.arange(300)
+    two = PairwiseBank(kernels, x, n_jobs=2)
+    np.testing.assert_array_equal(one.combined(theta), two.combined(theta))
+    np.testing.assert_array_equal(one.products(A, all_), two.products(A, all_))
+    small = PairwiseBank(kernels, x, memory_limit=300_000)
+    assert all(side.cache is None for side in small.sides)
+    close(small.combined(theta), one.combined(theta), np.float32)
+    close(small.products(A, all_), one.products(A, all_), np.float32)
+
+
+def test_a_memory_limit_too_small_says_how_much_is_needed():
+    with pytest.raises(ValueError, match="memory_limit=1000 .* need at least [0-9]+ bytes"):
+        PairwiseBank(KernelList.from_spec([RBF()], X), X, memory_limit=1000)
+
+
+def test_sparse_frames_and_dicts_equal_arrays():
+    spec = [RBF(0.3), Linear(), ("c", Polynomial(2), [0, 2])]
+    theta = np.array([0.2, 0.3, 0.5])
+    expected = PairwiseBank(KernelList.from_spec(spec, X), X).combined(theta)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    for data in (sp.csr_array(X), frame):
+        bank = PairwiseBank(KernelList.from_spec(spec, data), data)
+        close(bank.combined(theta), expected, np.float32)
+        close(bank.cross(np.arange(9)).combined(data, theta), expected[:, :9], np.float32)
+    views = {"all": X, "ends": X[:, [0, 2]]}
+    named = [(None, RBF(0.3), "all"), (None, Linear(), "all"), ("c", Polynomial(2), "ends")]
+    close(PairwiseBank(KernelList.from_spec(named, views), views).combined(theta), expected, np.float32)
+
+
+@DTYPES
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_missing_rows_give_zero_kernel_rows(dtype, normalize):
+    gaps = X.copy()
+    gaps[[2, 5, 30], 1] = np.nan
+    spec = [("a", RBF(1.0), [0]), ("r", RBF(0.5), [1], "zero"), ("l", Linear(), [1], "zero")]
+    spec += [(None, RBF(1.5**-i), [1], "zero") for i in range(12)]
+    kernels = KernelList.from_spec(spec, gaps)
+    bank = PairwiseBank(kernels, gaps, normalize=normalize, dtype=dtype)
+    present = ~np.isnan(gaps[:, 1])
+    K = [mk.RBF(1.0)(gaps[:, [0]])] + [k(X[:, [1]]) * present[:, None] * present for k in kernels.kernels[1:]]
+    S = np.array([normalised(k, normalize)[0] for k in K])
+    theta, A = rng.random(bank.M), rng.normal(size=(1, 40))
+    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
+    close(bank.products(A, np.arange(40)), np.einsum("mij,tj->tmi", S, A), dtype)
+    new = bank.cross(np.arange(40)).combined(gaps, theta)
+    close(new, np.tensordot(theta, S, 1), dtype)
+
+
+class Graphs:
+    """Stands for GraKeL: fit_transform and transform return Gram matrices of lists of anything."""
+
+    def fit_transform(self, X):
+        self.X = X
+        return self.transform(X)
+
+    def transform(self, X):
+        return np.array([[len(set(a) & set(b)) for b in self.X] for a in X], float)
+
+
+@pytest.mark.filterwarnings("error")
+def test_fitted_objects_process_kernels_and_functions_on_anything():
+    words = np.array(["abc", "bcd", "xyz", "axy", "aaa", "cde"], dtype=object)
+    data = {"words": words, "x": X[:6]}
+    spec = [("g", Graphs(), "words"), ("p", gp.RBF(1.0) + gp.WhiteKernel(0.5), "x"), ("r", RBF(1.0), "x")]
+    spec += [("f", lambda A, B: np.array([[float(a[0] == b[0]) for b in B] for a in A]), "words")]
+    bank = PairwiseBank(KernelList.from_spec(spec, data), data, normalize=None)
+    G = Graphs().fit_transform(words)
+    first = np.array([[float(a[0] == b[0]) for b in words] for a in words])
+    S = np.array([G, spec[1][1](X[:6]), RBF(1.0)(X[:6]), first])
+    theta = np.array([0.1, 0.2, 0.3, 0.4])
+    close(bank.combined(theta), np.tensordot(theta, S, 1), np.float32)
+    rows = np.array([4, 0, 2])
+    close(bank.restrict(rows).combined(theta), np.tensordot(theta, S, 1)[np.ix_(rows, rows)], np.float32)
+    cross = bank.cross(rows)
+    new = {"words": words[:2], "x": NEW[:2]}
+    expected = 0.1 * G[:2, rows] + 0.2 * gp.RBF(1.0)(NEW[:2], X[rows]) + 0.3 * RBF(1.0)(NEW[:2], X[rows])
+    close(cross.combined(new, theta), expected + 0.4 * first[:2, rows], np.float32)
+    with pytest.raises(ValueError, match="new"):
+        cross.gram(new, None, theta)
+
+
+def test_kernels_without_variance_are_named_and_left_out():
+    x = np.column_stack([X, np.ones(40)])
+    spec = [("good", RBF(1.0), [0]), ("flat", RBF(1.0), [3]), ("nought", lambda A, B: np.zeros((len(A), len(B))))]
+    with pytest.warns(UserWarning, match="'flat', 'nought'"):
+        bank = PairwiseBank(KernelList.from_spec(spec, x), x)
+    assert list(bank.usable) == [True, False, False]
+    assert list(bank.scale[1:]) == [0, 0]
+    np.testing.assert_array_equal(bank.combined(np.array([0.0, 1.0, 1.0])), 0)
+    with pytest.raises(ValueError, match="No kernel has variance"):
+        PairwiseBank(KernelList.from_spec(spec[1:], x), x)
+
+
+@pytest.mark.parametrize("kernel", [lambda A, B: np.tanh(A @ B.T - 3), Polynomial(1, coef0=-5.0)], ids=["tanh", "poly"])
+def test_indefinite_kernels_are_warned_about(kernel):
+    with pytest.warns(UserWarning, match="'odd'.*semidefinite"):
+        PairwiseBank(KernelList.from_spec([("odd", kernel), RBF()], X), X)
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_warned_about_in_plain_use():
+    PairwiseBank(KernelList.from_spec(mk.auto_kernels(X), X), X)
+
+
+def test_bad_arguments_are_refused():
+    kernels = KernelList.from_spec([RBF()], X)
+    with pytest.raises(ValueError, match="normalize='sphere'"):
+        PairwiseBank(kernels, X, normalize="sphere")
+    for weights in (np.ones(3), -np.ones(40), np.zeros(40)):
+        with pytest.raises(ValueError, match="weights"):
+            PairwiseBank(kernels, X, weights=weights)
+
+
+def test_cross_holds_support_examples_only_and_pickles():
+    x = rng.normal(size=(400, 20))
+    bank = PairwiseBank(KernelList.from_spec(mk.rbf_grid(x), x), x)
+    cross = bank.cross(np.arange(10))
+    text = pickle.dumps(cross)
+    assert len(text) < 20_000
+    theta = rng.random(bank.M)
+    np.testing.assert_array_equal(pickle.loads(text).combined(x[:5], theta), cross.combined(x[:5], theta))
+
+
+@given(st.integers(2, 60), st.integers(1, 6), st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_any_size_equals_the_definition(n, d, seed):
+    r = np.random.default_rng(seed)
+    x = r.normal(size=(n, d)) * 10.0 ** r.integers(-2, 3)
+    kernels = KernelList.from_spec([*(RBF(float(g)) for g in 10.0 ** r.uniform(-3, 2, size=9)), Polynomial(2)], x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bank = PairwiseBank(kernels, x, normalize=None)
+    S = np.array([kernel(x) for kernel in kernels.kernels]) * (bank.scale != 0)[:, None, None]
+    theta, a = r.random(bank.M), r.normal(size=(1, n))
+    for m in range(bank.M):
+        one = np.eye(bank.M)[m]
+        np.testing.assert_allclose(bank.combined(one), S[m], rtol=1e-5, atol=2e-5 * max(1, np.abs(S[m]).max()))
+    np.testing.assert_allclose(bank.combined(theta), np.tensordot(theta, S, 1), atol=1e-4 * np.abs(S).max())
+    np.testing.assert_allclose(bank.products(a, np.arange(n))[0], S @ a[0], atol=1e-4 * n * np.abs(S).max())
