@@ -43,9 +43,13 @@ def test_columns_are_read_as_column_transformer_reads_them():
 
 def test_views_come_from_a_dict_by_name_or_name_and_columns():
     views = {"image": X, "text": sp.csr_array(X[:, :2])}
-    kernels = KernelList.from_spec(
-        [("i", RBF(), "image"), ("t", Cosine(), "text"), ("p", Linear(), ("image", [0, 1])), ("q", RBF(1.0), "image")], views
-    )
+    spec = [
+        ("i", RBF(), "image"),
+        ("t", Cosine(), "text"),
+        ("p", Linear(), ("image", [0, 1])),
+        ("q", RBF(1.0), "image"),
+    ]
+    kernels = KernelList.from_spec(spec, views)
     assert [v.X.shape for v in kernels.views(views)] == [(20, 4), (20, 2), (20, 2)]
     assert list(kernels.view_of) == [0, 1, 2, 0]
     assert kernels.n_features == {"image": 4, "text": 2}
@@ -78,7 +82,8 @@ def test_names_are_made_and_made_unique():
 
 def test_one_kernel_and_specs_are_taken_and_data_dependent_parameters_filled_in():
     assert KernelList.from_spec(RBF(), X).kernels[0].gamma == 0.25
-    assert KernelList.from_spec(KernelSpec("k", RBF("scale"), [0]), X).kernels[0].gamma == pytest.approx(1 / X[:, 0].var())
+    scaled = KernelList.from_spec(KernelSpec("k", RBF("scale"), [0]), X)
+    assert scaled.kernels[0].gamma == pytest.approx(1 / X[:, 0].var())
 
 
 @pytest.mark.parametrize(

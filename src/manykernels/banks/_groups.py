@@ -27,7 +27,7 @@ class Group:
         forms[self.degree == 0] *= LOG2E
         self.g, self.c = forms[:, 1].astype(dtype), forms[:, 2].astype(dtype)
         self.wave = (self.degree == 0) & (forms[:, 2] == 0)
-        self.tabular = dtype == np.float32 and base in ("sqdist", "l1", "chi2")
+        self.tabular = base in ("sqdist", "l1", "chi2")
 
     def subset(self, chosen, members):
         """The group of some of its kernels, known elsewhere as `members`."""
@@ -65,12 +65,24 @@ class Group:
         for m in chosen[self.generic[chosen]]:
             yield self.kernels[m].from_base(B, np.empty_like(B), left.own[:, None], right.own), np.array([m])
 
-    def cost(self):
-        """Nanoseconds, roughly, to compute an entry of all its kernels (a stored one takes about 0.5 to read)."""
+    def indefinite(self, ms, block, left, right):
+        """Those of the kernels ms of a block that break |k(x, y)|² <= k(x, x) k(y, y) in it."""
+        for m in ms:
+            if not self.kernels[m].psd:
+                k = block
+                if self.pairs.kind is not None and not self.generic[m]:
+                    k = self.kernels[m].from_base(block, np.empty_like(block), left.own[:, None], right.own)
+                bound = np.multiply.outer(np.abs(self.diagonals(left)[m]), np.abs(self.diagonals(right)[m]))
+                if (k.astype(float) ** 2 > bound * (1 + 1e-3) + 1e-30).any():
+                    yield self.members[m]
+
+    def cost(self, chosen=slice(None), sums=1):
+        """Nanoseconds, roughly, to add up an entry of its kernels `sums` times (to read a stored one takes 0.5)."""
         if self.pairs.kind in (None, "gram"):
             return 20.0
-        waves = 1.2 * self.wave.sum()
-        return 1.0 + (min(waves, 4.0) if self.tabular else waves) + 3.0 * self.generic.sum() + 0.5 * (~self.wave).sum()
+        waves, generic = self.wave[chosen].sum(), self.generic[chosen].sum()
+        others = self.wave[chosen].size - waves
+        return 0.5 + 3.0 * generic + sums * ((min(1.2 * waves, 3.0) if self.tabular else 1.2 * waves) + 0.7 * others)
 
     def top(self, left, right):
         """An upper bound of the base between two sides."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
-from ._tables import cells, cubics, n_nodes, nodes
+from ._tables import cells, n_nodes, nodes, tables
 
 BUFFERS = 5  # tiles that one thread holds at a time
 SMALLEST = 16 * 64
@@ -48,29 +48,27 @@ class Tiles:
         plans, columns = [], []
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             smooth = self._smooth(group, chosen, left[i], right[i], min(n_rows, n_cols))
-            exponentials = group.wave[chosen].sum()
-            spent = 0.4 + len(theta) * (min(1.2 * exponentials, 2.5) + 0.7 * (chosen.size - exponentials))
-            if smooth is not None and left[i].factor is right[i].factor is None and 0.06 * smooth[2] * len(theta) < spent:
+            plain = left[i].factor is None and right[i].factor is None
+            if smooth is not None and plain and 0.06 * smooth[2] * len(theta) < group.cost(chosen, len(theta)):
                 columns.append((i, *smooth, _core(group, chosen, weights[:, group.members[chosen]], *smooth)))
                 continue
-            waves, chosen = _split(group, chosen, left[i], right[i], n_rows * n_cols, 2.5 * len(theta))
-            tables = []
+            waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, 2.5 * len(theta)) if plain else chosen[:0]
+            sums = []
             if waves.size:
-                table, *rest = cubics(group.rate[waves], group.top(left[i], right[i]))
-                sums = np.tensordot(weights[:, group.members[waves]], table, 1).astype(np.float32)
-                tables = [(t, *rest) for t in sums]
-            plans.append((i, group, chosen, tables))
+                table, *cell = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
+                sums = [(t, *cell) for t in np.tensordot(weights[:, group.members[waves]], table, 1).astype(self.dtype)]
+            plans.append((i, group, np.setdiff1d(chosen, waves), sums))
 
         def work(tile):
             r0, r1, c0, c1 = tile
             total = np.zeros((len(theta), r1 - r0, c1 - c0), self.dtype)
             B = np.empty(total.shape[1:], self.dtype)
             hits = None
-            for i, group, chosen, tables in plans:
+            for i, group, chosen, sums in plans:
                 a, b = left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1))
                 hits = same(a.index, b.index) if hits is None else hits
                 group.pairs.block(a, b, B, hits)
-                for t, table in enumerate(tables):
+                for t, table in enumerate(sums):
                     tabulate(B, *table, total[t])
                 for block, ms in group.pieces(B, a, b, chosen):
                     F = none if b.factor is None else b.factor[ms]
@@ -108,22 +106,19 @@ class Tiles:
             if smooth is not None and (check is None or all(group.kernels[m].psd for m in chosen)):
                 columns.append((i, group, chosen, vectors, *smooth))
                 continue
-            waves, direct = _split(group, chosen, left[i], right[i], n_rows * n_cols, 6.0 * T, factors=True)
+            waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, 6.0 * T)
             table = None
             if waves.size:
-                coefficients, *rest = cubics(group.rate[waves], group.top(left[i], right[i]))
-                table = coefficients.reshape(waves.size, -1), *rest
-                rb = max(16, min(rb, 2**18 // (T * len(coefficients[0]))))
-            plans.append((i, group, chosen, waves, direct, table, vectors))
+                table = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
+                rb = max(16, min(rb, 2**20 // (T * table[0][0].size)))
+            plans.append((i, group, chosen, vectors, waves, table))
 
         def rows(block):
             r0, r1 = block
-            for i, group, chosen, waves, direct, table, vectors in plans:
-                sums = self._block_products(
-                    group, left[i].take(slice(r0, r1)), right[i], vectors, chosen, waves, direct, table, cb,
-                    (r0, r1) if halved else None, check,
-                )
-                result[:, where[group.members[chosen]], r0:r1] = sums.transpose(2, 1, 0)
+            for i, group, *plan in plans:
+                a = left[i].take(slice(r0, r1))
+                sums = self._block_products(group, a, right[i], *plan, cb, (r0, r1) if halved else None, check)
+                result[:, where[group.members[plan[0]]], r0:r1] = sums.transpose(2, 1, 0)
 
         def column(plan):
             i, group, chosen, vectors, *interval = plan
@@ -145,14 +140,15 @@ class Tiles:
         p = int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], self.dtype == np.float64).max())
         return (*interval, p) if 3 * p < n else None
 
-    def _block_products(self, group, a, right, vectors, chosen, waves, direct, table, cb, halved, check):
+    def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
         from ..loops.elementwise import multiply, scatter
 
         n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
+        direct = np.setdiff1d(chosen, waves)
         sums = np.zeros((n_rows, chosen.size, T))
         if table is not None:
-            H = np.zeros((n_rows, T, table[0].shape[1] // 4, 4))
+            H = np.zeros((n_rows, T, *table[0].shape[1:]))
         for c0 in range(halved[0] if halved else 0, n_cols, cb):
             c1 = min(c0 + cb, n_cols)
             b = right.take(slice(c0, c1))
@@ -172,19 +168,21 @@ class Tiles:
                 multiply(piece, group.degree[ms], group.g[ms], group.c[ms], mine, part)
                 sums[:, at] += part
         if table is not None:
-            part = H.reshape(n_rows * T, -1) @ table[0].T
+            part = H.reshape(n_rows * T, -1) @ table[0].reshape(waves.size, -1).T
             sums[:, np.searchsorted(chosen, waves)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
 
 
-def _split(group, chosen, left, right, entries, cost, factors=False):
-    """(exponentials to take from a table, the rest); a table costs `cost` ns an entry, an exponential about 1.2."""
+def _waves(group, chosen, left, right, entries, cost):
+    """The exponentials to take from a table: all or none; float32 tables cost `cost` ns an entry, exponentials 1.2."""
     waves = chosen[group.wave[chosen]]
-    if group.tabular and waves.size > 1 and (factors or (left.factor is None and right.factor is None)):
+    if group.tabular and waves.size > 1:
+        single = group.pairs.dtype == np.float32
         size = 32 * cells(group.rate[waves], group.top(left, right))[1]
-        if entries * (1.2 * waves.size - cost) > 30.0 * size * waves.size:
-            return waves, chosen[~group.wave[chosen]]
-    return chosen[:0], chosen
+        saved = 1.2 * waves.size - cost if single else 3.0 * waves.size - 2 * cost
+        if entries * saved > 50.0 * size * waves.size:
+            return waves
+    return chosen[:0]
 
 
 def _at_nodes(group, middle, half, p, dtype):

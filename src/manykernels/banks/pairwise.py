@@ -86,36 +86,36 @@ class PairwiseBank(Bank):
         if w.shape != (self.n,) or not (w >= 0).all() or not w.sum() > 0:
             raise ValueError(f"weights must be {self.n} non-negative numbers with a positive sum.")
         w = (w / w.max()).astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
-        suspects = set()
-        if (self._diagonals < 0).any():
-            suspects.update(np.flatnonzero((self._diagonals < 0).any(axis=1)))
+        suspects = set(np.flatnonzero((self._diagonals < 0).any(axis=1)))
 
-        def check(group, members, block, a, b):
-            if not all(group.kernels[m].psd for m in members):
-                for m in members:
-                    k = block if group.generic[m] or group.pairs.kind is None else None
-                    k = group.kernels[m].from_base(block, np.empty_like(block), a.own[:, None], b.own) if k is None else k
-                    bound = np.abs(group.diagonals(a)[m])[:, None] * np.abs(group.diagonals(b)[m])
-                    if (k.astype(float) ** 2 > bound * (1 + 1e-3) + 1e-30).any():
-                        suspects.add(group.members[m])
+        def check(*block):
+            suspects.update(block[0].indefinite(*block[1:]))
 
-        ones = np.arange(self.M)
-        sums = self.tiles.products(self.sides, self.sides, w[None], self.n, ones, halved=True, check=check)[0]
+        every = np.arange(self.M)
+        sums = self.tiles.products(self.sides, self.sides, w[None], self.n, every, halved=True, check=check)[0]
         diagonal, means = self._diagonals @ w / w.sum(), sums @ w / w.sum() ** 2
+        bad = ~np.isfinite(diagonal + means)
+        if bad.any():
+            raise ValueError(f"Kernels {self._called(bad)} are not finite on X; rescale the columns they see.")
         scale, variance = scales(diagonal, means, self.normalize)
         floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
         self.usable = (variance > floor) | exempt
         self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
         if suspects:
-            names = [self.names[m] for m in sorted(suspects)]
-            warnings.warn(f"Kernels {names} are not positive semidefinite; the optimum may be a local one.", stacklevel=3)
+            names = self._called(np.isin(every, list(suspects)))
+            warnings.warn(f"Kernels {names} are not positive semidefinite; the problem is not convex.", stacklevel=4)
+        if not self.usable.any():
+            raise ValueError(f"No kernel has variance on the training data: {self._called(~self.usable)}.")
         if not self.usable.all():
-            names = [self.names[m] for m in np.flatnonzero(~self.usable)]
-            if not self.usable.any():
-                raise ValueError(f"No kernel has variance on the training data: {names}.")
-            warnings.warn(f"Kernels {names} have no variance on the training data and are left out.", stacklevel=3)
+            names = self._called(~self.usable)
+            warnings.warn(f"Kernels {names} have no variance on the training data and are left out.", stacklevel=4)
         self.tiles.scale = self.scale
         self._diagonals *= self.scale[:, None]
+
+    def _called(self, mask):
+        """The first names of some kernels, for messages."""
+        names = [self.names[m] for m in np.flatnonzero(mask)]
+        return names if len(names) <= 8 else [*names[:8], f"and {len(names) - 8} more"]
 
     def diagonals(self):
         return self._diagonals
@@ -139,7 +139,7 @@ class PairwiseBank(Bank):
         return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
 
     def restrict(self, rows, kernels=None):
-        """The sub-block as matrices in memory where they fit and are quicker to read than to compute, else on the fly."""
+        """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
         part = self._part(rows, kernels)
@@ -280,6 +280,6 @@ def _count(X):
 
 
 def _size(side):
-    """Bytes that a side holds."""
-    arrays = (side.x.data if issparse(side.x) else side.x, side.own, side.square, side.factor, side.cache)
-    return sum(getattr(array, "nbytes", 0) for array in arrays)
+    """Bytes that a side holds, its examples twice: once more while a part of them is taken."""
+    x = side.x.data if issparse(side.x) else side.x
+    return sum(getattr(array, "nbytes", 0) for array in (x, x, side.own, side.square, side.factor, side.cache))

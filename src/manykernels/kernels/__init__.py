@@ -1,4 +1,4 @@
-"""Kernels k(X, Y=None) that add and multiply, kernel lists on columns and views, grids, normalisations, alignment."""
+"""Kernels k(X, Y=None) that add and multiply, lists of them on columns and views, grids, normalisations, alignment."""
 
 from ._base import Kernel, Product, Sum
 from ._list import KernelList, KernelSpec
@@ -15,6 +15,7 @@ from .linear import Linear
 from .normalize import multiplicative, spherical, trace
 from .polynomial import Polynomial
 from .rbf import RBF
+from .stack import KernelStack
 from .tanimoto import Tanimoto
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Kernel",
     "KernelList",
     "KernelSpec",
+    "KernelStack",
     "Laplacian",
     "Linear",
     "Polynomial",

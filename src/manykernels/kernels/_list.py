@@ -91,7 +91,9 @@ class KernelList:
         views = [None] * len(self._keys)
         for v in wanted:
             x = source.cut(*self._keys[v])
-            views[v] = View(x, None) if self.raw[v] and not _numeric(x) else _check(x, self.zero[v], source.finite, v, self)
+            views[v] = (
+                View(x, None) if self.raw[v] and not _numeric(x) else _check(x, self.zero[v], source.finite, v, self)
+            )
         return views
 
 
@@ -159,7 +161,9 @@ def _as_spec(spec):
         return spec
     if isinstance(spec, tuple):
         if not 2 <= len(spec) <= 4 or not (spec[0] is None or isinstance(spec[0], str)):
-            raise ValueError(f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing).")
+            raise ValueError(
+                f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing)."
+            )
         return KernelSpec(*spec)
     return KernelSpec(None, spec)
 
@@ -257,8 +261,12 @@ def describe(kernel):
     """A short name such as rbf(gamma=0.1)."""
     params = kernel.get_params(deep=False)
     text = ", ".join(
-        f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={describe(value)}" if isinstance(value, Kernel)
-        else f"{key}={getattr(value, '__name__', None) or value}" for key, value in params.items()
+        f"{key}={value:.6g}"
+        if isinstance(value, float)
+        else f"{key}={describe(value)}"
+        if isinstance(value, Kernel)
+        else f"{key}={getattr(value, '__name__', None) or value}"
+        for key, value in params.items()
     )
     return type(kernel).__name__.lower() + (f"({text})" if text else "")
 

@@ -10,7 +10,7 @@ from .rbf import RBF
 
 
 def rbf_grid(X=None, *, gammas=None, widths=None, columns=None, n=10, ratio=2.0):
-    """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` of them in steps of `ratio` around 1/median‖x−y‖²."""
+    """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` in steps of `ratio` around 1/median‖x−y‖²."""
     if gammas is None:
         if widths is not None:
             gammas = 1.0 / (2.0 * np.asarray(widths, float) ** 2)
@@ -28,9 +28,12 @@ def per_column(kernels, n_columns):
     return [KernelSpec(None, kernel, [column]) for column in columns for kernel in kernels]
 
 
-def feature_bank(X, widths=2.0 ** np.arange(-3, 7), degrees=(1, 2, 3)):
-    """Gaussians exp(−‖x−y‖²/(2σ²)) of 10 widths σ and polynomials (x'y + 1)^d of degree 1–3, on all features and on
-    each single one: 13 (d + 1) kernels (the bank of SimpleMKL's experiments, Rakotomamonjy et al. 2008)."""
+def feature_bank(X, widths=None, degrees=(1, 2, 3)):
+    """Gaussians exp(−‖x−y‖²/(2σ²)) and polynomials (x'y + 1)^degree on all features and on each single one.
+
+    The widths σ are 2^-3 … 2^6 unless given: 13 (d + 1) kernels, the bank of Rakotomamonjy et al. (2008).
+    """
+    widths = 2.0 ** np.arange(-3, 7) if widths is None else widths
     kernels = [RBF(float(1 / (2 * s * s))) for s in widths] + [Polynomial(d, gamma=1.0, coef0=1.0) for d in degrees]
     return [KernelSpec(None, kernel) for kernel in kernels] + per_column(kernels, np.shape(X)[1])
 
@@ -45,15 +48,9 @@ def median_distance(X, columns=None, sample=500):
     x = x[np.isfinite(x).all(axis=1)]
     if len(x) < 2:
         return 1.0
-    d = RBF.base and _distances(x)
-    d = d[d > 0]
+    d = (Linear().diag(x)[:, None] + Linear().diag(x) - 2 * x @ x.T)[np.triu_indices(len(x), 1)]
+    d = d[d > 1e-12 * np.abs(d).max(initial=0)]
     return float(np.median(d)) if d.size else 1.0
-
-
-def _distances(x):
-    from sklearn.metrics import euclidean_distances
-
-    return euclidean_distances(x, squared=True)[np.triu_indices(len(x), 1)]
 
 
 def auto_kernels(X, memory_limit=None):
@@ -71,7 +68,7 @@ def auto_kernels(X, memory_limit=None):
     specs = []
     for view in views:
         if not _usable(source.X[view]):
-            raise ValueError(f'kernels="auto" needs numeric columns; give kernels for {"X" if view is None else view!r}.')
+            raise ValueError(f'kernels="auto" needs numeric columns; list the kernels for {view or "X"}.')
         specs += rbf_grid(X, columns=view, n=7, ratio=4.0)
         specs += [KernelSpec(None, kernel, view) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
     for view in views:

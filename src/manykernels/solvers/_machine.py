@@ -11,7 +11,8 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.sparse.linalg import LinearOperator, cg
 
-LARGE = 6000  # above this many free variables conjugate gradients replace the Cholesky factor
+SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
+LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
 
 class Machine:
@@ -175,41 +176,12 @@ class Free:
 
     def __init__(self, K, index, diagonal, equality):
         self.equality = equality
-        d = diagonal[index]
         if len(index) > LARGE:
-            self._cg(K, index, d)
+            self._solve = _conjugate_gradients(K, index, diagonal[index], equality)
         else:
-            A = K[np.ix_(index, index)].astype(np.float64)
-            floor = (1e-6 if K.dtype == np.float32 else 1e-11) * float(np.mean(np.diagonal(A))) + 1e-300
-            spot = np.arange(len(index))
-            if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
-                A += float(np.mean(np.diagonal(A)))
-            A[spot, spot] += d + floor
-            for _ in range(6):
-                try:
-                    self.lower = cholesky(A, lower=True, overwrite_a=False, check_finite=False)
-                    break
-                except np.linalg.LinAlgError:
-                    floor *= 30
-                    A[spot, spot] += floor
-            else:
-                raise np.linalg.LinAlgError("the free block is far from positive definite")
+            self.lower = _factor(K, index, diagonal, equality)
             self._solve = lambda r: cho_solve((self.lower, True), r, check_finite=False)
         self.ones = self._solve(np.ones(len(index))) if equality else None
-
-    def _cg(self, K, index, d):
-        self.lower = None
-        n = len(index)
-        root = 1.0 / np.sqrt(d + K[index, index])
-        level = float(K[index, index].mean()) if self.equality else 0.0
-
-        def multiply(v):
-            full = np.zeros(len(K))
-            full[index] = root * v
-            return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
-
-        operator = LinearOperator((n, n), multiply, dtype=np.float64)
-        self._solve = lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
 
     def solve(self, r, s=0.0):
         """(x, β)."""
@@ -219,13 +191,54 @@ class Free:
         beta = (x.sum() - s) / self.ones.sum()
         return x - beta * self.ones, beta
 
-    def half(self, B):
-        """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|)."""
-        Z = solve_triangular(self.lower, B.T, lower=True, check_finite=False)
-        if self.equality:
-            u = solve_triangular(self.lower, np.ones(len(Z)), lower=True, check_finite=False)
-            Z -= np.outer(u, (u @ Z) / (u @ u))
-        return Z
+
+def half_hessian(K, index, diagonal, equality, B):
+    """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|).
+
+    Above `LARGE` free variables an even choice of them stands for all: less curvature, which the outer loop's
+    step control makes good.
+    """
+    if len(index) > LARGE:
+        some = np.linspace(0, len(index) - 1, LARGE).astype(int)
+        index, B = index[some], B[:, some]
+    lower = _factor(K, index, diagonal, equality)
+    Z = solve_triangular(lower, B.T.astype(lower.dtype), lower=True, check_finite=False)
+    if equality:
+        u = solve_triangular(lower, np.ones(len(Z), lower.dtype), lower=True, check_finite=False)
+        Z -= np.outer(u, (u @ Z) / (u @ u))
+    return Z
+
+
+def _factor(K, index, diagonal, equality):
+    """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
+    single = K.dtype == np.float32 and len(index) > SINGLE
+    A = K[np.ix_(index, index)].astype(np.float32 if single else np.float64)
+    level = float(np.mean(np.diagonal(A), dtype=float))
+    floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * level + 1e-300
+    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
+        A += A.dtype.type(level)
+    spot = np.arange(len(index))
+    A[spot, spot] += diagonal[index]
+    for _ in range(6):
+        A[spot, spot] += floor
+        try:
+            return cholesky(A, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            floor *= 30
+    raise np.linalg.LinAlgError("the free block is far from positive definite")
+
+
+def _conjugate_gradients(K, index, d, equality):
+    root = 1.0 / np.sqrt(d + K[index, index])
+    level = float(K[index, index].mean()) if equality else 0.0
+
+    def multiply(v):
+        full = np.zeros(len(K))
+        full[index] = root * v
+        return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
+
+    operator = LinearOperator((len(index), len(index)), multiply, dtype=np.float64)
+    return lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
 
 
 def matvec(K, v):

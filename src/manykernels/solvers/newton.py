@@ -9,7 +9,7 @@ steps, which need only `regularizer.prox`.
 
 import numpy as np
 
-from ._machine import Free
+from ._machine import half_hessian
 from ._wrapper import Wrapper
 
 NEEDS = ("value", "conjugate", "prox", "start")
@@ -26,8 +26,8 @@ def newton_step(state):
         free = machine.free(a)
         if free.sum() > 1:
             try:
-                factor = Free(state.K, np.flatnonzero(free), machine.diagonal, machine.intercept)
-                halves.append(factor.half(P[:, free[state.support]]))
+                B = P[:, free[state.support]]
+                halves.append(half_hessian(state.K, np.flatnonzero(free), machine.diagonal, machine.intercept, B))
             except np.linalg.LinAlgError:
                 continue
     Z = np.vstack(halves) if halves else np.zeros((1, len(state.theta)))

@@ -1,0 +1,10 @@
+"""Data sets: each function returns X, y ±1 and a line that says what was loaded; kernels are made by `kernels`."""
+
+from .kernels import GEOMETRIC, around_median, normalise, rbf_stack
+from .mnist import load_mnist
+from .synthetic import make_columns, make_table
+from .uci import load_uci
+
+__all__ = [
+    "GEOMETRIC", "around_median", "load_mnist", "load_uci", "make_columns", "make_table", "normalise", "rbf_stack",
+]  # fmt: skip
