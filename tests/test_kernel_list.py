@@ -64,6 +64,7 @@ def test_equal_columns_are_one_view_and_new_frames_are_cut_by_name():
     kernels = KernelList.from_spec([("r", RBF(), ["a", "b"]), ("l", Linear(), [0, 1]), ("all", RBF())], FRAME)
     assert list(kernels.view_of) == [0, 0, 1]
     np.testing.assert_array_equal(kernels.views(FRAME[list("dcba")])[0].X, X[:, :2])
+    np.testing.assert_array_equal(KernelList.from_spec([("r", RBF(), [2])], X).views(FRAME)[0].X, X[:, [2]])
     with pytest.raises(ValueError, match="lacks"):
         kernels.views(FRAME.rename(columns={"a": "z"}))
 

@@ -4,6 +4,9 @@ None of them solves the problem of `objective.py`. To be fair their weights are 
 which is the best scaling for the objective, and the time is that of both steps.
 """
 
+import contextlib
+import io
+
 import numpy as np
 
 from ..objective import Result
@@ -33,7 +36,8 @@ class MKLpy(Solver):
         kernels, S, y = data
         options = dict(self.options, learner=SVC(C=C)) | ({} if tol is None else {"max_iter": tol})
         model = getattr(algorithms, self.method)(**options)
-        theta = np.asarray(model.combine_kernels(kernels, torch.from_numpy(y)).weights, float)
+        with contextlib.redirect_stdout(io.StringIO()):  # it prints what it does
+            theta = np.asarray(model.combine_kernels(kernels, torch.from_numpy(y)).weights, float)
         theta = np.maximum(theta, 0) / np.linalg.norm(np.maximum(theta, 0), p)
         a, b = svc(np.tensordot(theta.astype(S.dtype), S, 1), y, C)
         return Result(theta, a, b)

@@ -1,8 +1,4 @@
-"""Two short cuts that are exact to the block's precision.
-
-Exponentials of one base are functions of one number d, so all of them together are one table look-up; and the kernels
-of a single column are smooth functions of two numbers, so products with them go through some Chebyshev nodes.
-"""
+"""Exponentials of one base are functions of one number d, so all of them together are one table look-up."""
 
 from functools import lru_cache
 
@@ -39,23 +35,8 @@ def tables(rate, top, dtype):
 
 @lru_cache
 def _economised(size):
-    """(terms, size): row k is s^k as a polynomial of `size` coefficients, by interpolation at Chebyshev points of [0, 1]."""
+    """(terms, size): row k is s^k as a polynomial of `size` coefficients, from Chebyshev points of [0, 1]."""
     s = np.cos(np.pi * np.arange(size) / (size - 1)) / 2 + 0.5
     rows = np.linalg.solve(np.vander(s, increasing=True), np.vander(s, _TERMS, increasing=True)).T
     rows[:size] = np.eye(size)
     return rows
-
-
-def n_nodes(degree, rate, half, double):
-    """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
-    root = np.sqrt(np.maximum(rate, 0)) * half
-    return np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8)).astype(int)
-
-
-@lru_cache(maxsize=64)
-def nodes(p):
-    """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
-    angle = np.pi * (np.arange(p) + 0.5) / p
-    transform = np.cos(np.arange(p)[:, None] * angle) * (2.0 / p)
-    transform[0] /= 2
-    return np.cos(angle), transform

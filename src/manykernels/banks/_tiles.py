@@ -4,7 +4,8 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
-from ._tables import cells, n_nodes, nodes, tables
+from ._columns import add_columns, column_products, core, smooth_column
+from ._tables import cells, tables
 
 BUFFERS = 5  # tiles that one thread holds at a time
 SMALLEST = 16 * 64
@@ -47,10 +48,15 @@ class Tiles:
         none = np.empty((0, 0), self.dtype)
         plans, columns = [], []
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
-            smooth = self._smooth(group, chosen, left[i], right[i], min(n_rows, n_cols))
-            plain = left[i].factor is None and right[i].factor is None
-            if smooth is not None and plain and 0.06 * smooth[2] * len(theta) < group.cost(chosen, len(theta)):
-                columns.append((i, *smooth, _core(group, chosen, weights[:, group.members[chosen]], *smooth)))
+            smooth, plain = (
+                smooth_column(group, chosen, left[i], right[i]),
+                left[i].factor is None and right[i].factor is None,
+            )
+            spent = (
+                0.06 * smooth[2] * len(theta) if smooth and plain and 3 * smooth[2] < min(n_rows, n_cols) else np.inf
+            )
+            if spent < group.cost(chosen, len(theta)):
+                columns.append((i, *smooth, core(group, chosen, weights[:, group.members[chosen]], *smooth)))
                 continue
             waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, 2.5 * len(theta)) if plain else chosen[:0]
             sums = []
@@ -77,7 +83,7 @@ class Tiles:
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
                         combine(block, group.degree[ms], group.g[ms], group.c[ms], W, F, total[t])
             if columns:
-                _add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
+                add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
             emit(r0, r1, c0, c1, total)
 
         tiles = []
@@ -90,7 +96,7 @@ class Tiles:
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
 
         `halved`: left is right, and only w'K_m a with w = a is wanted of the result, so blocks below the diagonal are
-        left out and those above count twice. `check(group, kernels, block, a, b)` sees every block.
+        left out and those above count twice; exponentials come from tables in float64. `check(group, kernels, block, a, b)` sees every block.
         """
         T, n_cols = A.shape
         where = np.full(self.scale.size, -1)
@@ -102,11 +108,16 @@ class Tiles:
             vectors = np.ascontiguousarray(A, self.dtype)[None]
             if right[i].factor is not None:
                 vectors = np.ascontiguousarray(vectors * right[i].factor[chosen][:, None])
-            smooth = self._smooth(group, chosen, left[i], right[i], min(n_rows, n_cols))
-            if smooth is not None and (check is None or all(group.kernels[m].psd for m in chosen)):
+            smooth = (
+                None
+                if check and not all(group.kernels[m].psd for m in chosen)
+                else smooth_column(group, chosen, left[i], right[i])
+            )
+            p = smooth[2] if smooth else np.inf
+            if p * (n_rows + n_cols + chosen.size * (3 * p + 0.2 * n_rows)) < n_rows * n_cols * group.cost(chosen):
                 columns.append((i, group, chosen, vectors, *smooth))
                 continue
-            waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, 6.0 * T)
+            waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, -np.inf if halved else 6.0 * T)
             table = None
             if waves.size:
                 table = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
@@ -122,7 +133,7 @@ class Tiles:
 
         def column(plan):
             i, group, chosen, vectors, *interval = plan
-            sums = _column_products(group, left[i], right[i], chosen, vectors, *interval)
+            sums = column_products(group, left[i], right[i], chosen, vectors, *interval)
             result[:, where[group.members[chosen]]] = sums.transpose(2, 1, 0)
 
         if plans:
@@ -131,14 +142,6 @@ class Tiles:
             run_blocks(column, columns, self.n_jobs)
         result *= self.scale[kernels][:, None]
         return result
-
-    def _smooth(self, group, chosen, left, right, n):
-        """(middle, half-width, nodes) where all chosen kernels are smooth functions of one column, else None."""
-        interval = None if group.generic[chosen].any() else group.column(left, right)
-        if interval is None:
-            return None
-        p = int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], self.dtype == np.float64).max())
-        return (*interval, p) if 3 * p < n else None
 
     def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
@@ -176,73 +179,10 @@ class Tiles:
 def _waves(group, chosen, left, right, entries, cost):
     """The exponentials to take from a table: all or none; float32 tables cost `cost` ns an entry, exponentials 1.2."""
     waves = chosen[group.wave[chosen]]
-    if group.tabular and waves.size > 1:
+    if group.tabular and waves.size:
         single = group.pairs.dtype == np.float32
         size = 32 * cells(group.rate[waves], group.top(left, right))[1]
         saved = 1.2 * waves.size - cost if single else 3.0 * waves.size - 2 * cost
         if entries * saved > 50.0 * size * waves.size:
             return waves
     return chosen[:0]
-
-
-def _at_nodes(group, middle, half, p, dtype):
-    """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients."""
-    from ..loops.elementwise import pair
-
-    z, transform = nodes(p)
-    points = np.ascontiguousarray((z * half + middle)[None], dtype)
-    B = np.empty((p, p), dtype)
-    pair(0 if group.pairs.kind == "dot" else 1, points, points, B)
-    return B, transform
-
-
-def _core(group, chosen, weights, middle, half, p):
-    """C_t (T, p, p) with Σ_m weights_tm k_m(x, y) = Σ_kl C_tkl T_k(x) T_l(y)."""
-    from ..loops.elementwise import combine
-
-    dtype = group.pairs.dtype
-    B, transform = _at_nodes(group, middle, half, p, dtype)
-    core = np.zeros((len(weights), p, p), dtype)
-    for total, w in zip(core, weights, strict=True):
-        W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)), dtype)
-        combine(B, group.degree[chosen], group.g[chosen], group.c[chosen], W, np.empty((0, 0), dtype), total)
-    return transform @ core.astype(float) @ transform.T
-
-
-def _add_columns(total, columns, left, right, rows, cols):
-    """Adds the smooth kernels of single columns to a tile (T, rows, cols): products of Chebyshev features, by BLAS."""
-    width = max(512, max(p for _, _, _, p, _ in columns))
-    A = np.empty((*total.shape[:2], width), total.dtype)
-    B = np.empty((width, total.shape[2]), total.dtype)
-    filled = 0
-    for i, middle, half, p, core in columns:
-        if filled + p > width:
-            total += A[:, :, :filled] @ B[:filled]
-            filled = 0
-        A[:, :, filled : filled + p] = _features(left[i].x[0, rows], middle, half, p).T @ core
-        B[filled : filled + p] = _features(right[i].x[0, cols], middle, half, p)
-        filled += p
-    total += A[:, :, :filled] @ B[:filled]
-
-
-def _features(x, middle, half, p):
-    """T_k((x − middle) / half), (p, n)."""
-    from ..loops.elementwise import chebyshev
-
-    T = np.empty((p, x.size))
-    chebyshev((x - middle) / half, T)
-    return T
-
-
-def _column_products(group, left, right, chosen, vectors, middle, half, p):
-    """Products with smooth kernels of one column, by way of the kernels between p Chebyshev nodes."""
-    from ..loops.elementwise import multiply
-
-    B, transform = _at_nodes(group, middle, half, p, np.float64)  # in float64: kernels near 1 have little variance
-    basis = _features(right.x[0], middle, half, p)
-    at_nodes = np.ascontiguousarray((vectors.astype(float) @ basis.T) @ transform)
-    sums = np.zeros((p, chosen.size, vectors.shape[1]))
-    multiply(B, group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float), at_nodes, sums)
-    sums = _features(left.x[0], middle, half, p).T @ (transform @ sums.reshape(p, -1))
-    sums = sums.reshape(left.own.size, chosen.size, -1)
-    return sums if left.factor is None else sums * left.factor[chosen].T[:, :, None]

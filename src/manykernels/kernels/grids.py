@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from ._list import KernelSpec, _numeric, _Source
+from ._list import KernelSpec
+from ._views import Source, is_numeric
 from .linear import Linear
 from .polynomial import Polynomial
 from .rbf import RBF
@@ -40,9 +41,9 @@ def feature_bank(X, widths=None, degrees=(1, 2, 3)):
 
 def median_distance(X, columns=None, sample=500):
     """The median of ‖x−y‖² over distinct examples among at most `sample` evenly spaced ones; 1 where that is 0."""
-    source = _Source(X)
+    source = Source(X)
     view, indices, _ = source.resolve(columns)
-    x = source.cut(view, indices, source.names(view, columns, indices))
+    x = source.cut(view, indices)
     x = x[np.unique(np.linspace(0, x.shape[0] - 1, min(sample, x.shape[0])).astype(int))]
     x = np.asarray(x.toarray() if sp.issparse(x) else x, float)
     x = x[np.isfinite(x).all(axis=1)]
@@ -59,7 +60,7 @@ def auto_kernels(X, memory_limit=None):
     Columns join while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32
     entries where that is less); evenly spaced ones where not all fit.
     """
-    source = _Source(X)
+    source = Source(X)
     views = [None] if None in source.X else list(source.X)
     n = next(iter(source.X.values())).shape[0]
     most = int(np.clip(2e9 / max(n, 1) ** 2, 0, 2000))
@@ -67,7 +68,7 @@ def auto_kernels(X, memory_limit=None):
         most = min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
     specs = []
     for view in views:
-        if not _usable(source.X[view]):
+        if not hasattr(source.X[view], "columns") and not is_numeric(source.X[view]):
             raise ValueError(f'kernels="auto" needs numeric columns; list the kernels for {view or "X"}.')
         specs += rbf_grid(X, columns=view, n=7, ratio=4.0)
         specs += [KernelSpec(None, kernel, view) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
@@ -80,7 +81,3 @@ def auto_kernels(X, memory_limit=None):
             where = [int(column)] if view is None else (view, [int(column)])
             specs += rbf_grid(X, columns=where, n=3, ratio=8.0) + [KernelSpec(None, Linear(), where)]
     return specs
-
-
-def _usable(x):
-    return hasattr(x, "columns") or _numeric(x)

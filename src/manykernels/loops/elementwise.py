@@ -134,7 +134,7 @@ def multiply(B, degree, g, c, A, out):
 
 @njit(**OPTIONS)
 def tabulate(B, table, delta, first, out):
-    """out += f(B), a polynomial on each of the cells that split every octave of B + delta into 32; table (cells, 4 or 8)."""
+    """out += f(B), a polynomial on each cell; cells split every octave of B + delta into 32; table (cells, 4 | 8)."""
     last = table.shape[0] - 1
     for i in range(B.shape[0]):
         for j in range(B.shape[1]):

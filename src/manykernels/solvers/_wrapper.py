@@ -66,7 +66,9 @@ class Wrapper:
             close_pool()
             interrupted = True
             if self.best is None:
-                raise
+                if not self.history:
+                    raise
+                self._visit(0)
         best = self.best
         theta = np.zeros(self.problem.bank.M)
         theta[self.kernels] = best["theta"]

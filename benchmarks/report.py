@@ -1,0 +1,98 @@
+"""Tables on the screen, JSON and PNG files in the output directory."""
+
+import json
+import os
+import platform
+import statistics
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+console = Console()
+PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba", "MKLpy", "torch", "himalaya", "cvxpy", "clarabel")
+
+
+def timed(call, repeats=5, patience=10.0):
+    """(seconds, last result): the median of `repeats` calls after a first one, or the first where it takes longer
+    than `patience` seconds."""
+    seconds, result = clock(call)
+    if seconds > patience:
+        return seconds, result
+    times = []
+    for _ in range(repeats):
+        spent, result = clock(call)
+        times.append(spent)
+    return statistics.median(times), result
+
+
+def clock(call):
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def show(title, columns, rows, caption=None):
+    """A table; the first column is text, the others are numbers or words."""
+    table = Table(title=title, caption=caption, caption_justify="left", title_justify="left")
+    for k, column in enumerate(columns):
+        table.add_column(column, justify="right" if k else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*[cell if isinstance(cell, str) else number(cell) for cell in row])
+    console.print(table)
+
+
+def number(x):
+    if x is None:
+        return "–"
+    if isinstance(x, int):
+        return f"{x:,}"
+    return f"{x:.1e}" if 0 < abs(x) < 1e-2 else f"{x:.3g}" if abs(x) < 1000 else f"{x:,.1f}"
+
+
+def norm(p):
+    return "4/3" if abs(p - 4 / 3) < 1e-9 else f"{p:g}"
+
+
+def write(out, name, results):
+    """OUT/name.json: the machine, the versions, the results."""
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    machine = {"cores": os.cpu_count(), "system": platform.system(), "machine": platform.machine()}
+    document = {"machine": machine, "python": platform.python_version(), "packages": installed(), "results": results}
+    (out / f"{name}.json").write_text(json.dumps(document, indent=1, ensure_ascii=False, default=float) + "\n")
+    console.print(f"wrote {name}.json")
+
+
+def installed():
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def figure(columns, height=3.6, width=4.2):
+    """(figure, axes list) without a display, or (None, None) where matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        console.print("matplotlib is not installed: no plot")
+        return None, None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(1, columns, figsize=(width * columns, height), squeeze=False, layout="constrained")
+    for ax in axes[0]:
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(alpha=0.25, linewidth=0.6)
+    return fig, list(axes[0])
+
+
+def save(fig, out, name):
+    fig.savefig(Path(out) / f"{name}.png", dpi=150)
+    console.print(f"wrote {name}.png")

@@ -1,0 +1,29 @@
+"""python -m benchmarks.run compare|speed|growth|large [--quick] [--data DIR] [--out DIR]"""
+
+import argparse
+import os
+from importlib import import_module
+
+COMMANDS = ("compare", "speed", "growth", "large")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="Benchmarks; see benchmarks/README.md.")
+    parser.add_argument("command", choices=COMMANDS)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
+    parser.add_argument(
+        "--data",
+        default=os.environ.get("MANYKERNELS_DATA"),
+        help="directory with mnist.npz and uci_*.npz (or MANYKERNELS_DATA)",
+    )
+    parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
+    parser.add_argument("--dataset", default="mnist", help="compare only: mnist, synthetic, or the NAME of uci_NAME.npz")
+    options = vars(parser.parse_args())
+    command = options.pop("command")
+    if command != "compare" and options.pop("dataset") != "mnist":
+        parser.error("--dataset is for compare only")
+    import_module(f".{command}", __package__).main(**options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""The data as kernels see them: sets of columns of an array, a CSR matrix or a DataFrame, or views of a dict."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._wrap import len_
+
+
+class View(NamedTuple):
+    """The examples as one set of columns shows them: `present` (n,) is False where a source is missing."""
+
+    X: Any
+    present: np.ndarray | None
+
+
+class Source:
+    """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries."""
+
+    def __init__(self, X):
+        if isinstance(X, dict):
+            if not X:
+                raise ValueError("X={} has no view; give {name: array}.")
+            self.X = {name: _as_columns(x) for name, x in X.items()}
+            sizes = {name: len_(x) for name, x in self.X.items()}
+            if len(set(sizes.values())) > 1:
+                raise ValueError(f"The views of X have different numbers of examples: {sizes}.")
+            self.n_features = {name: _width(x) for name, x in self.X.items()}
+            self.finite = False
+        else:
+            self.X = {None: _as_columns(X)}
+            self.n_features = _width(self.X[None])
+            x = self.X[None]
+            self.finite = is_numeric(x) and bool(np.isfinite(x.data.sum() if sp.issparse(x) else np.sum(x)))
+
+    def resolve(self, columns):
+        """(view name, column indices or None for all, label) of a `columns` specification."""
+        view, rest = None, columns
+        if None not in self.X:
+            view, rest = columns if isinstance(columns, tuple) and len(columns) == 2 else (columns, None)
+            if not isinstance(view, str) or view not in self.X:
+                if len(self.X) > 1 or view is not None:
+                    raise ValueError(f"columns={columns!r} names no view of X; its views are {list(self.X)}.")
+                view = next(iter(self.X))
+        X = self.X[view]
+        prefix = "" if view is None else str(view)
+        if callable(rest):
+            rest = rest(X)
+        if rest is None:
+            return view, None, prefix or "all"
+        indices = _column_indices(rest, X)
+        if indices.size == 0:
+            raise ValueError(f"columns={columns!r} selects no column.")
+        return view, indices, f"{prefix}:{_label(rest, indices)}" if prefix else _label(rest, indices)
+
+    def names(self, view, indices):
+        """The columns' names where X has names, to select new data by."""
+        frame = self.X[view]
+        return None if indices is None or not hasattr(frame, "columns") else [frame.columns[i] for i in indices]
+
+    def cut(self, view, columns=None, names=None):
+        """The columns of a view, by name where they were named and X has names."""
+        if view not in self.X:
+            raise ValueError(f"X lacks the view {view!r}; it has {list(self.X)}.")
+        x = self.X[view]
+        if hasattr(x, "columns"):
+            if names is not None:
+                lost = [name for name in names if name not in x.columns]
+                if lost:
+                    raise ValueError(f"X lacks the columns {lost}.")
+                x, columns = x[names], None
+            x = x.to_numpy()
+        return x if columns is None else x[:, columns]
+
+
+def _as_columns(X):
+    """X with .shape: sparse as CSR, all-numeric frames, arrays and lists as they are."""
+    if sp.issparse(X):
+        return X.tocsr()
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        return X
+    if hasattr(X, "shape"):
+        return X if isinstance(X, np.ndarray) else np.asarray(X)
+    try:
+        return np.asarray(X)
+    except ValueError:  # a list of graphs or the like, of different sizes
+        items = np.empty(len(X), object)
+        items[:] = X
+        return items
+
+
+def _width(X):
+    return X.shape[1] if X.ndim == 2 else 1
+
+
+def is_numeric(x):
+    return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"
+
+
+def _column_indices(columns, X):
+    """Positions of `columns`, which may be names, positions, a slice of either or a mask."""
+    names = list(X.columns) if hasattr(X, "columns") else None
+    d = _width(X)
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            start = None if columns.start is None else int(_column_indices(columns.start, X)[0])
+            stop = None if columns.stop is None else int(_column_indices(columns.stop, X)[0]) + 1
+            columns = slice(start, stop, columns.step)
+        return np.arange(d)[columns]
+    keys = np.atleast_1d(np.asarray(columns))
+    if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
+        if names is None:
+            raise ValueError(f"columns={columns!r} are names, but X has none; give positions or a DataFrame.")
+        unknown = [k for k in keys if k not in names]
+        if unknown:
+            raise ValueError(f"columns={unknown!r} are not among the columns of X: {names}.")
+        return np.array([names.index(k) for k in keys], int)
+    if keys.dtype.kind == "b":
+        if keys.size != d:
+            raise ValueError(f"columns is a mask of {keys.size} entries, but X has {d} columns.")
+        return np.flatnonzero(keys)
+    if keys.dtype.kind not in "iu" and keys.size:
+        raise ValueError(f"columns={columns!r} must be names, positions, a slice, a mask, a function or None.")
+    if keys.size and not (-d <= keys.min() and keys.max() < d):
+        raise ValueError(f"columns={columns!r} are out of range: X has {d} columns.")
+    return keys.astype(int) % max(d, 1)
+
+
+def _label(columns, indices):
+    if isinstance(columns, str):
+        return columns
+    if isinstance(columns, slice):
+        return ":".join("" if v is None else str(v) for v in (columns.start, columns.stop))
+    if indices.size <= 4:
+        return ",".join(str(c) for c in np.atleast_1d(np.asarray(columns)))
+    return f"{indices.size} columns"
+
+
+def checked_view(x, zero, finite):
+    """The view with missing rows put to 0, or a ValueError."""
+    if not is_numeric(x):
+        try:
+            x = x.astype(float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X is not numeric in the columns of a kernel: {error}") from error
+    if x.ndim != 2:
+        raise ValueError(f"X of shape {x.shape} must have two dimensions; reshape one column with X.reshape(-1, 1).")
+    if x.shape[0] == 0 or x.shape[1] == 0:
+        raise ValueError(f"X of shape {x.shape} has no examples or no features.")
+    if finite:
+        return View(x, None)
+    data = x.data if sp.issparse(x) else x
+    bad = ~np.isfinite(data)
+    if not bad.any():
+        return View(x, None)
+    if np.isinf(data).any():
+        raise ValueError("X contains infinity; replace it or leave those columns out.")
+    if not zero:
+        raise ValueError(
+            "X contains NaN in the columns of a kernel; fill it in, or give the kernel as "
+            '(name, kernel, columns, "zero") for examples that lack this source.'
+        )
+    if sp.issparse(x):
+        raise ValueError('missing="zero" needs dense data, X is sparse and contains NaN; pass X.toarray().')
+    present = ~bad.any(axis=1)
+    return View(np.where(present[:, None], x, 0.0), present)
