@@ -1,6 +1,6 @@
 """Time against the number of kernels M and of examples n, precomputed, with fitted log–log slopes.
 
-Against M: one RBF kernel on each of M random sets of pixels, n fixed. Against n: 20 RBF kernels around the median, M fixed.
+Against M: one RBF kernel on each of M random sets of pixels, n fixed. Against n: 20 RBF kernels around the median.
 """
 
 import numpy as np
@@ -57,9 +57,7 @@ def measure(axis, value, S, y):
     X, rows = np.moveaxis(S, 0, 2), []
     for p in NORMS:
         seconds, (gap, steps) = timed(lambda p=p: fit_estimator(X, y, p), repeats=3)
-        rows.append(
-            {"axis": axis, axis: value, "n": len(y), "M": len(S), "p": p, "seconds": seconds, "gap": gap, "steps": steps}
-        )
+        rows.append({"axis": axis, "n": len(y), "M": len(S), "p": p, "seconds": seconds, "gap": gap, "steps": steps})
         console.print(f"  {axis} = {value}, p = {norm(p)}: {seconds:.2f} s", style="dim")
     return rows
 
@@ -73,14 +71,20 @@ def plot(rows, out):
     fig, axes = figure(2)
     if fig is None:
         return
+    from matplotlib.ticker import LogLocator, NullLocator
+
     for ax, axis, other in zip(axes, ("M", "n"), ("n", "M"), strict=True):
         mine = [r for r in rows if r["axis"] == axis]
         for p in NORMS:
             points = [(r[axis], r["seconds"]) for r in mine if r["p"] == p]
-            ax.loglog(*zip(*points, strict=True), "o-", markersize=4, label=f"p = {norm(p)}: slope {slope(rows, axis, p):.2f}")
+            label = f"p = {norm(p)}: slope {slope(rows, axis, p):.2f}"
+            ax.loglog(*zip(*points, strict=True), "o-", markersize=4, label=label)
         sizes = sorted({r[axis] for r in mine})
         ax.set_xticks(sizes, [f"{v:,}" for v in sizes])
-        ax.minorticks_off()
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(NullLocator())
         ax.set_xlabel("kernels M" if axis == "M" else "examples n")
         ax.set_ylabel("fit time, s")
         ax.set_title(f"{other} = {mine[0][other]:,}; slope at most {MOST[axis]} asked for", fontsize=10)

@@ -59,7 +59,9 @@ def child(name, n, M, p, limit, data):
         widths = 10
         X, y, source = make_columns(n, M // widths)
         kernels = [
-            (f"column {j}, width {k}", RBF(gamma=float(2.0 ** (k - 5))), [j]) for j in range(M // widths) for k in range(widths)
+            (f"column {j}, width {k}", RBF(gamma=float(2.0 ** (k - 5))), [j])
+            for j in range(M // widths)
+            for k in range(widths)
         ]
     else:
         X, y, source = load_mnist(n, data)

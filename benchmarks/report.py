@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import statistics
+import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-console = Console()
+console = Console(width=None if sys.stdout.isatty() else 130)
 PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba", "MKLpy", "torch", "himalaya", "cvxpy", "clarabel")
 
 

@@ -8,7 +8,7 @@ COMMANDS = ("compare", "speed", "growth", "large")
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="Benchmarks; see benchmarks/README.md.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="See benchmarks/README.md.")
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
     parser.add_argument(
@@ -17,7 +17,7 @@ def main():
         help="directory with mnist.npz and uci_*.npz (or MANYKERNELS_DATA)",
     )
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
-    parser.add_argument("--dataset", default="mnist", help="compare only: mnist, synthetic, or the NAME of uci_NAME.npz")
+    parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
     options = vars(parser.parse_args())
     command = options.pop("command")
     if command != "compare" and options.pop("dataset") != "mnist":

@@ -1,7 +1,7 @@
 """How many passes over the kernels a fit costs: its time over that of `stack.sum()` in the same process.
 
-MNIST, odd against even, 50 multiplicatively normalised RBF kernels with 2σ² = 1.2^0 … 1.2^49, float32, precomputed, C = 1,
-relative gap ≤ 1e-3, in both memory orders of an (n, n, M) array.
+MNIST, odd against even, 50 multiplicatively normalised RBF kernels with 2σ² = 1.2^0 … 1.2^49, float32, precomputed,
+C = 1, relative gap ≤ 1e-3, in both memory orders of an (n, n, M) array.
 """
 
 import numpy as np
@@ -33,7 +33,10 @@ def main(data=None, out=".", quick=False):
     show(
         "Fit time in passes over the stack (at most 10 asked for, 5 the aim)",
         ("memory order", "p", "through", "one pass, s", "fit, s", "passes", "gap", "steps"),
-        [(r["order"], norm(r["p"]), r["level"], r["pass"], r["seconds"], r["ratio"], r["gap"], r["steps"]) for r in results],
+        [
+            (r["order"], norm(r["p"]), r["level"], *[r[key] for key in ("pass", "seconds", "ratio", "gap", "steps")])
+            for r in results
+        ],
         "medians of five after a first, untimed, fit",
     )
     write(out, "speed", {"data": source, "rows": results})

@@ -4,10 +4,11 @@ from importlib.util import find_spec
 
 
 class Solver:
-    """A competitor: `prepare` is not timed, `run` is; both get the normalised kernels S (M, n, n) float32.
+    """A competitor on the normalised kernels S (M, n, n) float32 with labels y ±1.
 
-    `needs` are the modules to be installed, `solves` says whether it solves the problem or another one (then `note`
-    says which), `tolerances` are the settings for the plot of time against gap, from rough to fine.
+    `needs` are the modules to be installed, `solves` says whether it solves the problem or another one, `note` says
+    what it does, `tolerances` are its settings for the plot of time against gap, from rough to fine.
+    `prepare` is not timed; the time is that of `learn`, which knows neither p nor C and is done once, plus `run`.
     """
 
     name = ""
@@ -17,20 +18,22 @@ class Solver:
     tolerances = (None,)
     most_examples = 10**9
 
-    def refusal(self, n, M, p):
+    def refusal(self, n):
         """Why it sits this problem out, or None."""
         missing = [module for module in self.needs if find_spec(module) is None]
         if missing:
             return "not installed: " + ", ".join(missing)
-        if n > self.most_examples:
-            return f"skipped: too slow beyond {self.most_examples} examples"
-        return None
+        return f"left out beyond {self.most_examples} examples" if n > self.most_examples else None
 
     def prepare(self, S, y):
-        """The data in the form that the program wants it, given to `run`."""
+        """The data in the form that the program wants, given to `learn` and `run`."""
         return S, y
 
-    def run(self, data, p, C, tol):
+    def learn(self, data, tol):
+        """What does not depend on p and C, given to `run`."""
+        return None
+
+    def run(self, data, learned, p, C, tol):
         """A `Result` for ‖θ‖_p ≤ 1 and C; `tol` is one of `tolerances`."""
         raise NotImplementedError
 

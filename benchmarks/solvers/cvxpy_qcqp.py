@@ -21,7 +21,7 @@ class Clarabel(Solver):
             roots.append(np.sqrt(values[keep])[:, None] * vectors[:, keep].T)
         return roots, y
 
-    def run(self, data, p, C, tol):
+    def run(self, data, learned, p, C, tol):
         import cvxpy as cp
 
         roots, y = data

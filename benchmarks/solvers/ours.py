@@ -14,7 +14,7 @@ class Newton(Solver):
     def prepare(self, S, y):
         return np.moveaxis(S, 0, 2), y
 
-    def run(self, data, p, C, tol):
+    def run(self, data, learned, p, C, tol):
         from manykernels import MKLClassifier
 
         X, y = data

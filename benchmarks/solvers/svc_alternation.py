@@ -12,7 +12,7 @@ class AlternationSVC(Solver):
     note = "Algorithm 1 of Kloft et al. by hand, `tol` on the change of the objective"
     tolerances = (1e-1, 1e-2, 1e-3)
 
-    def run(self, data, p, C, tol, max_iter=200):
+    def run(self, data, learned, p, C, tol, max_iter=200):
         S, y = data
         theta, last = np.full(len(S), len(S) ** (-1 / p)), np.inf
         for _ in range(max_iter):

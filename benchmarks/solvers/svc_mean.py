@@ -12,7 +12,7 @@ class MeanSVC(Solver):
     solves = False
     note = "the weights are not learned"
 
-    def run(self, data, p, C, tol):
+    def run(self, data, learned, p, C, tol):
         S, y = data
         theta = np.full(len(S), len(S) ** (-1 / p))
         a, b = svc(np.tensordot(theta.astype(S.dtype), S, 1), y, C)

@@ -32,28 +32,31 @@ def smooth_column(group, chosen, left, right):
     return *interval, int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double).max())
 
 
-def _at_nodes(group, middle, half, p, dtype):
-    """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients."""
+def _at_nodes(group, middle, half, p):
+    """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients.
+
+    In float64: kernels near 1 have little variance.
+    """
     from ..loops.elementwise import pair
 
     z, transform = nodes(p)
-    points = np.ascontiguousarray((z * half + middle)[None], dtype)
-    B = np.empty((p, p), dtype)
+    points = np.ascontiguousarray((z * half + middle)[None])
+    B = np.empty((p, p))
     pair(0 if group.pairs.kind == "dot" else 1, points, points, B)
     return B, transform
 
 
-def core(group, chosen, weights, middle, half, p):
-    """C_t (T, p, p) with Σ_m weights_tm k_m(x, y) = Σ_kl C_tkl T_k(x) T_l(y)."""
+def core(group, chosen, weights, shift, middle, half, p):
+    """C_t (T, p, p) with Σ_m weights_tm (k_m(x, y) − shift_m) = Σ_kl C_tkl T_k(x) T_l(y)."""
     from ..loops.elementwise import combine
 
-    dtype = group.pairs.dtype
-    B, transform = _at_nodes(group, middle, half, p, dtype)
-    values = np.zeros((len(weights), p, p), dtype)
+    B, transform = _at_nodes(group, middle, half, p)
+    values = np.zeros((len(weights), p, p))
+    g, c, none = group.g[chosen].astype(float), group.c[chosen].astype(float), np.empty((0, 0))
     for total, w in zip(values, weights, strict=True):
-        W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)), dtype)
-        combine(B, group.degree[chosen], group.g[chosen], group.c[chosen], W, np.empty((0, 0), dtype), total)
-    return transform @ values.astype(float) @ transform.T
+        W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)))
+        combine(B, group.degree[chosen], g, c, shift, W, none, total)
+    return transform @ values @ transform.T
 
 
 def add_columns(total, columns, left, right, rows, cols):
@@ -85,7 +88,7 @@ def column_products(group, left, right, chosen, vectors, middle, half, p):
     """Products with smooth kernels of one column, by way of the kernels between p Chebyshev nodes."""
     from ..loops.elementwise import multiply
 
-    B, transform = _at_nodes(group, middle, half, p, np.float64)  # in float64: kernels near 1 have little variance
+    B, transform = _at_nodes(group, middle, half, p)
     basis = _features(right.x[0], middle, half, p)
     at_nodes = np.ascontiguousarray((vectors.astype(float) @ basis.T) @ transform)
     sums = np.zeros((p, chosen.size, vectors.shape[1]))

@@ -21,10 +21,11 @@ def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None):
 
 
 class Tiles:
-    """Sums and products over `groups`, kernel m times scale[m]; sides are lists with an entry per group."""
+    """Sums and products over `groups`, kernel m times scale[m] and of mean mean[m]; sides have an entry per group."""
 
-    def __init__(self, groups, dtype, scale, n_jobs, budget):
-        self.groups, self.dtype, self.scale, self.n_jobs, self.budget = groups, dtype, scale, n_jobs, budget
+    def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
+        self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
+        self.n_jobs, self.budget = n_jobs, budget
 
     def shape(self, n_rows, n_cols, layers=1):
         budget = None if self.budget is None else self.budget // layers
@@ -39,8 +40,11 @@ class Tiles:
                 found.append((i, group, chosen))
         return found
 
-    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False):
-        """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M)."""
+    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
+        """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M).
+
+        `shifted` takes each kernel's mean from its entries: float32 digits for what differs.
+        """
         from ..loops.elementwise import combine, tabulate
 
         weights = theta * self.scale
@@ -55,22 +59,26 @@ class Tiles:
             spent = (
                 0.06 * smooth[2] * len(theta) if smooth and plain and 3 * smooth[2] < min(n_rows, n_cols) else np.inf
             )
+            shift = (self.mean if shifted and plain else np.zeros_like(self.mean))[group.members]
             if spent < group.cost(chosen, len(theta)):
-                columns.append((i, *smooth, core(group, chosen, weights[:, group.members[chosen]], *smooth)))
+                C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
+                columns.append((i, *smooth, C))
                 continue
-            waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, 2.5 * len(theta)) if plain else chosen[:0]
+            waves = self._waves(group, chosen, left[i], right[i], 2.5 * len(theta)) if plain else chosen[:0]
             sums = []
             if waves.size:
                 table, *cell = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
-                sums = [(t, *cell) for t in np.tensordot(weights[:, group.members[waves]], table, 1).astype(self.dtype)]
-            plans.append((i, group, np.setdiff1d(chosen, waves), sums))
+                table[:, :, 0] -= shift[waves, None]
+                mix = np.tensordot(weights[:, group.members[waves]], table, 1)
+                sums = [(t, *cell) for t in mix.astype(self.dtype)]
+            plans.append((i, group, np.setdiff1d(chosen, waves), shift.astype(self.dtype), sums))
 
         def work(tile):
             r0, r1, c0, c1 = tile
             total = np.zeros((len(theta), r1 - r0, c1 - c0), self.dtype)
             B = np.empty(total.shape[1:], self.dtype)
             hits = None
-            for i, group, chosen, sums in plans:
+            for i, group, chosen, shift, sums in plans:
                 a, b = left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1))
                 hits = same(a.index, b.index) if hits is None else hits
                 group.pairs.block(a, b, B, hits)
@@ -81,7 +89,7 @@ class Tiles:
                     rows = np.ones((1, r1 - r0)) if a.factor is None else a.factor[ms]
                     for t in range(len(theta)):
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
-                        combine(block, group.degree[ms], group.g[ms], group.c[ms], W, F, total[t])
+                        combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
             if columns:
                 add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
             emit(r0, r1, c0, c1, total)
@@ -96,7 +104,8 @@ class Tiles:
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
 
         `halved`: left is right, and only w'K_m a with w = a is wanted of the result, so blocks below the diagonal are
-        left out and those above count twice; exponentials come from tables in float64. `check(group, kernels, block, a, b)` sees every block.
+        left out and those above count twice. `check(group, kernels, block, a, b)` sees the blocks of all kernels that
+        may be indefinite.
         """
         T, n_cols = A.shape
         where = np.full(self.scale.size, -1)
@@ -108,16 +117,13 @@ class Tiles:
             vectors = np.ascontiguousarray(A, self.dtype)[None]
             if right[i].factor is not None:
                 vectors = np.ascontiguousarray(vectors * right[i].factor[chosen][:, None])
-            smooth = (
-                None
-                if check and not all(group.kernels[m].psd for m in chosen)
-                else smooth_column(group, chosen, left[i], right[i])
-            )
+            unsure = check and not all(group.kernels[m].psd for m in chosen)
+            smooth = None if unsure else smooth_column(group, chosen, left[i], right[i])
             p = smooth[2] if smooth else np.inf
             if p * (n_rows + n_cols + chosen.size * (3 * p + 0.2 * n_rows)) < n_rows * n_cols * group.cost(chosen):
                 columns.append((i, group, chosen, vectors, *smooth))
                 continue
-            waves = _waves(group, chosen, left[i], right[i], n_rows * n_cols, -np.inf if halved else 6.0 * T)
+            waves = self._waves(group, chosen, left[i], right[i], 6.0 * T)
             table = None
             if waves.size:
                 table = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
@@ -142,6 +148,19 @@ class Tiles:
             run_blocks(column, columns, self.n_jobs)
         result *= self.scale[kernels][:, None]
         return result
+
+    def _waves(self, group, chosen, left, right, cost):
+        """The exponentials to take from a table, all or none: where that is quicker or some are nearly constant.
+
+        In float32 a table costs `cost` ns an entry, an exponential 1.2.
+        """
+        waves = chosen[group.wave[chosen]]
+        if not group.tabular or waves.size == 0:
+            return chosen[:0]
+        size = 32 * cells(group.rate[waves], group.top(left, right))[1]
+        saved = 1.2 * waves.size - cost if self.dtype == np.float32 else 3.0 * waves.size - 2 * cost
+        quicker = left.own.size * right.own.size * saved > 50.0 * size * waves.size
+        return waves if quicker or self.mean[group.members[waves]].max() > 0.9 else chosen[:0]
 
     def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
@@ -174,15 +193,3 @@ class Tiles:
             part = H.reshape(n_rows * T, -1) @ table[0].reshape(waves.size, -1).T
             sums[:, np.searchsorted(chosen, waves)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
-
-
-def _waves(group, chosen, left, right, entries, cost):
-    """The exponentials to take from a table: all or none; float32 tables cost `cost` ns an entry, exponentials 1.2."""
-    waves = chosen[group.wave[chosen]]
-    if group.tabular and waves.size:
-        single = group.pairs.dtype == np.float32
-        size = 32 * cells(group.rate[waves], group.top(left, right))[1]
-        saved = 1.2 * waves.size - cost if single else 3.0 * waves.size - 2 * cost
-        if entries * saved > 50.0 * size * waves.size:
-            return waves
-    return chosen[:0]

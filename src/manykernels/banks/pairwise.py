@@ -5,7 +5,6 @@ depend on the number of threads.
 """
 
 import copy
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..kernels.normalize import check_choice, scales
 from ._base import Bank, Cross
 from ._groups import make_groups
 from ._tiles import BUFFERS, SMALLEST, Tiles, tile_shape
+from .dense import DenseBank, report_unusable, warn_indefinite
 
 
 class PairwiseBank(Bank):
@@ -38,7 +38,7 @@ class PairwiseBank(Bank):
         self.sides = [group.side(views[group.view], index, normalize) for group in self.groups]
         self._keep()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
-        self.tiles = Tiles(self.groups, self.dtype, np.ones(self.M), n_jobs, self._budget())
+        self.tiles = Tiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, self._budget())
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
@@ -96,39 +96,35 @@ class PairwiseBank(Bank):
         diagonal, means = self._diagonals @ w / w.sum(), sums @ w / w.sum() ** 2
         bad = ~np.isfinite(diagonal + means)
         if bad.any():
-            raise ValueError(f"Kernels {self._called(bad)} are not finite on X; rescale the columns they see.")
+            raise ValueError(
+                f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns they see."
+            )
         scale, variance = scales(diagonal, means, self.normalize)
         floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
         self.usable = (variance > floor) | exempt
         self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
         if suspects:
-            names = self._called(np.isin(every, list(suspects)))
-            warnings.warn(f"Kernels {names} are not positive semidefinite; the problem is not convex.", stacklevel=4)
-        if not self.usable.any():
-            raise ValueError(f"No kernel has variance on the training data: {self._called(~self.usable)}.")
-        if not self.usable.all():
-            names = self._called(~self.usable)
-            warnings.warn(f"Kernels {names} have no variance on the training data and are left out.", stacklevel=4)
-        self.tiles.scale = self.scale
+            warn_indefinite(", ".join(self._called(np.isin(every, list(suspects)))))
+        report_unusable(self)
+        self.tiles.scale, self.tiles.mean = self.scale, means
         self._diagonals *= self.scale[:, None]
 
     def _called(self, mask):
         """The first names of some kernels, for messages."""
-        names = [self.names[m] for m in np.flatnonzero(mask)]
-        return names if len(names) <= 8 else [*names[:8], f"and {len(names) - 8} more"]
+        return [repr(self.names[m]) for m in np.flatnonzero(mask)[:10]]
 
     def diagonals(self):
         return self._diagonals
 
-    def combined(self, theta, rows=None, cols=None, dtype=None, out=None):
+    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         theta = np.asarray(theta, float)
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
         active = self.tiles.active(theta * self.scale != 0)
         left = _take(self.sides, rows, active)
         right = left if symmetric else _take(self.sides, cols, active)
         n_rows, n_cols = (self.n if r is None else len(r) for r in (rows, cols))
-        out = np.empty((n_rows, n_cols), self.dtype if dtype is None else dtype) if out is None else out
-        self.tiles.weighted(left, right, theta[None], n_rows, n_cols, _writer(out[None], symmetric), symmetric)
+        out = np.empty((n_rows, n_cols), self.dtype if dtype is None else dtype)
+        self.tiles.weighted(left, right, theta[None], n_rows, n_cols, _writer(out[None], symmetric), symmetric, shifted)
         return out
 
     def products(self, A, support, rows=None, kernels=None):
@@ -147,8 +143,6 @@ class PairwiseBank(Bank):
         fits = kernels.size * rows.size**2 * self.dtype.itemsize <= limit
         if not fits or sum(group.cost() for group in part.groups) < 0.5 * kernels.size:
             return part
-        from .dense import DenseBank
-
         S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
         one = np.eye(kernels.size)
         for group in part.groups:
@@ -177,9 +171,9 @@ class PairwiseBank(Bank):
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))
             part.sides.append(replace(side, index=index))
-        part.whole = False
+        part.whole, mean = False, self.tiles.mean[kernels]
         part._keep()
-        part.tiles = Tiles(part.groups, self.dtype, part.scale, self.n_jobs, self.tiles.budget)
+        part.tiles = Tiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
 
     def cross(self, support):
@@ -197,7 +191,7 @@ class PairwiseCross(Cross):
         for side, group in zip(self.sides, bank.groups, strict=True):
             if group.pairs.kind == "gram":
                 side.x = None
-        self.tiles = Tiles(bank.groups, bank.dtype, bank.scale, bank.n_jobs, bank.tiles.budget)
+        self.tiles = Tiles(bank.groups, bank.dtype, bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget)
 
     def _new(self, X, wanted, index=None):
         """The sides of new data for the groups with a wanted kernel, and their number of examples."""

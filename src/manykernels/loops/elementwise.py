@@ -90,8 +90,8 @@ def _evaluate(b, degree, g, c, k):
 
 
 @njit(**OPTIONS)
-def combine(B, degree, g, c, W, F, out):
-    """out += Σ_m W[m, i] k_m(B_ij) F[m, j], with F = 1 where F is empty."""
+def combine(B, degree, g, c, shift, W, F, out):
+    """out += Σ_m W[m, i] (k_m(B_ij) − shift_m) F[m, j], with F = 1 where F is empty."""
     k = np.empty(_CHUNK, B.dtype)
     for i in range(B.shape[0]):
         for j0 in range(0, B.shape[1], _CHUNK):
@@ -100,19 +100,19 @@ def combine(B, degree, g, c, W, F, out):
                 w = W[m, i]
                 if w == 0:
                     continue
-                gm, cm = g[m], c[m]
+                gm, cm, sm = g[m], c[m], shift[m]
                 if F.size > 0:
                     f = F[m, j0 : j0 + _CHUNK]
                     _evaluate(b, degree[m], gm, cm, k)
                     for j in range(b.size):
-                        o[j] += w * (k[j] * f[j])
+                        o[j] += w * ((k[j] - sm) * f[j])
                 elif degree[m] == 0:
                     for j in range(b.size):
-                        o[j] += w * _exp2(gm * b[j] + cm)
+                        o[j] += w * (_exp2(gm * b[j] + cm) - sm)
                 else:
                     _evaluate(b, degree[m], gm, cm, k)
                     for j in range(b.size):
-                        o[j] += w * k[j]
+                        o[j] += w * (k[j] - sm)
 
 
 @njit(**OPTIONS)
