@@ -29,6 +29,19 @@ def timed(call, repeats=5, patience=10.0):
     return statistics.median(times), result
 
 
+def paired(call, unit, repeats=5, patience=10.0):
+    """(seconds, multiple of `unit`, last result): as `timed`, with `unit()` timed right before each call.
+
+    The multiple is the median of the ratios, which noise that lasts longer than a call leaves alone.
+    """
+    unit()
+    pairs = [(clock(unit)[0], *clock(call))]
+    if pairs[0][1] <= patience:
+        pairs = [(clock(unit)[0], *clock(call)) for _ in range(repeats)]
+    seconds = statistics.median(spent for _, spent, _ in pairs)
+    return seconds, statistics.median(spent / one for one, spent, _ in pairs), pairs[-1][2]
+
+
 def clock(call):
     start = time.perf_counter()
     result = call()

@@ -25,7 +25,7 @@ class Group:
         self.degree = forms[:, 0].astype(np.int64)
         self.rate = -forms[:, 1]
         forms[self.degree == 0] *= LOG2E
-        self.g, self.c = forms[:, 1].astype(dtype), forms[:, 2].astype(dtype)
+        self.forms, self.g, self.c = forms, forms[:, 1].astype(dtype), forms[:, 2].astype(dtype)
         self.wave = (self.degree == 0) & (forms[:, 2] == 0)
         self.tabular = base in ("sqdist", "l1", "chi2")
 
@@ -33,9 +33,16 @@ class Group:
         """The group of some of its kernels, known elsewhere as `members`."""
         part = copy.copy(self)
         part.members, part.kernels = members, [self.kernels[m] for m in chosen]
-        for name in ("generic", "degree", "rate", "g", "c", "wave"):
+        for name in ("generic", "degree", "rate", "forms", "g", "c", "wave"):
             setattr(part, name, getattr(self, name)[chosen])
         return part
+
+    def double(self):
+        """The same group in float64 arithmetic."""
+        group = copy.copy(self)
+        group.pairs, group.g, group.c = copy.copy(self.pairs), self.forms[:, 1], self.forms[:, 2]
+        group.pairs.dtype = np.dtype(np.float64)
+        return group
 
     def side(self, view, index=None, normalize=None):
         """The examples of a View prepared for this group's base, with the factors of its kernels' rows."""

@@ -183,15 +183,20 @@ class PairwiseBank(Bank):
 
 
 class PairwiseCross(Cross):
-    """The kernels between new data and the support examples of a PairwiseBank."""
+    """The kernels between new data and the support examples of a PairwiseBank.
+
+    In float64, so that an example's prediction does not depend on the batch it comes in.
+    """
 
     def __init__(self, bank, support):
         self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
-        self.sides = [replace(side, cache=None).take(support) for side in bank.sides]
-        for side, group in zip(self.sides, bank.groups, strict=True):
+        groups, self.sides = [group.double() for group in bank.groups], []
+        for side, group in zip(bank.sides, groups, strict=True):
+            side = replace(side, cache=None).take(support)
             if group.pairs.kind == "gram":
                 side.x = None
-        self.tiles = Tiles(bank.groups, bank.dtype, bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget)
+            self.sides.append(side.double(group.pairs.kind))
+        self.tiles = Tiles(groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget)
 
     def _new(self, X, wanted, index=None):
         """The sides of new data for the groups with a wanted kernel, and their number of examples."""

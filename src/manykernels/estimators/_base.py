@@ -85,7 +85,7 @@ class MKLBase(BaseEstimator):
         from ..kernels import KernelList
 
         kernels = KernelList.from_spec(self.kernels, X, limit)
-        dtype = np.float32 if self.tol >= 1e-4 else np.float64
+        dtype = np.float32 if self.tol >= 1e-4 and _n_examples(X) > 1000 else np.float64  # small data: exact is cheap
         return PairwiseBank(kernels, X, dtype=dtype, **options)
 
     def _fit(self, X, Y, weight, c, loss, *, intercept=True, joint=True):

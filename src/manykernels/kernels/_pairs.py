@@ -1,6 +1,6 @@
 """Base blocks: one pairwise quantity between two sides, by BLAS where it can be, for dense and CSR data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,18 @@ class Side:
             None if self.factor is None else self.factor[:, rows],
             self.cache,
         )
+
+
+    def double(self, kind):
+        """The same examples in float64, with B(x, x) and ‖x‖² of the stored x, whatever its precision."""
+        own, square, x = self.own.astype(np.float64), self.square, self.x
+        if kind in _KINDS:
+            x = x.astype(np.float64)
+            norms = np.asarray(x.multiply(x).sum(axis=1)).ravel() if sp.issparse(x) else np.einsum("ij,ij->j", x, x)
+            own = {"dot": norms, "min": x.sum(axis=0)}.get(kind, own)
+            square = None if square is None else norms
+        factor = None if self.factor is None else self.factor.astype(np.float64)
+        return replace(self, x=x, own=own, square=square, factor=factor)
 
 
 class Pairs:

@@ -213,24 +213,28 @@ def _factor(K, index, diagonal, equality):
     """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
     single = K.dtype == np.float32 and len(index) > SINGLE
     A = K[np.ix_(index, index)].astype(np.float32 if single else np.float64)
-    level = float(np.mean(np.diagonal(A), dtype=float))
-    floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * level + 1e-300
-    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
-        A += A.dtype.type(level)
+    size = max(float(np.abs(A).max()), 1e-300)
+    floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
     spot = np.arange(len(index))
     A[spot, spot] += diagonal[index]
-    for _ in range(6):
+    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
+        A += A.dtype.type(size)
+    for attempt in range(8):
         A[spot, spot] += floor
         try:
             return cholesky(A, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
-            floor *= 30
+            if equality and attempt < 3:
+                A += A.dtype.type(size * 10**attempt)
+            else:
+                floor *= 30
     raise np.linalg.LinAlgError("the free block is far from positive definite")
 
 
 def _conjugate_gradients(K, index, d, equality):
-    root = 1.0 / np.sqrt(d + K[index, index])
-    level = float(K[index, index].mean()) if equality else 0.0
+    own = K[index, index].astype(np.float64)
+    level = 2 * float(np.abs(own).max()) if equality else 0.0  # as in `_factor`
+    root = 1.0 / np.sqrt(d + own + level)
 
     def multiply(v):
         full = np.zeros(len(K))
