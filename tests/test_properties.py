@@ -31,7 +31,9 @@ def outputs(S, solution, y):
     return bank.combined(solution.theta) @ solution.a[0] + solution.b[0]
 
 
-problems = given(seed=st.integers(0, 10**6), p=st.sampled_from([1, 4 / 3, 2, 8]), loss=st.sampled_from(["hinge", "logistic"]))
+problems = given(
+    seed=st.integers(0, 10**6), p=st.sampled_from([1, 4 / 3, 2, 8]), loss=st.sampled_from(["hinge", "logistic"])
+)
 quick = settings(max_examples=15, deadline=None)
 
 

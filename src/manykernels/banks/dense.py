@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from .._threads import limit_blas, run_blocks
 from ._base import Bank, Cross
@@ -13,6 +14,8 @@ ROWS = 64  # rows of one block of work: fixed, so that results do not depend on 
 class Stack:
     """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
 
+    rounding = 1e-5  # how far below 0 rounding may push an eigenvalue, relative to the diagonal
+
     def __init__(self, array, last=False):
         self.array, self.last = array, last
         self.shape = array.shape if last else (*array.shape[1:], array.shape[0])  # (n, n', M)
@@ -21,8 +24,9 @@ class Stack:
     def of(cls, X):
         """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
         if hasattr(X, "matrices"):
-            return cls(X.matrices)
+            return cls(_open(X.matrices))
         X = np.asarray(X)
+        rounding = 1e-2 if X.dtype == np.float16 else 1e-5
         if X.ndim != 3:
             raise ValueError(
                 f"X has shape {X.shape}; precomputed kernels are (n, n_train, M), one matrix along the last axis "
@@ -30,12 +34,13 @@ class Stack:
             )
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64 if X.dtype.itemsize > 2 else np.float32)
-        first = np.moveaxis(X, 2, 0)
-        if first.flags.c_contiguous:
-            return cls(first)
-        if X.flags.c_contiguous:
-            return cls(X, last=True)
-        return cls(np.ascontiguousarray(first))
+        first, stack = np.moveaxis(X, 2, 0), None
+        if X.flags.c_contiguous and not first.flags.c_contiguous:
+            stack = cls(_open(X), last=True)
+        else:
+            stack = cls(_open(np.ascontiguousarray(first)))
+        stack.rounding = rounding
+        return stack
 
     def matrix(self, m):
         return self.array[..., m] if self.last else self.array[m]
@@ -162,7 +167,7 @@ class DenseBank(Bank):
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):
-            indefinite = np.array([_indefinite(self.stack.matrix(m)) for m in range(self.M)])
+            indefinite = np.array([_indefinite(self.stack.matrix(m), self.stack.rounding) for m in range(self.M)])
         if indefinite.any():
             warn_indefinite(self._name(indefinite))
         if self._root is None:
@@ -200,7 +205,9 @@ class DenseBank(Bank):
 
     def restrict(self, rows, kernels=None):
         """A compact copy: gathers rows of a (M, n, n) stack once, so that later passes read them in order."""
-        if self.stack.last or self._root is not None or len(rows) > 0.7 * self.n:
+        from ..loops.stack import gather
+
+        if self.stack.last or self._root is not None or len(rows) > 0.5 * self.n:
             return None
         kernels = _indices(kernels, self.M)
         size = len(kernels) * len(rows) ** 2 * self.dtype.itemsize
@@ -210,7 +217,7 @@ class DenseBank(Bank):
 
         def block(k):
             m = kernels[k]
-            np.multiply(self.stack.array[m][rows][:, rows], self.dtype.type(self.scale[m]), out=S[k])
+            gather(self.stack.array[m], rows, self.dtype.type(self.scale[m]), S[k])
 
         run_blocks(block, range(len(kernels)), self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
@@ -249,9 +256,7 @@ class DenseCross(Cross):
         rows, w = np.arange(stack.shape[0]), np.asarray(theta) * self.scale
         if root is None:
             return stack.combined(w, rows, self.support, stack.array.dtype, n_jobs=self.n_jobs)
-        return sum(
-            w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m] for m in np.flatnonzero(w)
-        )
+        return sum(w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m] for m in np.flatnonzero(w))
 
     def decision(self, X, A, theta):
         theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
@@ -270,10 +275,7 @@ class DenseCross(Cross):
             P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
         else:
             P = np.stack(
-                [
-                    (A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m]
-                    for m in kernels
-                ],
+                [(A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m] for m in kernels],
                 axis=1,
             )
         out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
@@ -283,6 +285,11 @@ class DenseCross(Cross):
         """Σ_m θ_m K_m of the stack given: precomputed kernels know no other examples."""
         if Y is not None:
             raise ValueError("Y must be None with precomputed kernels: give the stack between the two sets as X")
+        if self.root is not None:
+            raise ValueError(
+                "combined_kernel of precomputed kernels is not available with normalize='spherical': divide the "
+                "matrices by sqrt(k_ii k_jj) yourself and use normalize=None"
+            )
         stack = Stack.of(X)
         rows, cols = np.arange(stack.shape[0]), np.arange(stack.shape[1])
         return stack.combined(np.asarray(theta) * self.scale, rows, cols, stack.array.dtype, n_jobs=self.n_jobs)
@@ -314,15 +321,19 @@ def _indices(index, n):
     return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)
 
 
-def _indefinite(K, size=128):
+def _indefinite(K, rounding, size=64):
     """Whether an evenly spread principal submatrix has a clearly negative eigenvalue."""
     pick = np.unique(np.linspace(0, len(K) - 1, min(size, len(K))).astype(int))
     block = np.array(K[np.ix_(pick, pick)], dtype=np.float64)
-    block[np.diag_indices(len(pick))] += 1e-5 * np.abs(np.diagonal(block)).max() + 1e-300
-    return cholesky_fails(block)
-
-
-def cholesky_fails(block):
-    from scipy.linalg.lapack import dpotrf
-
+    block[np.diag_indices(len(pick))] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
     return dpotrf(block, lower=1)[1] != 0
+
+
+def _open(X):
+    """X itself, or a view of a read-only X that does not say so: loops would be compiled again for it."""
+    if X.flags.writeable:
+        return X
+    interface = dict(X.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+    holder = type("Holder", (), {"__array_interface__": interface, "owner": X})()
+    return np.asarray(holder)

@@ -34,7 +34,6 @@ class Side:
             self.cache,
         )
 
-
     def double(self, kind):
         """The same examples in float64, with B(x, x) and ‖x‖² of the stored x, whatever its precision."""
         own, square, x = self.own.astype(np.float64), self.square, self.x

@@ -241,3 +241,12 @@ def survey_last(S, w, i0, i1, total, skew):
     for i in range(i0, i1):
         for m in range(M):
             total[m] += w[i] * w[i] * S[i, i, m]
+
+
+@njit(**OPTIONS)
+def gather(K, rows, scale, out):
+    """out = scale · K[rows][:, rows]."""
+    for r in range(len(rows)):
+        line, o = K[rows[r]], out[r]
+        for c in range(len(rows)):
+            o[c] = scale * line[rows[c]]

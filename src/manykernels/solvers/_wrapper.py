@@ -16,7 +16,7 @@ from ..solution import Solution
 from ._machine import Machine, matvec
 
 FIRST = 600  # examples of the first active set
-MARGIN = 0.25  # examples whose output is this close to mattering stay active
+MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
 @dataclass
@@ -201,19 +201,17 @@ class Wrapper:
             problem.loss.intercept(y, f, c) if problem.intercept else 0.0
             for y, f, c in zip(problem.Y, outputs, problem.c, strict=True)
         ])  # fmt: skip
-        certificate = problem.certificate(
-            problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, self.q
-        )
+        certificate = problem.certificate(problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, self.q)
         self._keep(certificate, b)
         if certificate[2] <= self.tol:
             return certificate[2]
-        keep = (self.a != 0).any(axis=0)
-        for t in range(problem.n_outputs):
-            machine = Machine(problem.loss, problem.Y[t], problem.c[t], problem.intercept)
-            keep |= machine.slack(self.a[t], outputs[t], b[t]) < MARGIN
-        if visits > 2:
-            keep[rows] = True
-        self._activate(np.flatnonzero(keep))
+        slack = np.min([
+            Machine(problem.loss, y, c, problem.intercept).slack(a, f, b_t)
+            for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
+        ], axis=0)  # fmt: skip
+        needed = int((1 + MARGIN) * np.count_nonzero(slack <= 0))
+        keep = np.argsort(slack, kind="stable")[: max(needed, FIRST)]
+        self._activate(np.union1d(keep, rows) if visits > 2 else np.sort(keep))
         return certificate[2]
 
     def _outputs(self, theta, support, rows):
