@@ -25,7 +25,9 @@ class MultipleKernelRidge(Solver):
 
         S, y = data
         options = self.options | {"progress_bar": False}
-        model = MultipleKernelRidgeCV(kernels="precomputed", solver=self.solver, solver_params=options, random_state=0)
+        model = MultipleKernelRidgeCV(
+            kernels="precomputed", solver=self.solver, solver_params=options, cv=3, random_state=0
+        )
         with contextlib.redirect_stdout(io.StringIO()):
             model.fit(S, y.astype(S.dtype))
         weights, w = np.exp(model.deltas_.astype(float)), model.dual_coef_.astype(S.dtype)
@@ -39,7 +41,7 @@ class MultipleKernelRidge(Solver):
 
 MULTIPLE_RIDGE = [
     MultipleKernelRidge(
-        "random_search", "ridge, weights by cross-validated random search", n_iter=20, alphas=np.logspace(-2, 4, 7)
+        "random_search", "ridge, weights by cross-validated random search", n_iter=10, alphas=np.logspace(-2, 4, 7)
     ),
     MultipleKernelRidge("hyper_gradient", "ridge, weights by the gradient of cross-validation", max_iter=20),
 ]

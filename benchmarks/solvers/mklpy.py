@@ -19,9 +19,9 @@ class MKLpy(Solver):
     needs = ("MKLpy", "torch", "cvxopt")
     solves = False
 
-    def __init__(self, method, note, steps=(None,), **options):
+    def __init__(self, method, note, steps=(None,), most_examples=10**9, **options):
         self.name, self.method, self.note, self.options = f"MKLpy {method} + SVC", method, note, options
-        self.tolerances = steps
+        self.tolerances, self.most_examples = steps, most_examples
 
     def prepare(self, S, y):
         import torch
@@ -50,10 +50,10 @@ class MKLpy(Solver):
 MKLPY = [
     MKLpy("EasyMKL", "weights that maximise a regularised margin between the classes: one QP", lam=0.1),
     MKLpy("AverageMKL", "equal weights"),
-    MKLpy("CKA", "weights by centred kernel alignment (negative ones cut to 0)"),
+    MKLpy("CKA", "weights by centred kernel alignment (negative ones cut to 0)", most_examples=500),
     MKLpy("PWMK", "weights from the cross-validated accuracy of each kernel alone"),
     MKLpy("FHeuristic", "weights from the alignment of each kernel alone"),
     MKLpy("MEMO", "margin and margin variance, gradient steps", steps=(10, 100)),
-    MKLpy("GRAM", "radius over margin, gradient steps", steps=(10, 100)),
-    MKLpy("RMKL", "radius over margin, gradient steps", steps=(10, 100)),
+    MKLpy("GRAM", "radius over margin, gradient steps", steps=(10, 100), most_examples=500),
+    MKLpy("RMKL", "radius over margin, gradient steps", steps=(10, 100), most_examples=500),
 ]

@@ -59,8 +59,31 @@ class LpNorm(Regularizer):
 
         return project(z, self.p)
 
+    def minimise(self, model, theta, slack, max_steps=500):
+        return (
+            super().minimise(model, theta, slack, max_steps) if self.p > 1 else minimise_on_simplex(model, theta, slack)
+        )
+
     def start(self, M):
         return np.full(M, M ** (-1 / self.p))
+
+
+def minimise_on_simplex(model, theta, slack, most=1000):
+    """argmin over {x ≥ 0, Σx = 1} by pairwise steps on the coordinates that have weight or could gain most."""
+    from ..loops.box_qp import pair_steps
+
+    x, gradient = theta / theta.sum(), model.gradient + 0.0
+    gradient += model.multiply(x - theta)
+    for _ in range(20):
+        index = np.union1d(np.flatnonzero(x), np.argsort(gradient, kind="stable")[:most])
+        part, slope, zero = x[index], gradient[index], np.zeros(len(index))
+        pair_steps(model.block(index), part, slope, zero, zero, zero, zero + np.inf, 0.5 * slack, 200 * len(index))
+        new = np.zeros_like(x)
+        new[index] = part
+        x, gradient = new, gradient + model.multiply(new - x)
+        if float(x @ gradient) - gradient.min() <= slack:
+            break
+    return x
 
 
 def _norm(x, p):

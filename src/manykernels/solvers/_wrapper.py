@@ -35,7 +35,11 @@ class State:
 
 
 class Wrapper:
-    """Alternates `machine` and `step(state) -> theta`; see the module."""
+    """Alternates the machine and a weight step; see the module.
+
+    `step.propose(state)` gives new weights, `step.judge(decrease)` says whether what came of them is good enough,
+    and if not `step.retry()` gives others.
+    """
 
     def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None, weights_first=False):
         self.problem, self.step, self.tol, self.max_iter = problem, step, tol, max_iter
@@ -79,22 +83,15 @@ class Wrapper:
         )  # fmt: skip
 
     def _iterate(self):
-        rows = self._first_rows()
-        previous = None  # (theta, primal) of the last accepted step
+        self._activate(self._first_rows())
+        best = None  # (theta, primal) of the last step that was taken
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else 0.1
-        self._activate(rows)
         for _ in range(self.max_iter):
             state, certificate, inner = self._evaluate(gap)
             if certificate[2] > 0.5 * gap:  # slow: the machine may be what holds the weights back
                 self.effort = max(0.1 * self.effort, 1e-9)
-            primal, dual, gap = certificate
+            primal, _, gap = certificate
             whole = len(self.rows) == self.n
-            if previous is not None and primal - inner > previous[1] + 1e-12 * abs(primal):
-                lower = 0.5 * (previous[0] + self.theta)  # the step was too long: go half-way back
-                if np.abs(lower - self.theta).max() > 1e-14:
-                    self._record(state, certificate, whole)
-                    self.theta = lower
-                    continue
             self._record(state, certificate, whole)
             if gap <= self.tol:
                 if whole:
@@ -102,10 +99,12 @@ class Wrapper:
                 visits += 1
                 if self._visit(visits) <= self.tol:
                     return
-                previous = None  # gap stays small: the weights are nearly right, so the next machine is solved well
-                continue
-            previous = (self.theta, primal)
-            self.theta = self.step(state)
+                best = None  # gap stays small: the weights are nearly right, so the next machine is solved well
+            elif best is None or self.step.judge(best[1] - primal + inner):
+                best = (self.theta, primal)
+                self.theta = self.step.propose(state)
+            else:
+                self.theta = self.step.retry()
         if self.best is None or len(self.rows) < self.n:
             self._visit(0)
 

@@ -3,8 +3,7 @@
     J(θ) = min over f, b of Σ c V + ½ Σ ‖f_m‖² / θ_m ;   minimise J(θ) + Ω(θ)
 
 ∇J = −½ q with q_m = aᵀK_m a, and ∇²J = B P Bᵀ, where row m of B is (K_m a) on the free support vectors and P is the
-free block of the inverse of their KKT matrix. Each step minimises the quadratic model plus Ω by spectral proximal
-steps, which need only `regularizer.prox`.
+free block of the inverse of their KKT matrix. Each step minimises the quadratic model plus Ω, `regularizer.minimise`.
 """
 
 import numpy as np
@@ -12,51 +11,73 @@ import numpy as np
 from ._machine import half_hessian
 from ._wrapper import Wrapper
 
-NEEDS = ("value", "conjugate", "prox", "start")
+NEEDS = ("value", "conjugate", "prox", "minimise", "start")
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Wrapper(problem, newton_step, tol, max_iter, warm, monitor).run()
+    return Wrapper(problem, Newton(), tol, max_iter, warm, monitor).run()
 
 
-def newton_step(state):
-    """The minimiser of the local model, (M',)."""
-    halves = []
-    for machine, a, P in zip(state.machines, state.a, state.products, strict=True):
-        free = machine.free(a)
-        if free.sum() > 1:
-            try:
-                B = P[:, free[state.support]]
-                halves.append(half_hessian(state.K, np.flatnonzero(free), machine.diagonal, machine.intercept, B))
-            except np.linalg.LinAlgError:
-                continue
-    Z = np.vstack(halves) if halves else np.zeros((1, len(state.theta)))
-    if len(Z) > len(state.theta):
-        H = Z.T @ Z
-        return minimise_model(-0.5 * state.q, lambda v: H @ v, np.diagonal(H), state)
-    return minimise_model(-0.5 * state.q, lambda v: Z.T @ (Z @ v), np.einsum("km,km->m", Z, Z), state)
+class Model:
+    """⟨g, x − θ⟩ + ½ ‖Z (x − θ)‖² + ½ Σ damping_m (x_m − θ_m)²: the local model of J."""
+
+    def __init__(self, gradient, Z):
+        self.gradient, self.Z, self.damping = gradient, np.asarray(Z, dtype=np.float64), np.zeros(len(gradient))
+        self.H = self.Z.T @ self.Z if len(self.Z) > len(gradient) else None
+
+    @property
+    def diagonal(self):
+        return np.einsum("km,km->m", self.Z, self.Z) + self.damping
+
+    def multiply(self, v):
+        return (self.Z.T @ (self.Z @ v) if self.H is None else self.H @ v) + self.damping * v
+
+    def block(self, index):
+        H = self.Z[:, index].T @ self.Z[:, index] if self.H is None else self.H[np.ix_(index, index)]
+        return H + np.diag(self.damping[index])
 
 
-def minimise_model(gradient, multiply, diagonal, state, max_steps=500):
-    """argmin ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ) + Ω(x) by proximal steps of Barzilai–Borwein length."""
-    regularizer = state.problem.regularizer
-    x, gradient = state.theta.copy(), gradient.copy()
-    omega = regularizer.value(x)
-    step = 1.0 / max(float(diagonal.max()), 1e-12 * float(np.abs(gradient).max()), 1e-300)
-    for k in range(max_steps):
-        target = regularizer.prox(x - step * gradient, step)
-        move = target - x
-        omega_target = regularizer.value(target)
-        decrease = -(float(gradient @ move) + omega_target - omega)
-        curved = multiply(move)
-        curvature = float(move @ curved)
-        if decrease <= 0 or not np.isfinite(decrease):
-            break
-        t = 1.0 if curvature <= decrease else decrease / curvature
-        x = x + t * move
-        gradient = gradient + t * curved
-        omega = regularizer.value(x) if t < 1 else omega_target
-        if k > 3 and decrease < 1e-3 * state.slack:
-            break
-        step = float(move @ move) / curvature if curvature > 1e-300 else 10 * step
-    return np.maximum(x, 0.0)
+class Newton:
+    """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
+
+    def __init__(self):
+        self.level = 0.0
+
+    def propose(self, state):
+        """The minimiser of the local model, (M',)."""
+        halves = []
+        for machine, a, P in zip(state.machines, state.a, state.products, strict=True):
+            free = machine.free(a)
+            if free.sum() > 1:
+                try:
+                    B = P[:, free[state.support]]
+                    halves.append(half_hessian(state.K, np.flatnonzero(free), machine.diagonal, machine.intercept, B))
+                except np.linalg.LinAlgError:
+                    continue
+        Z = np.vstack(halves) if halves else np.zeros((1, len(state.theta)))
+        self.model, self.theta, self.slack = Model(-0.5 * state.q, Z), state.theta, state.slack
+        self.regularizer = state.problem.regularizer
+        return self._minimise()
+
+    def _minimise(self):
+        self.metric = 1.0 / (self.theta + 0.1 / len(self.theta))
+        self.model.damping = self.level * self.metric
+        x = self.regularizer.minimise(self.model, self.theta, self.slack)
+        move = x - self.theta
+        self.size = float(self.metric @ move**2)
+        promise = self.model.gradient @ move + 0.5 * move @ self.model.multiply(move)
+        self.promise = self.regularizer.value(self.theta) - self.regularizer.value(x) - float(promise)
+        return x
+
+    def judge(self, decrease):
+        """Whether the step holds what it promised; sets the damping of the next one."""
+        ratio = decrease / max(self.promise, 1e-300)
+        if ratio < 0.5:
+            self.level = max(8 * self.level, 0.5 * self.promise / max(self.size, 1e-300))
+        elif ratio > 0.8:
+            self.level *= 0.1
+        return ratio > 0
+
+    def retry(self):
+        """A shorter step from the same point."""
+        return self._minimise()
