@@ -175,7 +175,7 @@ def test_ctrl_c_keeps_the_best_solution_and_leaves_no_threads(monkeypatch):
     big, labels = make_classification(300, 20, flip_y=0.2, random_state=0)
     clf = MKLClassifier([RBF(gamma=g) for g in np.logspace(-3, 1, 10)], regularizer=1.1, tol=1e-9, warm_start=True)
 
-    def interrupt(state):
+    def interrupt(self, state):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
