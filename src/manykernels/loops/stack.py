@@ -83,7 +83,7 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
 
 @njit(**OPTIONS)
 def _dot(w, s, h):
-    total = w[0] * 0
+    total = w[0] - w[0]
     for m in range(len(w)):
         total += w[m] * (s[m] - h[m])
     return total
@@ -100,7 +100,7 @@ def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
             if len(kernels) == 0:
                 out[r, j] = _dot(w, s, shift)
             else:
-                total = w[0] * 0
+                total = w[0] - w[0]
                 for k in range(len(kernels)):
                     total += w[k] * (s[kernels[k]] - shift[k])
                 out[r, j] = total
@@ -122,7 +122,7 @@ def _product(s, a, h):
     total = 0.0
     for b in range(0, len(a), RUN):
         x, y = s[b : b + RUN], a[b : b + RUN]
-        part = y[0] * 0
+        part = y[0] - y[0]
         for j in range(len(y)):
             part += (x[j] - h) * y[j]
         total += part
@@ -192,7 +192,7 @@ def _probe(row, w, u, ui, back):
     weighted, forth = 0.0, 0.0
     for b in range(0, len(row), RUN):
         x, v, y, z = row[b : b + RUN], w[b : b + RUN], u[b : b + RUN], back[b : b + RUN]
-        p, q = x[0] * 0, x[0] * 0
+        p, q = v[0] - v[0], v[0] - v[0]
         for j in range(len(x)):
             p += v[j] * x[j]
             q += y[j] * x[j]

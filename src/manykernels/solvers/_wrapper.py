@@ -16,6 +16,7 @@ from ..solution import Solution
 from ._machine import Machine, matvec
 
 FIRST = 600  # examples of the first active set
+MOST = 0.7  # an active set above this share of the examples becomes all of them
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
@@ -97,7 +98,9 @@ class Wrapper:
                 if whole:
                     return
                 visits += 1
-                if self._visit(visits) <= self.tol:
+                if visits == 1 and (1 + MARGIN) * self.history[-1]["n_support"] > MOST * len(self.rows):
+                    self._activate(np.arange(self.n))  # nearly all matter: no need to look
+                elif self._visit(visits) <= self.tol:
                     return
                 best = None  # gap stays small: the weights are nearly right, so the next machine is solved well
             elif best is None or self.step.judge(best[1] - primal + inner):
@@ -208,8 +211,8 @@ class Wrapper:
             Machine(problem.loss, y, c, problem.intercept).slack(a, f, b_t)
             for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
         ], axis=0)  # fmt: skip
-        needed = int((1 + MARGIN) * np.count_nonzero(slack <= 0))
-        keep = np.argsort(slack, kind="stable")[: max(needed, FIRST)]
+        needed = max(int((1 + MARGIN) * np.count_nonzero(slack <= 0)), FIRST)
+        keep = np.argsort(slack, kind="stable")[:needed] if needed < MOST * self.n else np.arange(self.n)
         self._activate(np.union1d(keep, rows) if visits > 2 else np.sort(keep))
         return certificate[2]
 
