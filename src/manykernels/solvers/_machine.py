@@ -11,6 +11,8 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.sparse.linalg import LinearOperator, cg
 
+from .._threads import limit_blas, n_threads
+
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
@@ -18,42 +20,40 @@ LARGE = 10000  # above this many free variables conjugate gradients replace the 
 class Machine:
     """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
 
-    def __init__(self, loss, y, c, intercept):
-        self.loss, self.y, self.c, self.intercept = loss, y, c, intercept
+    def __init__(self, loss, y, c, intercept, n_jobs=1):
+        self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
         self.lo, self.hi = loss.box(y, c)
         self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
 
-    def solve(self, K, a, target, max_rounds=200):
+    def solve(self, K, a, target, max_rounds=800):
         """Returns (a, outputs K a, b, gap); `a` must be feasible."""
-        if self.loss.interior:
-            return self._interior(K, a, target, max_rounds)
+        with blas_for(len(K), self.n_jobs):
+            return (self._interior if self.loss.interior else self._box)(K, a, target, max_rounds)
+
+    def _box(self, K, a, target, max_rounds):
+        """Chunks of coordinate steps, and Newton steps on the free variables where those are slow."""
         from ..loops.box_qp import pair_steps, single_steps
 
         steps = pair_steps if self.intercept else single_steps
-        a = np.array(a)
-        gradient = self._gradient(K, a)
-        chunk, last = max(1000, len(a) // 2), np.inf
-        unbounded = np.isinf(self.hi).any()
-        if unbounded and not np.isinf(self.lo).any():
-            unbounded = False
-        best = None
-        for round_ in range(max_rounds):
-            if round_ or not unbounded:
-                _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
-            else:
-                violation, beta = np.inf, 0.0
+        a, gradient = np.array(a), None
+        if np.isinf(self.lo).any() and np.isinf(self.hi).any():  # no box: one Newton step is the solution
+            a = self._active_set(K, a, self._gradient(K, a))
+        best, last, chunk = None, np.inf, max(200, len(a) // 8)
+        for k in range(max_rounds):
+            if gradient is None:
+                gradient = self._gradient(K, a)
+            _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
             outputs = gradient - self.linear - self.diagonal * a
-            gap = self.gap(a, outputs, beta) if violation < np.inf else np.inf
-            if best is None or gap < best[-1]:
+            gap = self.gap(a, outputs, beta)
+            if best is None or not gap >= best[-1]:
                 best = a.copy(), outputs, beta, gap
             if gap <= target or violation <= 1e-15:
                 break
-            if gap > 0.25 * last or not np.isfinite(gap):
-                a = self._active_set(K, a, gradient)
-                gradient = self._gradient(K, a)
-            last = min(last, gap)
-        a, outputs, beta, gap = best
-        return a, outputs, beta, gap
+            if k % 4 == 3:
+                if gap > 0.25 * last:
+                    a, gradient = self._active_set(K, a, gradient), None
+                last = min(last, gap)
+        return best
 
     def gap(self, a, outputs, b):
         """Primal minus dual of this block at fixed weights."""
@@ -84,37 +84,32 @@ class Machine:
         Returns the better of the start and the last point, so the objective never rises.
         """
         before = self.objective(a, gradient - self.linear - self.diagonal * a)
-        trial, free = a.copy(), self.free(a)
-        total = a.sum()
+        trial, free, side, total = a.copy(), self.free(a), np.sign(a), a.sum()
         for _ in range(rounds):
             index = np.flatnonzero(free)
             if len(index) <= 1:
                 break
-            sign = np.sign(trial[index]) * self.kink[index]
+            bend = side[index] * self.kink[index]
             held = np.where(free, 0.0, trial)
-            rhs = -(self.linear[index] + sign + matvec(K, held)[index])
             try:
                 factor = Free(K, index, self.diagonal, self.intercept)
             except np.linalg.LinAlgError:
                 break
-            x, beta = factor.solve(rhs, total - held.sum())
-            lo, hi = self.lo[index], self.hi[index]
-            lo = np.where((sign > 0), np.maximum(lo, 0.0), lo)
-            hi = np.where((sign < 0), np.minimum(hi, 0.0), hi)
+            x, beta = factor.solve(-(self.linear[index] + bend + matvec(K, held)[index]), total - held.sum())
+            lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
+            hi = np.where(bend < 0, np.minimum(self.hi[index], 0.0), self.hi[index])
             out = (x < lo) | (x > hi)
+            trial[index] = np.clip(x, lo, hi)
             if out.any():
-                trial[index] = np.clip(x, lo, hi)
                 free[index[out]] = False
                 continue
-            trial[index] = x
             slope = self._gradient(K, trial) + beta
-            rise = -(slope + np.where(trial >= 0, self.kink, -self.kink))
-            fall = slope + np.where(trial > 0, self.kink, -self.kink)
-            wrong = ~free & (((trial < self.hi) & (rise > 1e-12)) | ((trial > self.lo) & (fall > 1e-12)))
+            rise = (trial < self.hi) & (slope + np.where(trial >= 0, self.kink, -self.kink) < -1e-12)
+            fall = (trial > self.lo) & (slope + np.where(trial > 0, self.kink, -self.kink) > 1e-12)
+            wrong = ~free & (rise | fall)
             if not wrong.any():
                 break
-            if (self.kink[wrong] > 0).any():
-                break
+            side = np.where(wrong & (trial == 0), np.where(rise, 1.0, -1.0), side)
             free |= wrong
         trial = self._repair(trial, total)
         if trial is None or self.objective(trial, matvec(K, trial)) > before:
@@ -169,6 +164,11 @@ class Machine:
             self.diagonal = diagonal
         self.linear, self.diagonal, _ = self.loss.quadratic(self.y, self.c, a)
         return a, outputs, beta, gap
+
+
+def blas_for(size, n_jobs):
+    """BLAS threads for matrices of that size: small ones are quicker on one, which leaves the other cores in peace."""
+    return limit_blas(n_threads(n_jobs) if size > SINGLE else 1)
 
 
 class Free:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._threads import close_pool
+from .._threads import close_pool, limit_blas
 from ..solution import Solution
 from ._machine import Machine, matvec
 
@@ -66,7 +66,8 @@ class Wrapper:
     def run(self):
         interrupted = False
         try:
-            self._iterate()
+            with limit_blas(1):
+                self._iterate()
         except KeyboardInterrupt:
             close_pool()
             interrupted = True
@@ -136,7 +137,7 @@ class Wrapper:
     def _activate(self, rows):
         self.rows = rows
         self.machines = [
-            Machine(self.problem.loss, y[rows], c[rows], self.problem.intercept)
+            Machine(self.problem.loss, y[rows], c[rows], self.problem.intercept, self.problem.bank.n_jobs)
             for y, c in zip(self.problem.Y, self.problem.c, strict=True)
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n

@@ -8,7 +8,7 @@ free block of the inverse of their KKT matrix. Each step minimises the quadratic
 
 import numpy as np
 
-from ._machine import half_hessian
+from ._machine import blas_for, half_hessian
 from ._wrapper import Wrapper
 
 NEEDS = ("value", "conjugate", "prox", "minimise", "start")
@@ -45,6 +45,10 @@ class Newton:
 
     def propose(self, state):
         """The minimiser of the local model, (M',)."""
+        with blas_for(len(state.support), state.problem.bank.n_jobs):
+            return self._propose(state)
+
+    def _propose(self, state):
         halves = []
         for machine, a, P in zip(state.machines, state.a, state.products, strict=True):
             free = machine.free(a)
