@@ -17,8 +17,9 @@ class MultipleKernelRidge(Solver):
     needs = ("himalaya",)
     solves = False
 
-    def __init__(self, solver, note, **options):
+    def __init__(self, solver, note, most_examples=10**9, **options):
         self.name, self.solver, self.note, self.options = f"himalaya {solver}", solver, note, options
+        self.most_examples = most_examples
 
     def learn(self, data, tol):
         from himalaya.kernel_ridge import MultipleKernelRidgeCV
@@ -43,5 +44,5 @@ MULTIPLE_RIDGE = [
     MultipleKernelRidge(
         "random_search", "ridge, weights by cross-validated random search", n_iter=10, alphas=np.logspace(-2, 4, 7)
     ),
-    MultipleKernelRidge("hyper_gradient", "ridge, weights by the gradient of cross-validation", max_iter=20),
+    MultipleKernelRidge("hyper_gradient", "ridge, weights by the gradient of cross-validation", 500, max_iter=20),
 ]

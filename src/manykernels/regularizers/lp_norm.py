@@ -7,6 +7,9 @@ import numpy as np
 from ._base import Regularizer
 
 
+MOST = 1000  # weights above which the simplex is first thinned out by proximal steps
+
+
 class LpNorm(Regularizer):
     """Ω(θ) = 0 if θ ≥ 0 and ‖θ‖_p ≤ 1, else +inf;   Ω*(s) = ‖s₊‖_q, 1/p + 1/q = 1 (Kloft et al. 2011).
 
@@ -60,22 +63,23 @@ class LpNorm(Regularizer):
         return project(z, self.p)
 
     def minimise(self, model, theta, slack, max_steps=500):
-        return (
-            super().minimise(model, theta, slack, max_steps) if self.p > 1 else minimise_on_simplex(model, theta, slack)
-        )
+        if self.p > 1:
+            return super().minimise(model, theta, slack, max_steps)
+        few = theta if np.count_nonzero(theta) <= MOST else super().minimise(model, theta, slack, 100)
+        return minimise_on_simplex(model, theta, few, slack)
 
     def start(self, M):
         return np.full(M, M ** (-1 / self.p))
 
 
-def minimise_on_simplex(model, theta, slack, most=1000):
-    """argmin over {x ≥ 0, Σx = 1} by pairwise steps on the coordinates that have weight or could gain most."""
+def minimise_on_simplex(model, theta, start, slack):
+    """argmin over {x ≥ 0, Σx = 1} of the model at θ, by pairwise steps on coordinates that have or could use weight."""
     from ..loops.box_qp import pair_steps
 
-    x, gradient = theta / theta.sum(), model.gradient + 0.0
-    gradient += model.multiply(x - theta)
+    x = start / start.sum()
+    gradient = model.gradient + model.multiply(x - theta)
     for _ in range(20):
-        index = np.union1d(np.flatnonzero(x), np.argsort(gradient, kind="stable")[:most])
+        index = np.union1d(np.flatnonzero(x), np.argsort(gradient, kind="stable")[: MOST // 4])
         part, slope, zero = x[index], gradient[index], np.zeros(len(index))
         pair_steps(model.block(index), part, slope, zero, zero, zero, zero + np.inf, 0.5 * slack, 200 * len(index))
         new = np.zeros_like(x)
