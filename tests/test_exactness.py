@@ -114,3 +114,21 @@ def test_active_examples_and_memory_orders_change_nothing(order, dtype):
     tight = solve(Problem(DenseBank(S.astype(np.float64).transpose(1, 2, 0)), y, loss, regularizer, 1.0), tol=1e-7)
     assert tight.converged
     assert abs(solution.primal - tight.primal) <= 1.01e-3 * solution.primal
+
+
+@pytest.mark.parametrize("max_iter", range(1, 9))
+def test_a_fit_cut_short_has_an_honest_certificate(max_iter):
+    rng = np.random.default_rng(6)
+    n = 1500
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] + 0.2 * rng.normal(size=n) > 0, 1.0, -1.0)
+    D = ((X[:, None] - X[None]) ** 2).sum(-1)
+    S = np.stack([np.exp(-g * D) for g in (0.02, 0.3, 2.0)], axis=2)
+    bank, loss, regularizer = DenseBank(S), losses.get("hinge"), regularizers.get(1)
+    s = solve(Problem(bank, y, loss, regularizer, 1.0), tol=1e-3, max_iter=max_iter)
+    P = bank.products(s.a, np.arange(n))[0]
+    q, f = P @ s.a[0], s.theta @ P + s.b[0]
+    primal = np.maximum(0, 1 - y * f).sum() + 0.5 * s.theta @ q
+    dual = s.a[0] @ y - regularizer.conjugate(q / 2)
+    assert s.primal == pytest.approx(primal, rel=1e-6) and s.dual == pytest.approx(dual, rel=1e-6, abs=1e-4)
+    assert s.gap >= (primal - dual) / primal - 1e-9

@@ -7,7 +7,18 @@ T problems (one row of Y each) share the weights θ; T = 1 is the usual case. At
 norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance are left out: their weight is 0.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+
+
+class Certificate(NamedTuple):
+    """A primal and a dual value, and their distance relative to `scale`: how far from the optimum they can be."""
+
+    primal: float
+    dual: float
+    gap: float
+    scale: float
 
 
 class Problem:
@@ -38,12 +49,16 @@ class Problem:
         """Σ c V*(y, −a / c), (T,)."""
         return np.array([self.loss.dual_value(*parts) for parts in zip(self.Y, self.c, a, strict=True)])
 
-    def certificate(self, losses, conjugates, b, theta, q):
-        """(primal, dual, relative gap) from the sums above and q_m = Σ_t a_tᵀ K_m a_t over the usable kernels."""
+    def certificate(self, losses, conjugates, b, theta, q, rounding=0.0):
+        """The `Certificate` from the sums above and q_m = Σ_t a_tᵀ K_m a_t over the usable kernels.
+
+        `rounding` is the relative error that the arithmetic may have made in either value: the gap covers it.
+        """
         offset = self.loss.total * float(np.sum(b))
         norms = 0.5 * float(theta @ q)
         omega = self.regularizer.value(theta)
         primal = float(np.sum(losses)) + offset + norms + omega
         dual = -float(np.sum(conjugates)) - self.regularizer.conjugate(0.5 * np.maximum(q, 0.0))
         scale = float(np.sum(losses)) + norms + abs(omega) + abs(offset)
-        return primal, dual, max(primal - dual, 0.0) / max(scale, 1e-12 * float(self.c.sum()), 1e-300)
+        scale = max(scale, 1e-12 * float(self.c.sum()), 1e-300)
+        return Certificate(primal, dual, max(primal - dual, 0.0) / scale + rounding, scale)

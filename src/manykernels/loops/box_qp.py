@@ -26,24 +26,21 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
         up[i] = -np.inf if a[i] >= hi[i] else (-kink[i] if a[i] >= 0 else kink[i])
         down[i] = np.inf if a[i] <= lo[i] else (-kink[i] if a[i] > 0 else kink[i])
         curvature[i] = K[i, i] + diagonal[i]
-    top, bottom, i = -np.inf, np.inf, -1
-    for k in range(n):
-        u, v = up[k] - gradient[k], down[k] - gradient[k]
-        if u > top:
-            top, i = u, k
-        bottom = v if v < bottom else bottom
+    top, i = _highest(up, gradient)
+    bottom = _lowest(down, gradient)
     steps = 0
     while top - bottom > eps and steps < max_steps:
         steps += 1
         Ki, ci = K[i], curvature[i]
-        best, j = -1.0, -1
+        best, share, j = 0.0, 1.0, -1  # the largest gain²/curvature so far is best/share: products spare divisions
         for k in range(n):
             gain = top - down[k] + gradient[k]
             if gain > 0:
                 c = ci + curvature[k] - 2.0 * Ki[k]
-                gain = gain * gain / (c if c > 1e-12 else 1e-12)
-                if gain > best:
-                    best, j = gain, k
+                c = c if c > 1e-12 else 1e-12
+                gain *= gain
+                if gain * share > best * c:
+                    best, share, j = gain, c, k
         if j < 0:
             break
         c = ci + curvature[j] - 2.0 * Ki[j]
@@ -67,15 +64,36 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
             up[k] = -np.inf if a[k] >= hi[k] else (-kink[k] if a[k] >= 0 else kink[k])
             down[k] = np.inf if a[k] <= lo[k] else (-kink[k] if a[k] > 0 else kink[k])
         Kj = K[j]
-        top, bottom = -np.inf, np.inf
+        top = -np.inf
         for k in range(n):
             g = gradient[k] + t * (Ki[k] - Kj[k])
             gradient[k] = g
-            u, v = up[k] - g, down[k] - g
+            u = up[k] - g
             if u > top:
                 top, i = u, k
-            bottom = v if v < bottom else bottom
+        if steps % 32 == 0:
+            bottom = _lowest(down, gradient)
+    bottom = _lowest(down, gradient)
     return steps, top - bottom, _middle(top, bottom)
+
+
+@njit(**OPTIONS)
+def _highest(up, gradient):
+    top, i = -np.inf, -1
+    for k in range(len(up)):
+        u = up[k] - gradient[k]
+        if u > top:
+            top, i = u, k
+    return top, i
+
+
+@njit(**OPTIONS)
+def _lowest(down, gradient):
+    bottom = np.inf
+    for k in range(len(down)):
+        v = down[k] - gradient[k]
+        bottom = v if v < bottom else bottom
+    return bottom
 
 
 @njit(**OPTIONS)

@@ -6,7 +6,6 @@ import numpy as np
 
 from ._base import Regularizer
 
-
 MOST = 1000  # weights above which the simplex is first thinned out by proximal steps
 
 

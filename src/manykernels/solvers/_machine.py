@@ -111,12 +111,12 @@ class Machine:
                 break
             side = np.where(wrong & (trial == 0), np.where(rise, 1.0, -1.0), side)
             free |= wrong
-        trial = self._repair(trial, total)
+        trial = self.repair(trial, total)
         if trial is None or self.objective(trial, matvec(K, trial)) > before:
             return a
         return trial
 
-    def _repair(self, a, total):
+    def repair(self, a, total):
         """Moves a clipped point back onto Σ a = total, spread over the room that is left; None if there is none."""
         if not self.intercept:
             return a
@@ -192,26 +192,32 @@ class Free:
         return x - beta * self.ones, beta
 
 
-def half_hessian(K, index, diagonal, equality, B):
-    """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|).
+class HalfHessian:
+    """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|) holds K_m a of the free variables F.
 
     Above `LARGE` free variables an even choice of them stands for all: less curvature, which the outer loop's
     step control makes good.
     """
-    if len(index) > LARGE:
-        some = np.linspace(0, len(index) - 1, LARGE).astype(int)
-        index, B = index[some], B[:, some]
-    lower = _factor(K, index, diagonal, equality)
-    Z = solve_triangular(lower, B.T.astype(lower.dtype), lower=True, check_finite=False)
-    if equality:
-        u = solve_triangular(lower, np.ones(len(Z), lower.dtype), lower=True, check_finite=False)
-        Z -= np.outer(u, (u @ Z) / (u @ u))
-    return Z
+
+    def __init__(self, K, free, diagonal, equality, B):
+        index = np.flatnonzero(free)
+        if len(index) > LARGE:
+            some = np.linspace(0, len(index) - 1, LARGE).astype(int)
+            index, B = index[some], B[:, some]
+        self.index, self.lower = index, _factor(K, index, diagonal, equality, single=len(index) > 400)
+        self.Z = solve_triangular(self.lower, B.T.astype(self.lower.dtype), lower=True, check_finite=False)
+        if equality:
+            u = solve_triangular(self.lower, np.ones(len(index), self.lower.dtype), lower=True, check_finite=False)
+            self.Z -= np.outer(u, (u @ self.Z) / (u @ u))
+
+    def response(self, move):
+        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
+        return -solve_triangular(self.lower, self.Z @ move, lower=True, trans="T", check_finite=False)
 
 
-def _factor(K, index, diagonal, equality):
+def _factor(K, index, diagonal, equality, single=False):
     """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
-    single = K.dtype == np.float32 and len(index) > SINGLE
+    single = K.dtype == np.float32 and (single or len(index) > SINGLE)
     A = K[np.ix_(index, index)].astype(np.float32 if single else np.float64)
     size = max(float(np.abs(A).max()), 1e-300)
     floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size

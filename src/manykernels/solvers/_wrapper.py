@@ -46,6 +46,7 @@ class Wrapper:
         self.problem, self.step, self.tol, self.max_iter = problem, step, tol, max_iter
         self.monitor = monitor or (lambda record: None)
         self.dtype = np.float32 if tol >= 1e-4 else np.float64
+        self.rounding = 16 * float(np.finfo(self.dtype).eps)
         bank, loss = problem.bank, problem.loss
         self.kernels = problem.kernels
         M = len(self.kernels)
@@ -55,8 +56,8 @@ class Wrapper:
         else:
             self.a = np.array(warm.a)
         self.b = np.zeros(problem.n_outputs) if warm is None else np.array(warm.b)
-        self.n = bank.n
-        self.history, self.best, self.started = [], None, time.perf_counter()
+        self.n, self.scale = bank.n, float(problem.c.sum())
+        self.history, self.best, self.last, self.started = [], None, None, time.perf_counter()
 
     def _clean(self, theta):
         """Warm weights made feasible for this regularizer."""
@@ -72,7 +73,7 @@ class Wrapper:
             close_pool()
             interrupted = True
             if self.best is None:
-                if not self.history:
+                if self.last is None:
                     raise
                 self._visit(0)
         best = self.best
@@ -86,14 +87,14 @@ class Wrapper:
 
     def _iterate(self):
         self._activate(self._first_rows())
-        best = None  # (theta, primal) of the last step that was taken
+        before = None  # the primal value at the last step that was taken
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else 0.1
         for _ in range(self.max_iter):
             state, certificate, inner = self._evaluate(gap)
-            slow, blurred = certificate[2] > 0.5 * gap, inner > 0.01 * self.scale * certificate[2] ** 2
+            slow, blurred = certificate.gap > 0.5 * gap, inner > 0.01 * self.scale * certificate.gap**2
             if slow and blurred:  # an error ε of the machine moves q, and with it the weights, by about √ε
                 self.effort = max(0.1 * self.effort, 1e-9)
-            primal, _, gap = certificate
+            primal, gap = certificate.primal, certificate.gap
             whole = len(self.rows) == self.n
             self._record(state, certificate, whole)
             if gap <= self.tol:
@@ -104,10 +105,11 @@ class Wrapper:
                     self._activate(np.arange(self.n))  # nearly all matter: no need to look
                 elif self._visit(visits) <= self.tol:
                     return
-                best = None  # gap stays small: the weights are nearly right, so the next machine is solved well
-            elif best is None or self.step.judge(best[1] - primal + inner):
-                best = (self.theta, primal)
+                before = None  # gap stays small: the weights are nearly right, so the next machine is solved well
+            elif before is None or self.step.judge(before - primal + inner):
+                before = primal
                 self.theta = self.step.propose(state)
+                self.a[:, self.rows] = state.a
             else:
                 self.theta = self.step.retry()
         if self.best is None or len(self.rows) < self.n:
@@ -162,11 +164,8 @@ class Wrapper:
         )
         inner = 0.0
         a, b = self.a[:, rows], self.b
-        scale = getattr(self, "scale", None)
+        target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol) / len(self.machines)
         for t, machine in enumerate(self.machines):
-            if scale is None:
-                scale = float(machine.c.sum())
-            target = scale * self.effort * max(min(gap, 0.1), 3 * self.tol) / len(self.machines)
             a[t], outputs, b[t], g = machine.solve(K, a[t], target)
             inner += g
         self.a[:, rows] = a
@@ -183,32 +182,35 @@ class Wrapper:
         for t, machine in enumerate(self.machines):
             if problem.intercept:
                 b[t] = problem.loss.intercept(machine.y, outputs[t], machine.c)
-        self.b, self.outputs, self.q = b, outputs, q
+        self.b, self.last = b, (self.theta, self.a.copy(), rows, outputs, q)
         losses = problem.losses(outputs, b, rows)
         conjugates = np.array([m.loss.dual_value(m.y, m.c, a_t) for m, a_t in zip(self.machines, a, strict=True)])
-        certificate = problem.certificate(losses, conjugates, b, self.theta, q)
-        self.scale = max((certificate[0] - certificate[1]) / max(certificate[2], 1e-300), 1e-300)
+        certificate = problem.certificate(losses, conjugates, b, self.theta, q, self.rounding)
+        self.scale = certificate.scale
         state = State(problem, self.theta, q, a, support, P, K, self.machines, 0.2 * self.tol * self.scale)
         return state, certificate, inner
 
     def _visit(self, visits):
-        """The gap on all examples at the point just evaluated; the examples that matter become the active set."""
-        problem, rows = self.problem, self.rows
+        """The gap on all examples at the point last evaluated; the examples that matter become the active set."""
+        problem = self.problem
+        self.theta, self.a, rows, active_outputs, q = self.last
         rest = np.setdiff1d(np.arange(self.n), rows)
         self.a[:, rest] = 0.0
         theta = np.zeros(problem.bank.M)
         theta[self.kernels] = self.theta
         outputs = np.empty((problem.n_outputs, self.n))
-        outputs[:, rows] = self.outputs
+        outputs[:, rows] = active_outputs
         outputs[:, rest] = self._outputs(theta, np.flatnonzero((self.a != 0).any(axis=0)), rest)
         b = np.array([
             problem.loss.intercept(y, f, c) if problem.intercept else 0.0
             for y, f, c in zip(problem.Y, outputs, problem.c, strict=True)
         ])  # fmt: skip
-        certificate = problem.certificate(problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, self.q)
+        certificate = problem.certificate(
+            problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, q, self.rounding
+        )
         self._keep(certificate, b)
-        if certificate[2] <= self.tol:
-            return certificate[2]
+        if certificate.gap <= self.tol:
+            return certificate.gap
         slack = np.min([
             Machine(problem.loss, y, c, problem.intercept).slack(a, f, b_t)
             for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
@@ -216,7 +218,7 @@ class Wrapper:
         needed = max(int((1 + MARGIN) * np.count_nonzero(slack <= 0)), FIRST)
         keep = np.argsort(slack, kind="stable")[:needed] if needed < MOST * self.n else np.arange(self.n)
         self._activate(np.union1d(keep, rows) if visits > 2 else np.sort(keep))
-        return certificate[2]
+        return certificate.gap
 
     def _outputs(self, theta, support, rows):
         out = np.empty((self.problem.n_outputs, len(rows)))
@@ -228,20 +230,16 @@ class Wrapper:
 
     def _keep(self, certificate, b):
         """Remembers the point of least certified gap."""
-        if self.best is None or certificate[2] < self.best["gap"]:
-            primal, dual, gap = certificate
-            self.best = {
-                "theta": self.theta.copy(), "a": self.a.copy(), "b": np.array(b),
-                "primal": primal, "dual": dual, "gap": gap,
-            }  # fmt: skip
+        if self.best is None or certificate.gap < self.best["gap"]:
+            self.best = {"theta": self.theta.copy(), "a": self.a.copy(), "b": np.array(b), **certificate._asdict()}
 
     def _record(self, state, certificate, whole):
-        primal, dual, gap = certificate
         if whole:
             self._keep(certificate, self.b)
         record = {
             "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
-            "primal": primal, "dual": dual, "gap": gap, "certified": whole, "n_active": len(self.rows),
+            "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,
+            "certified": whole, "n_active": len(self.rows),
             "n_support": int((state.a != 0).any(axis=0).sum()), "n_kernels": int(np.count_nonzero(self.theta)),
         }  # fmt: skip
         self.history.append(record)

@@ -6,9 +6,11 @@
 free block of the inverse of their KKT matrix. Each step minimises the quadratic model plus Ω, `regularizer.minimise`.
 """
 
+from contextlib import suppress
+
 import numpy as np
 
-from ._machine import blas_for, half_hessian
+from ._machine import HalfHessian, blas_for
 from ._wrapper import Wrapper
 
 NEEDS = ("value", "conjugate", "prox", "minimise", "start")
@@ -44,24 +46,31 @@ class Newton:
         self.level = 0.0
 
     def propose(self, state):
-        """The minimiser of the local model, (M',)."""
+        """The minimiser of the local model, (M',); moves state.a to where the machine should be then."""
         with blas_for(len(state.support), state.problem.bank.n_jobs):
             return self._propose(state)
 
     def _propose(self, state):
         halves = []
         for machine, a, P in zip(state.machines, state.a, state.products, strict=True):
-            free = machine.free(a)
+            free, half = machine.free(a), None
             if free.sum() > 1:
-                try:
+                with suppress(np.linalg.LinAlgError):
                     B = P[:, free[state.support]]
-                    halves.append(half_hessian(state.K, np.flatnonzero(free), machine.diagonal, machine.intercept, B))
-                except np.linalg.LinAlgError:
-                    continue
-        Z = np.vstack(halves) if halves else np.zeros((1, len(state.theta)))
-        self.model, self.theta, self.slack = Model(-0.5 * state.q, Z), state.theta, state.slack
+                    half = HalfHessian(state.K, free, machine.diagonal, machine.intercept, B)
+            halves.append(half)
+        Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
+        self.model, self.theta, self.slack = Model(-0.5 * state.q, np.vstack(Z)), state.theta, state.slack
         self.regularizer = state.problem.regularizer
-        return self._minimise()
+        theta = self._minimise()
+        for machine, a, half in zip(state.machines, state.a, halves, strict=True):
+            if half is not None and not machine.loss.interior:
+                guess = a.copy()
+                guess[half.index] += half.response(theta - self.theta)
+                guess = machine.repair(np.clip(guess, machine.lo, machine.hi), a.sum())
+                if guess is not None:
+                    a[:] = guess
+        return theta
 
     def _minimise(self):
         self.metric = 1.0 / (self.theta + 0.1 / len(self.theta))
