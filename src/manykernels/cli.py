@@ -50,8 +50,9 @@ def demo(
     from .inspect import weights_table
 
     console = Console()
-    title, X, y, kernels = _load(data.value)
+    title, X, y, kernels, scaler = _load(data.value)
     X, X_new, y, y_new = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    X, X_new = scaler.fit_transform(X), scaler.transform(X_new)
     console.print(f"{title}: {len(y)} examples to learn from, {len(y_new)} to test on, {len(kernels)} kernels")
     model, learned = _timed(_fit, kernels, p, C, X, y)
     total, summed = _timed(_fit, kernels, math.inf, C, X, y)
@@ -74,21 +75,20 @@ def demo(
 
 
 def _load(name):
-    """Title, X, y and kernels of a bundled data set."""
+    """Title, X, y, kernels and scaler of a bundled data set."""
     import numpy as np
     from sklearn import datasets
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
     from .kernels import RBF, feature_bank
 
     if name == "breast_cancer":
         bunch = datasets.load_breast_cancer()
-        X = StandardScaler().fit_transform(bunch.data)
         kernels = []
-        for spec in feature_bank(X):
+        for spec in feature_bank(bunch.data):
             place = "all features" if spec.columns is None else bunch.feature_names[spec.columns[0]]
             kernels.append((f"{_short(spec.kernel)} on {place}", spec.kernel, spec.columns))
-        return "breast cancer", X, bunch.target_names[bunch.target], kernels
+        return "breast cancer", bunch.data, bunch.target_names[bunch.target], kernels, StandardScaler()
     bunch = datasets.load_digits()
     pixel = np.arange(64).reshape(8, 8)
     regions = {"the whole image": pixel}
@@ -100,7 +100,8 @@ def _load(name):
         for region, pixels in regions.items()
         for kernel in (RBF(gamma=float(2.0**k / pixels.size)) for k in range(-2, 9))
     ]
-    return "digits, odd against even", bunch.data / 16, np.array(["even", "odd"])[bunch.target % 2], kernels
+    labels = np.array(["even", "odd"])[bunch.target % 2]
+    return "digits, odd against even", bunch.data, labels, kernels, FunctionTransformer(lambda X: X / 16)
 
 
 def _short(kernel):
