@@ -163,7 +163,7 @@ class DenseBank(Bank):
         size = np.maximum(np.abs(diagonals).max(axis=1), np.abs(total))
         if not np.isfinite(total).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(total))}; clean it first")
-        skewed = skew > (1e-2 if dtype == np.float32 else 1e-6) * size
+        skewed = skew > (3e-4 if dtype == np.float32 else 1e-6) * size
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):

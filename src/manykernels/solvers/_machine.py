@@ -120,17 +120,16 @@ class Machine:
         """Moves a clipped point back onto Σ a = total, spread over the room that is left; None if there is none."""
         if not self.intercept:
             return a
-        for _ in range(3):
+        for _ in range(10):
             lack = total - a.sum()
-            if abs(lack) <= 1e-15 * max(1.0, np.abs(a).sum()):
+            if abs(lack) <= 1e-14 * max(1.0, np.abs(a).sum()):
                 return a
-            free = self.free(a)
-            room = np.where(free, (self.hi - a) if lack > 0 else (a - self.lo), 0.0)
+            room = np.where(self.free(a), (self.hi - a) if lack > 0 else (a - self.lo), 0.0)
             room = np.where(np.isinf(room), 1.0 + np.abs(a), room)
-            if not room.sum() > 0 or (np.isfinite(self.hi).all() and room.sum() < abs(lack)):
+            if not room.sum() > 0:
                 return None
             a = np.clip(a + lack * room / room.sum(), self.lo, self.hi)
-        return a
+        return None
 
     def _interior(self, K, a, target, max_rounds):
         """Damped Newton on ½ aᵀK a + Σ c V*(−a / c), strictly inside the box."""
@@ -161,7 +160,6 @@ class Machine:
             else:
                 break
             a, outputs, value = trial, outputs + t * shift, trial_value
-            self.diagonal = diagonal
         self.linear, self.diagonal, _ = self.loss.quadratic(self.y, self.c, a)
         return a, outputs, beta, gap
 
