@@ -132,3 +132,43 @@ def test_a_fit_cut_short_has_an_honest_certificate(max_iter):
     dual = s.a[0] @ y - regularizer.conjugate(q / 2)
     assert s.primal == pytest.approx(primal, rel=1e-6) and s.dual == pytest.approx(dual, rel=1e-6, abs=1e-4)
     assert s.gap >= (primal - dual) / primal - 1e-9
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-4])
+@pytest.mark.parametrize("C", [None, 1e3, 1e4])
+def test_float32_blocks_never_certify_what_float64_would_not(C, tol):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3))
+        y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
+        D = ((X[:, None] - X[None]) ** 2).sum(-1)
+        S = np.stack([np.exp(-g * D) for g in (0.01, 0.1, 1.0)], axis=2)
+        c = 10.0 ** rng.uniform(-3, 4, 60) if C is None else np.full(60, C)
+        bank, regularizer = DenseBank(S), regularizers.get(2)
+        s = solve(Problem(bank, y, losses.get("hinge"), regularizer, c), tol=tol, max_iter=30)
+        P = bank.products(s.a, np.arange(60))[0]
+        q, f = P @ s.a[0], s.theta @ P + s.b[0]
+        primal = c @ np.maximum(0, 1 - y * f) + 0.5 * s.theta @ q
+        dual = s.a[0] @ y - regularizer.conjugate(q / 2)
+        assert s.converged and (primal - dual) / primal <= tol * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(set(losses.LOSSES) - {"one_class"}))
+def test_an_indefinite_kernel_leaves_everything_finite(name):
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(40, 40))
+    Ks, y = make(7, n=40, M=2, real=losses.get(name).targets == "real")
+    Ks[0] = B + B.T
+    with pytest.warns(UserWarning, match="semidefinite"):
+        s = fit(Ks, y, name, 2, 1e-3, max_iter=20)
+    assert np.isfinite(s.theta).all() and np.isfinite(s.a).all() and np.isfinite(s.b).all()
+
+
+def test_fits_side_by_side_in_threads_do_not_disturb_each_other():
+    from concurrent.futures import ThreadPoolExecutor
+
+    Ks, y = make(8, n=200)
+    alone = fit(Ks, y, "hinge", 1, 1e-5)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: fit(Ks, y, "hinge", 1, 1e-5), range(8)))
+    assert all(np.array_equal(alone.theta, other.theta) for other in results)

@@ -6,19 +6,18 @@ depends on how many threads computed it.
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor, wait
 
 _lock = threading.Lock()
-_pool = None
-_pool_size = 0
-_controller = None
+_mine = threading.local()
+_pool, _users = None, 0
+_controller, _depth, _first = None, 0, None
 
 
 def _forget_pool():
     """A forked child inherits the pool object but not its threads."""
-    global _pool, _pool_size, _lock
-    _pool, _pool_size, _lock = None, 0, threading.Lock()
+    global _pool, _users, _lock
+    _pool, _users, _lock = None, 0, threading.Lock()
 
 
 os.register_at_fork(after_in_child=_forget_pool)
@@ -48,41 +47,78 @@ def run_blocks(fn, blocks, n_jobs=None):
     if threads <= 1 or threading.current_thread().name.startswith("manykernels"):
         return [fn(block) for block in blocks]
     with limit_blas(1):
-        futures = [_get_pool(threads).submit(fn, block) for block in blocks]
+        futures = _submit(fn, blocks, threads)
         try:
             return [future.result() for future in futures]
-        except BaseException:
-            close_pool()
-            raise
+        finally:
+            for future in futures:
+                future.cancel()
+            wait(futures)
+            _leave()
+
+
+def _submit(fn, blocks, threads):
+    """Queues the blocks so that at most `threads` run at a time; the pool is made once, for all cores."""
+    global _pool, _users
+    gate = threading.BoundedSemaphore(threads)
+
+    def guarded(block):
+        with gate:
+            return fn(block)
+
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(n_threads(-1), threads), thread_name_prefix="manykernels")
+        _users += 1
+        return [_pool.submit(guarded, block) for block in blocks]
+
+
+def _leave():
+    global _users
+    with _lock:
+        _users -= 1
 
 
 def close_pool():
-    """Ends the pool's threads after what they are doing; the next call of `run_blocks` makes a new pool."""
-    global _pool, _pool_size
+    """Ends the pool's threads, unless another fit is using them; the next call of `run_blocks` makes a new pool."""
+    global _pool
     with _lock:
-        pool, _pool, _pool_size = _pool, None, 0
+        pool, _pool = (_pool, None) if _users == 0 else (None, _pool)
     if pool is not None:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=True)
 
 
-def _get_pool(size):
-    global _pool, _pool_size
-    with _lock:
-        if _pool is None or _pool_size < size:
-            old, _pool = _pool, ThreadPoolExecutor(size, thread_name_prefix="manykernels")
-            _pool_size = size
-            if old is not None:
-                old.shutdown(wait=False)
-        return _pool
+class limit_blas:  # noqa: N801 (a context manager that reads like a function)
+    """Context in which BLAS uses at most the threads that `n_jobs` stands for.
 
+    BLAS has one setting for the whole process: contexts nest within a thread, and the last to leave, of all threads,
+    restores what the first found.
+    """
 
-def limit_blas(n_jobs):
-    """Context in which BLAS uses at most `n_jobs` threads (None: leave it as it is)."""
-    global _controller
-    if n_jobs is None:
-        return nullcontext()
-    if _controller is None:
-        from threadpoolctl import ThreadpoolController
+    def __init__(self, n_jobs):
+        self.size = n_threads(n_jobs)
 
-        _controller = ThreadpoolController()
-    return _controller.limit(limits=n_threads(n_jobs), user_api="blas")
+    def __enter__(self):
+        global _controller, _depth, _first
+        if not hasattr(_mine, "sizes"):
+            _mine.sizes = []
+        with _lock:
+            if _controller is None:
+                from threadpoolctl import ThreadpoolController
+
+                _controller = ThreadpoolController()
+            if _depth == 0 or not _mine.sizes or _mine.sizes[-1] != self.size:
+                limiter = _controller.limit(limits=self.size, user_api="blas")
+                _first = limiter if _depth == 0 else _first
+            _depth += 1
+            _mine.sizes.append(self.size)
+
+    def __exit__(self, *error):
+        global _depth
+        with _lock:
+            _depth -= 1
+            left = _mine.sizes.pop()
+            if _depth == 0:
+                _first.restore_original_limits()
+            elif _mine.sizes and _mine.sizes[-1] != left:
+                _controller.limit(limits=_mine.sizes[-1], user_api="blas")

@@ -32,6 +32,13 @@ class Problem:
             raise ValueError(f"Y has {self.Y.shape[1]} examples, the kernels have {bank.n}")
         if loss.total and not intercept:
             raise ValueError(f"the {loss.name} loss is defined with an intercept; use intercept=True")
+        if loss.interior and intercept:
+            for y, cost in zip(self.Y, self.c, strict=True):
+                if len(np.unique(y[cost > 0])) < 2:
+                    raise ValueError(
+                        f"y has one class only among the examples with weight: the {loss.name} loss then has no "
+                        "minimum; leave the class out or use loss='hinge'"
+                    )
         self.kernels = np.flatnonzero(bank.usable)
 
     @property
@@ -49,11 +56,8 @@ class Problem:
         """Σ c V*(y, −a / c), (T,)."""
         return np.array([self.loss.dual_value(*parts) for parts in zip(self.Y, self.c, a, strict=True)])
 
-    def certificate(self, losses, conjugates, b, theta, q, rounding=0.0):
-        """The `Certificate` from the sums above and q_m = Σ_t a_tᵀ K_m a_t over the usable kernels.
-
-        `rounding` is the relative error that the arithmetic may have made in either value: the gap covers it.
-        """
+    def certificate(self, losses, conjugates, b, theta, q):
+        """The `Certificate` from the sums above and q_m = Σ_t a_tᵀ K_m a_t over the usable kernels."""
         offset = self.loss.total * float(np.sum(b))
         norms = 0.5 * float(theta @ q)
         omega = self.regularizer.value(theta)
@@ -61,4 +65,4 @@ class Problem:
         dual = -float(np.sum(conjugates)) - self.regularizer.conjugate(0.5 * np.maximum(q, 0.0))
         scale = float(np.sum(losses)) + norms + abs(omega) + abs(offset)
         scale = max(scale, 1e-12 * float(self.c.sum()), 1e-300)
-        return Certificate(primal, dual, max(primal - dual, 0.0) / scale + rounding, scale)
+        return Certificate(primal, dual, max(primal - dual, 0.0) / scale, scale)

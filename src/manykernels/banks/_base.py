@@ -35,7 +35,7 @@ class Bank(ABC):
     def products(self, A, support, rows=None, kernels=None):
         """K_m[rows, support] @ A[t] for A (T, |support|), support sorted: (T, |kernels|, |rows|) float64.
 
-        A float32 A allows float32 arithmetic in short runs.
+        In float64 arithmetic: certificates stand on it.
         """
 
     def restrict(self, rows, kernels=None):

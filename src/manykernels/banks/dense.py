@@ -50,9 +50,12 @@ class Stack:
         from ..loops import stack as loops
 
         kernels = np.flatnonzero(w)
-        w = np.asarray(w, dtype=dtype)
-        shift = np.zeros_like(w) if shift is None else shift.astype(dtype)
-        out = np.empty((len(rows), len(cols)), dtype)
+        if not len(kernels):
+            return np.zeros((len(rows), len(cols)), dtype)
+        _check_sorted(cols)
+        own = np.result_type(self.array.dtype, dtype)  # scales may lie outside float32's range where the stack does
+        shift = np.zeros(len(w), own) if shift is None else shift.astype(own)
+        w, out = np.asarray(w, dtype=own), np.empty((len(rows), len(cols)), dtype)
         if self.last and 2 * len(kernels) > len(w):
             kernels = kernels[:0]  # all of them, without gathering
         else:
@@ -69,12 +72,12 @@ class Stack:
         return out
 
     def products(self, A, cols, rows, kernels, shift, n_jobs=None):
-        """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in the arithmetic of A's type."""
+        """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in float64."""
         from ..loops import stack as loops
 
-        A = np.ascontiguousarray(A, dtype=np.float32 if self.array.dtype == A.dtype == np.float32 else np.float64)
-        shift = shift.astype(A.dtype)
-        sums = A.sum(axis=1, dtype=np.float64)
+        _check_sorted(cols)
+        A = np.ascontiguousarray(A, dtype=np.float64)
+        sums = A.sum(axis=1)
         out = np.empty((len(A), len(kernels), len(rows)))
 
         def block(r0):
@@ -315,6 +318,11 @@ def warn_indefinite(names):
         UserWarning,
         stacklevel=4,
     )
+
+
+def _check_sorted(cols):
+    if len(cols) > 1 and (np.diff(cols) <= 0).any():
+        raise ValueError("cols and support must be ascending and without repetitions")
 
 
 def _indices(index, n):

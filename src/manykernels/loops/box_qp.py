@@ -36,14 +36,14 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
         for k in range(n):
             gain = top - down[k] + gradient[k]
             if gain > 0:
-                c = ci + curvature[k] - 2.0 * Ki[k]
+                c = abs(ci + curvature[k] - 2.0 * Ki[k])  # negative only for indefinite kernels: then stay finite
                 c = c if c > 1e-12 else 1e-12
                 gain *= gain
                 if gain * share > best * c:
                     best, share, j = gain, c, k
         if j < 0:
             break
-        c = ci + curvature[j] - 2.0 * Ki[j]
+        c = abs(ci + curvature[j] - 2.0 * Ki[j])
         t = (top - down[j] + gradient[j]) / (c if c > 1e-12 else 1e-12)
         rise = (0.0 if kink[i] > 0 and a[i] < 0 else hi[i]) - a[i]
         fall = a[j] - (0.0 if kink[j] > 0 and a[j] > 0 else lo[j])
@@ -118,7 +118,7 @@ def single_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
             if v > worst:
                 worst = v
             if v > 0:
-                c = K[k, k] + diagonal[k]
+                c = abs(K[k, k] + diagonal[k])
                 gain = v * v / (c if c > 1e-12 else 1e-12)
                 if gain > best:
                     best, i = gain, k
@@ -126,7 +126,7 @@ def single_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
         if worst <= eps or steps >= max_steps or i < 0:
             return steps, worst, 0.0
         steps += 1
-        c = K[i, i] + diagonal[i]
+        c = abs(K[i, i] + diagonal[i])
         t = move / (c if c > 1e-12 else 1e-12)
         new = a[i] + t
         if t > 0:

@@ -15,6 +15,11 @@ class Regularizer:
     def __hash__(self):
         return hash(repr(self))
 
+    def has(self, method):
+        """Whether this regularizer states that method itself; `minimise` needs only `prox`."""
+        own, general = getattr(type(self), method, None), getattr(Regularizer, method, None)
+        return own is not None and (own is not general or method == "minimise")
+
     def value(self, theta):
         """Ω(θ), +inf outside its domain."""
         raise NotImplementedError

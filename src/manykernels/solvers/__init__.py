@@ -14,7 +14,7 @@ def solve(problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=N
     if name not in SOLVERS:
         raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {solver!r}")
     module = import_module("." + name, __name__)
-    missing = [method for method in module.NEEDS if not hasattr(problem.regularizer, method)]
+    missing = [method for method in module.NEEDS if not problem.regularizer.has(method)]
     if missing:
         raise ValueError(f"solver {name!r} needs {', '.join(missing)} of {problem.regularizer!r}; use another solver")
     return module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=callback)

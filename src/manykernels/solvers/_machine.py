@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from .._threads import limit_blas, n_threads
 
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
+STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
 
@@ -35,23 +36,25 @@ class Machine:
         from ..loops.box_qp import pair_steps, single_steps
 
         steps = pair_steps if self.intercept else single_steps
-        a, gradient = np.array(a), None
-        if np.isinf(self.lo).any() and np.isinf(self.hi).any():  # no box: one Newton step is the solution
-            a = self._active_set(K, a, self._gradient(K, a))
-        best, last, chunk = None, np.inf, max(200, len(a) // 8)
+        a = np.array(a)
+        if np.isinf(self.lo).any() and np.isinf(self.hi).any():
+            a = self._active_set(K, a, self._gradient(K, a))  # the squared loss has no box: that is the solution
+        gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
+        outputs = gradient - self.linear - self.diagonal * a
+        best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
         for k in range(max_rounds):
-            if gradient is None:
-                gradient = self._gradient(K, a)
             _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
             outputs = gradient - self.linear - self.diagonal * a
             gap = self.gap(a, outputs, beta)
-            if best is None or not gap >= best[-1]:
+            since = 0 if gap < 0.99 * best[-1] else since + 1
+            if gap < best[-1]:
                 best = a.copy(), outputs, beta, gap
-            if gap <= target or violation <= 1e-15:
+            if gap <= target or violation <= 1e-15 or since >= STALL or not np.isfinite(gap):
                 break
             if k % 4 == 3:
                 if gap > 0.25 * last:
-                    a, gradient = self._active_set(K, a, gradient), None
+                    a = self._active_set(K, a, gradient)
+                    gradient = self._gradient(K, a)
                 last = min(last, gap)
         return best
 
@@ -136,11 +139,14 @@ class Machine:
         index = np.flatnonzero(self.c > 0)
         a = np.array(a)
         outputs = matvec(K, a)
-        value = self.objective(a, outputs)
+        value, beta, gap = self.objective(a, outputs), 0.0, np.inf
         for _ in range(max_rounds):
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
-            factor = Free(K, index, diagonal, self.intercept)
+            try:
+                factor = Free(K, index, diagonal, self.intercept)
+            except np.linalg.LinAlgError:  # an indefinite kernel: keep the point
+                break
             move = np.zeros_like(a)
             move[index], beta = factor.solve(-gradient[index], 0.0)
             gap = self.gap(a, outputs, beta)

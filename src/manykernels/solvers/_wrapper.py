@@ -2,12 +2,14 @@
 
 Each outer step combines the kernels of the active examples, solves the box QP there, multiplies every active kernel
 with `a`, and asks a weight step for new weights. When the gap on the active examples is small enough the whole data
-set is visited: either the gap holds there too, or the examples and kernels that violate it join. So an outer step
-costs a fraction of a pass over the kernels, and a fit a few passes.
+set is visited in float64: either the gap holds there too, or the examples that violate it join. So an outer step
+costs a fraction of a pass over the kernels, and a fit a few passes. The block of the machine is float32 where `tol`
+allows it, until that turns out to be too coarse for the problem.
 """
 
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +37,16 @@ class State:
     slack: float  # absolute gap that the weight step need not go below
 
 
+class Point(NamedTuple):
+    """A point that was evaluated: its support (sorted), the exact outputs there (T, |support|), and q."""
+
+    theta: np.ndarray
+    a: np.ndarray
+    support: np.ndarray
+    outputs: np.ndarray
+    q: np.ndarray
+
+
 class Wrapper:
     """Alternates the machine and a weight step; see the module.
 
@@ -42,11 +54,10 @@ class Wrapper:
     and if not `step.retry()` gives others.
     """
 
-    def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None, weights_first=False):
+    def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None):
         self.problem, self.step, self.tol, self.max_iter = problem, step, tol, max_iter
         self.monitor = monitor or (lambda record: None)
         self.dtype = np.float32 if tol >= 1e-4 else np.float64
-        self.rounding = 16 * float(np.finfo(self.dtype).eps)
         bank, loss = problem.bank, problem.loss
         self.kernels = problem.kernels
         M = len(self.kernels)
@@ -70,12 +81,13 @@ class Wrapper:
             with limit_blas(1):
                 self._iterate()
         except KeyboardInterrupt:
-            close_pool()
             interrupted = True
-            if self.best is None:
-                if self.last is None:
-                    raise
-                self._visit(0)
+            if self.last is None:
+                raise
+            self._certify()
+        finally:
+            if interrupted:
+                close_pool()
         best = self.best
         theta = np.zeros(self.problem.bank.M)
         theta[self.kernels] = best["theta"]
@@ -94,26 +106,30 @@ class Wrapper:
             slow, blurred = certificate.gap > 0.5 * gap, inner > 0.01 * self.scale * certificate.gap**2
             if slow and blurred:  # an error ε of the machine moves q, and with it the weights, by about √ε
                 self.effort = max(0.1 * self.effort, 1e-9)
-            primal, gap = certificate.primal, certificate.gap
-            whole = len(self.rows) == self.n
-            self._record(state, certificate, whole)
+            gap = certificate.gap
+            self._record(state, certificate)
+            if not np.isfinite(gap):
+                break
             if gap <= self.tol:
-                if whole:
-                    return
                 visits += 1
-                if visits == 1 and (1 + MARGIN) * self.history[-1]["n_support"] > MOST * len(self.rows):
-                    self._activate(np.arange(self.n))  # nearly all matter: no need to look
-                elif self._visit(visits) <= self.tol:
-                    return
                 before = None  # gap stays small: the weights are nearly right, so the next machine is solved well
-            elif before is None or self.step.judge(before - primal + inner):
-                before = primal
+                if visits == 1 and not self.whole and self._nearly_all_matter(state):
+                    self._activate(np.arange(self.n))
+                    continue
+                certificate, outputs, b = self._certify()
+                if certificate.gap <= self.tol:
+                    return
+                if not self.whole:
+                    self._grow(outputs, b, visits)
+                    continue
+                self.dtype, gap = np.float64, certificate.gap  # float32 has promised too much
+            if before is None or self.step.judge(before - certificate.primal + inner):
+                before = certificate.primal
                 self.theta = self.step.propose(state)
                 self.a[:, self.rows] = state.a
             else:
                 self.theta = self.step.retry()
-        if self.best is None or len(self.rows) < self.n:
-            self._visit(0)
+        self._certify()
 
     def _first_rows(self):
         """The support of a warm start, or an even spread over each class; all examples where the set is small."""
@@ -157,89 +173,85 @@ class Wrapper:
         return weights
 
     def _evaluate(self, gap):
-        """Solves the machine at θ on the active rows: (state, (primal, dual, gap), inner gap)."""
+        """Solves the machine at θ on the active rows: (state, certificate there, inner gap)."""
         problem, rows = self.problem, self.rows
         K = self.bank.combined(
             self._full(self.theta), self.cols, self.cols, dtype=self.dtype, shifted=problem.intercept
         )
-        inner = 0.0
-        a, b = self.a[:, rows], self.b
-        target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol) / len(self.machines)
+        a, b, inner = self.a[:, rows], self.b, 0.0
+        target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)
         for t, machine in enumerate(self.machines):
-            a[t], outputs, b[t], g = machine.solve(K, a[t], target)
-            inner += g
+            a[t], _, b[t], part = machine.solve(K, a[t], target / len(self.machines))
+            inner += part
         self.a[:, rows] = a
         moving = np.array([machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)])
         support = np.flatnonzero(((a != 0) | moving).any(axis=0))
         at = self.local[support]
-        P = self.bank.products(a[:, support].astype(self.dtype), at, at, self.picked)
+        P = self.bank.products(a[:, support], at, at, self.picked)
         q = np.einsum("tmi,ti->m", P, a[:, support])
         exact = np.einsum("m,tmi->ti", self.theta, P)
         outputs = np.array([matvec(K, a_t) for a_t in a])
+        error = exact - outputs[:, support]
         if problem.loss.total:  # K is known up to a constant, which shows where Σ a is not 0
-            outputs += (exact - outputs[:, support]).mean(axis=1, keepdims=True)
+            outputs += error.mean(axis=1, keepdims=True)
+            error -= error.mean(axis=1, keepdims=True)
         outputs[:, support] = exact
-        for t, machine in enumerate(self.machines):
-            if problem.intercept:
-                b[t] = problem.loss.intercept(machine.y, outputs[t], machine.c)
-        self.b, self.last = b, (self.theta, self.a.copy(), rows, outputs, q)
-        losses = problem.losses(outputs, b, rows)
+        noise = float(np.sum(problem.c[:, rows[support]] * np.abs(error)))
+        if problem.intercept:
+            b = np.array([problem.loss.intercept(m.y, f, m.c) for m, f in zip(self.machines, outputs, strict=True)])
+        everywhere = np.zeros_like(self.a)
+        everywhere[:, rows] = a
+        self.b, self.last = b, Point(self.theta, everywhere, rows[support], exact, q)
         conjugates = np.array([m.loss.dual_value(m.y, m.c, a_t) for m, a_t in zip(self.machines, a, strict=True)])
-        certificate = problem.certificate(losses, conjugates, b, self.theta, q, self.rounding)
+        certificate = problem.certificate(problem.losses(outputs, b, rows), conjugates, b, self.theta, q)
         self.scale = certificate.scale
+        if noise > 0.3 * self.scale * max(self.tol, certificate.gap) or inner > 3 * target:
+            self.dtype = np.float64  # float32 is too coarse for this problem
         state = State(problem, self.theta, q, a, support, P, K, self.machines, 0.2 * self.tol * self.scale)
         return state, certificate, inner
 
-    def _visit(self, visits):
-        """The gap on all examples at the point last evaluated; the examples that matter become the active set."""
+    def _certify(self):
+        """(certificate, outputs, b) of the point last evaluated, on all examples and in float64; keeps the best."""
         problem = self.problem
-        self.theta, self.a, rows, active_outputs, q = self.last
-        rest = np.setdiff1d(np.arange(self.n), rows)
-        self.a[:, rest] = 0.0
-        theta = np.zeros(problem.bank.M)
-        theta[self.kernels] = self.theta
+        theta, self.a, support, exact, q = self.last
+        self.theta, self.a = theta, self.a.copy()
+        kernels = self.kernels[theta > 0]
+        rest = np.setdiff1d(np.arange(self.n), support)
         outputs = np.empty((problem.n_outputs, self.n))
-        outputs[:, rows] = active_outputs
-        outputs[:, rest] = self._outputs(theta, np.flatnonzero((self.a != 0).any(axis=0)), rest)
-        b = np.array([
-            problem.loss.intercept(y, f, c) if problem.intercept else 0.0
-            for y, f, c in zip(problem.Y, outputs, problem.c, strict=True)
-        ])  # fmt: skip
-        certificate = problem.certificate(
-            problem.losses(outputs, b), problem.conjugates(self.a), b, self.theta, q, self.rounding
-        )
-        self._keep(certificate, b)
-        if certificate.gap <= self.tol:
-            return certificate.gap
+        outputs[:, support] = exact
+        step = max(1, 2**26 // (problem.n_outputs * max(len(kernels), 1)))
+        for i in range(0, len(rest), step):
+            P = problem.bank.products(self.a[:, support], support, rest[i : i + step], kernels)
+            outputs[:, rest[i : i + step]] = np.einsum("m,tmi->ti", theta[theta > 0], P)
+        b = np.zeros(problem.n_outputs)
+        if problem.intercept:
+            parts = zip(problem.Y, outputs, problem.c, strict=True)
+            b = np.array([problem.loss.intercept(y, f, c) for y, f, c in parts])
+        certificate = problem.certificate(problem.losses(outputs, b), problem.conjugates(self.a), b, theta, q)
+        if self.best is None or not self.best["gap"] <= certificate.gap:
+            self.best = {"theta": theta, "a": self.a.copy(), "b": b, **certificate._asdict()}
+        self.history[-1].update(primal=certificate.primal, dual=certificate.dual, gap=certificate.gap, certified=True)
+        return certificate, outputs, b
+
+    def _nearly_all_matter(self, state):
+        return (1 + MARGIN) * np.count_nonzero(state.a.any(axis=0)) > MOST * len(self.rows)
+
+    def _grow(self, outputs, b, visits):
+        """Makes the examples that matter at these outputs the active set; from the third time on none leaves it."""
+        problem = self.problem
         slack = np.min([
             Machine(problem.loss, y, c, problem.intercept).slack(a, f, b_t)
             for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
         ], axis=0)  # fmt: skip
         needed = max(int((1 + MARGIN) * np.count_nonzero(slack <= 0)), FIRST)
         keep = np.argsort(slack, kind="stable")[:needed] if needed < MOST * self.n else np.arange(self.n)
-        self._activate(np.union1d(keep, rows) if visits > 2 else np.sort(keep))
-        return certificate.gap
+        self._activate(np.union1d(keep, self.rows) if visits > 2 else np.sort(keep))
 
-    def _outputs(self, theta, support, rows):
-        out = np.empty((self.problem.n_outputs, len(rows)))
-        step = max(1, int(2**26 // max(len(support), 1)))
-        for i in range(0, len(rows), step):
-            block = self.problem.bank.combined(theta, rows[i : i + step], support, dtype=self.dtype)
-            out[:, i : i + step] = self.a[:, support] @ block.T
-        return out
-
-    def _keep(self, certificate, b):
-        """Remembers the point of least certified gap."""
-        if self.best is None or certificate.gap < self.best["gap"]:
-            self.best = {"theta": self.theta.copy(), "a": self.a.copy(), "b": np.array(b), **certificate._asdict()}
-
-    def _record(self, state, certificate, whole):
-        if whole:
-            self._keep(certificate, self.b)
+    def _record(self, state, certificate):
         record = {
             "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
             "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,
-            "certified": whole, "n_active": len(self.rows),
+            "certified": False, "n_active": len(self.rows),
             "n_support": int((state.a != 0).any(axis=0).sum()), "n_kernels": int(np.count_nonzero(self.theta)),
         }  # fmt: skip
         self.history.append(record)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._wrapper import Wrapper
 
-NEEDS = ("value", "conjugate", "weights_from_norms", "start")
+NEEDS = ("value", "conjugate", "weights_from_norms", "prox", "start")
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
