@@ -17,7 +17,7 @@ from .._threads import close_pool, limit_blas
 from ..solution import Solution
 from ._machine import Machine, matvec
 
-FIRST = 600  # examples of the first active set
+FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
@@ -38,13 +38,18 @@ class State:
 
 
 class Point(NamedTuple):
-    """A point that was evaluated: its support (sorted), the exact outputs there (T, |support|), and q."""
+    """A point that was evaluated: its support (sorted), q, and the outputs (T, |known|) that are known well enough.
+
+    Those are exact on the support; elsewhere they are the block's, where they lie so far from mattering that its
+    rounding cannot change the loss.
+    """
 
     theta: np.ndarray
     a: np.ndarray
     support: np.ndarray
-    outputs: np.ndarray
     q: np.ndarray
+    known: np.ndarray
+    outputs: np.ndarray
 
 
 class Wrapper:
@@ -201,7 +206,12 @@ class Wrapper:
             b = np.array([problem.loss.intercept(m.y, f, m.c) for m, f in zip(self.machines, outputs, strict=True)])
         everywhere = np.zeros_like(self.a)
         everywhere[:, rows] = a
-        self.b, self.last = b, Point(self.theta, everywhere, rows[support], exact, q)
+        margin = 10 * np.abs(error).max(initial=0.0) + 1e-6
+        parts = zip(self.machines, a, outputs, b, strict=True)
+        known = np.all([machine.slack(*part) > margin for machine, *part in parts], axis=0)
+        known[support] = True
+        self.b = b
+        self.last = Point(self.theta, everywhere, rows[support], q, rows[known], outputs[:, known])
         conjugates = np.array([m.loss.dual_value(m.y, m.c, a_t) for m, a_t in zip(self.machines, a, strict=True)])
         certificate = problem.certificate(problem.losses(outputs, b, rows), conjugates, b, self.theta, q)
         self.scale = certificate.scale
@@ -213,12 +223,12 @@ class Wrapper:
     def _certify(self):
         """(certificate, outputs, b) of the point last evaluated, on all examples and in float64; keeps the best."""
         problem = self.problem
-        theta, self.a, support, exact, q = self.last
-        self.theta, self.a = theta, self.a.copy()
+        theta, a, support, q, known, known_outputs = self.last
+        self.theta, self.a = theta, a.copy()
         kernels = self.kernels[theta > 0]
-        rest = np.setdiff1d(np.arange(self.n), support)
+        rest = np.setdiff1d(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
-        outputs[:, support] = exact
+        outputs[:, known] = known_outputs
         step = max(1, 2**26 // (problem.n_outputs * max(len(kernels), 1)))
         for i in range(0, len(rest), step):
             P = problem.bank.products(self.a[:, support], support, rest[i : i + step], kernels)
