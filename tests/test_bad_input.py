@@ -103,6 +103,8 @@ def test_wrong_stacks_at_prediction():
         (dict(multi_class="ovo"), "multi_class='ovo'.*shared"),
         (dict(loss="nonsense"), "nonsense"),
         (dict(loss="huber"), "huber.*hinge"),
+        (dict(loss="level_set"), "level_set.*hinge"),
+        (dict(solver=3), "3"),
         (dict(solver="magic"), "magic"),
         (dict(n_jobs=0), "n_jobs=0"),
         (dict(memory_limit="lots"), "memory_limit='lots'.*4GB"),

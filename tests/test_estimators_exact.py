@@ -52,6 +52,13 @@ class TestEqualToScikitLearn:
         theirs = KernelRidge(alpha=1 / 4, kernel="precomputed").fit(self.total(kernels, X), y)
         np.testing.assert_allclose(ours.predict(X), theirs.predict(self.total(kernels, X)), atol=1e-3)
 
+    def test_least_squares_classifier(self, kernels, p, classes):
+        X, y = classes
+        options = dict(regularizer=p, loss="squared", C=2.0, fit_intercept=False)
+        ours = MKLClassifier(kernels, **options, **TOL).fit(X, y)
+        theirs = KernelRidge(alpha=1 / 4, kernel="precomputed").fit(self.total(kernels, X), 2.0 * y - 1)
+        np.testing.assert_allclose(ours.decision_function(X), theirs.predict(self.total(kernels, X)), atol=1e-3)
+
     def test_one_class_svm(self, kernels, p, reals):
         X, _ = reals
         ours = MKLOneClass(kernels, regularizer=p, nu=0.3, **TOL).fit(X)
@@ -72,7 +79,9 @@ MODELS = {
     "epsilon_insensitive": MKLRegressor(tol=1e-8),
     "squared": MKLRegressor(loss="squared", tol=1e-8),
     "huber": MKLRegressor(loss="huber", tol=1e-8),
+    "squared classes": MKLClassifier(loss="squared", class_weight="balanced", tol=1e-8),
     "one_class": MKLOneClass(tol=1e-8),
+    "level_set": MKLOneClass(formulation="level_set", tol=1e-8),
 }
 
 

@@ -1,19 +1,24 @@
 """`save` and `load`: the same model back, no pickle, and honest errors."""
 
 import json
+import pickle
 import zipfile
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.gaussian_process.kernels import RationalQuadratic
 from sklearn.metrics.pairwise import laplacian_kernel
 
 import manykernels
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels import regularizers as r
 from manykernels.estimators import persist
-from manykernels.kernels import RBF, Linear, Polynomial
+from manykernels.inspect import weights_table
+from manykernels.kernels import RBF, Linear, Polynomial, rbf_grid
+from manykernels.solvers import Solver
 
 X, y = make_classification(60, 6, random_state=0)
 KERNELS = [
@@ -49,6 +54,49 @@ def test_every_kind_of_data_is_saved(kind, tmp_path):
     again = manykernels.load(tmp_path / "model.mk")
     np.testing.assert_array_equal(again.decision_function(data), model.decision_function(data))
     assert again.fit(data, y).score(data, y) > 0.8
+
+
+REGULARIZERS = [
+    r.LpNorm(1),
+    r.WeightedLpNorm(2, [1, 2, 3]),
+    r.ElasticNet(0.5),
+    r.MixedNorm(0.5, 3),
+    r.NonIsotropic(np.eye(3) + 0.2),
+    r.Ball([0.3, 0.3, 0.3], 0.1),
+    r.Entropy(0.1),
+    r.LpPenalty(2, 1.0),
+    r.LpSum(1),
+    r.BlockElasticNet(0.5),
+    r.BlockNorm(3),
+    r.BlockSum(3),
+    r.Wedge(),
+    r.EmpiricalBayes("learn"),
+    r.Fixed([1, 2, 3]),
+    r.Align(),
+]
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=lambda value: type(value).__name__)
+def test_every_regularizer_passes_through_the_estimators(regularizer, tmp_path):
+    model = MKLClassifier(rbf_grid(gammas=(0.1, 0.5, 2.0)), regularizer=regularizer, loss="squared").fit(X, y)
+    assert model.kernel_weights_.shape == (3,) and (model.kernel_weights_ >= 0).all() and model.score(X, y) > 0.85
+    nan = isinstance(regularizer, r.EmpiricalBayes)
+    assert np.isnan(model.duality_gap_) if nan else model.duality_gap_ <= model.tol
+    assert len(model.history_) >= 1 and weights_table(model).row_count >= 1
+    assert clone(model).get_params()["regularizer"] == regularizer
+    model.save(tmp_path / "model.mk")
+    for again in (manykernels.load(tmp_path / "model.mk"), pickle.loads(pickle.dumps(model))):
+        assert again.regularizer == regularizer
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_a_solver_with_options_is_a_parameter_like_others(tmp_path):
+    model = clone(MKLClassifier(KERNELS[:2], solver=Solver("analytic"))).fit(X, y)
+    model.save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk")
+    assert again.solver == model.solver == Solver("analytic") and repr(again) == repr(model)
+    named = MKLClassifier(KERNELS[:2], solver="analytic").fit(X, y)
+    np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
 
 
 def test_a_callable_that_cannot_be_saved_is_named(tmp_path):
@@ -90,3 +138,8 @@ def test_a_file_cannot_name_code_outside_the_package():
     for module, name in (("os", "system"), ("manykernels.estimators.persist", "zipfile")):
         with pytest.raises(ValueError, match="not part of this release"):
             persist._find({"module": module, "name": name}, persist._CLASSES)
+    for name in ("check_number", "MKLBase"):  # allowed by name, but never called
+        node = {"is": "named", "number": 0, "module": "manykernels.estimators.validation", "name": name, "items": []}
+        node["module"] = "manykernels.estimators._base" if name == "MKLBase" else node["module"]
+        with pytest.raises(ValueError, match="where a tuple should be"):
+            persist._decode(node, {}, {})

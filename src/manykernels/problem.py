@@ -4,7 +4,8 @@
     max over a, Σ_i a_ti = total :  − Σ_ti c_ti V*(y_ti, −a_ti / c_ti) − Ω*( ½ Σ_t a_tᵀ K_m a_t )_m
 
 T problems (one row of Y each) share the weights θ; T = 1 is the usual case. At f_tm = θ_m Σ_i a_ti k_m(x_i, ·) the
-norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance are left out: their weight is 0.
+norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance are left out: their weight is 0. Where Ω* is an
+indicator the dual point is `a` scaled back into its domain.
 """
 
 from typing import NamedTuple
@@ -25,13 +26,20 @@ class Problem:
     """Loss, regularizer and bank with the targets Y (T, n), the costs c (T, n) and an intercept or none."""
 
     def __init__(self, bank, Y, loss, regularizer, c=1.0, intercept=True):
-        self.bank, self.loss, self.regularizer, self.intercept = bank, loss, regularizer, intercept
+        self.bank, self.loss, self.intercept = bank, loss, intercept
+        self.kernels = np.flatnonzero(bank.usable)
+        self.regularizer = regularizer.restrict(self.kernels, bank.M)
         self.Y = np.atleast_2d(np.asarray(Y, dtype=np.float64))
         self.c = np.broadcast_to(np.asarray(c, dtype=np.float64), self.Y.shape)
         if self.Y.shape[1] != bank.n:
             raise ValueError(f"Y has {self.Y.shape[1]} examples, the kernels have {bank.n}")
         if loss.total and not intercept:
             raise ValueError(f"the {loss.name} loss is defined with an intercept; use intercept=True")
+        if loss.total and not self.regularizer.bounded:
+            raise ValueError(
+                f"regularizer={regularizer!r} grows like ‖f‖, not ‖f‖²: the {loss.name} problem is then unbounded; "
+                "use LpNorm(1) instead"
+            )
         if loss.interior and intercept:
             for y, cost in zip(self.Y, self.c, strict=True):
                 if len(np.unique(y[cost > 0])) < 2:
@@ -39,7 +47,6 @@ class Problem:
                         f"y has one class only among the examples with weight: the {loss.name} loss then has no "
                         "minimum; leave the class out or use loss='hinge'"
                     )
-        self.kernels = np.flatnonzero(bank.usable)
 
     @property
     def n_outputs(self):
@@ -52,17 +59,18 @@ class Problem:
             c[rows] @ self.loss.value(y[rows], f_t) for y, c, f_t in zip(self.Y, self.c, f, strict=True)
         ])  # fmt: skip
 
-    def conjugates(self, a):
-        """Σ c V*(y, −a / c), (T,)."""
-        return np.array([self.loss.dual_value(*parts) for parts in zip(self.Y, self.c, a, strict=True)])
+    def conjugates(self, a, rows=slice(None)):
+        """Σ c V*(y, −a / c) over the rows, (T,)."""
+        parts = zip(self.Y[:, rows], self.c[:, rows], a, strict=True)
+        return np.array([self.loss.dual_value(*part) for part in parts])
 
-    def certificate(self, losses, conjugates, b, theta, q):
-        """The `Certificate` from the sums above and q_m = Σ_t a_tᵀ K_m a_t over the usable kernels."""
+    def certificate(self, losses, a, b, theta, q, rows=slice(None)):
+        """The `Certificate` at a (T, |rows|), 0 elsewhere, from the losses and q_m = Σ_t a_tᵀ K_m a_t."""
         offset = self.loss.total * float(np.sum(b))
-        norms = 0.5 * float(theta @ q)
-        omega = self.regularizer.value(theta)
-        primal = float(np.sum(losses)) + offset + norms + omega
-        dual = -float(np.sum(conjugates)) - self.regularizer.conjugate(0.5 * np.maximum(q, 0.0))
-        scale = float(np.sum(losses)) + norms + abs(omega) + abs(offset)
-        scale = max(scale, 1e-12 * float(self.c.sum()), 1e-300)
+        risk, q = float(np.sum(losses)), np.maximum(q, 0.0)
+        norms, omega = self.regularizer.penalty(theta, q)
+        primal = risk + offset + norms + omega
+        t = self.regularizer.shrink(0.5 * q)
+        dual = -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
+        scale = max(risk + norms + abs(omega) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
         return Certificate(primal, dual, max(primal - dual, 0.0) / scale, scale)

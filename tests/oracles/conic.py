@@ -2,6 +2,7 @@
 
 import contextlib
 import warnings
+from numbers import Real
 
 import cvxpy as cp
 import numpy as np
@@ -16,14 +17,46 @@ LOSSES = {  # V(y, f), elementwise
     "epsilon_insensitive": lambda y, f, epsilon=0.1: cp.pos(cp.abs(y - f) - epsilon),
     "huber": lambda y, f, delta=1.35: cp.huber(y - f, delta) / 2,
     "one_class": lambda y, f: cp.pos(-f),
+    "level_set": lambda y, f: cp.pos(1 - f),
+}
+
+WEIGHTS = {  # Ω(θ) as a penalty and constraints on an explicit θ ≥ 0, by the name of the regularizer
+    "ElasticNet": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum_squares(t) <= 1]),
+    "MixedNorm": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum(_powers(t, o.p)) <= 1]),
+    "WeightedLpNorm": lambda o, t: (0, [o.weights @ _powers(t, o.p) <= 1]),
+    "Ball": lambda o, t: (0, [cp.norm(t - o.center) <= o.radius]),
+    "NonIsotropic": lambda o, t: (0, [cp.norm(np.linalg.inv(np.linalg.cholesky(o.E)) @ t) <= 1]),
+    "Entropy": lambda o, t: (-0.5 * o.lam * cp.sum(cp.entr(t)), [cp.sum(t) == 1]),
+    "LpPenalty": lambda o, t: _squared_norm(t, o.p, o.mu),
+    "LpSum": lambda o, t: (cp.sum(_powers(t, o.p)) / (2 * o.p), []),
+    "Wedge": lambda o, t: (0.5 * cp.sum(t), [cp.diff(t) <= 0]),
+}
+
+BLOCKS = {  # a penalty in the norms ‖f_m‖ and its constraints, and the weights that belong to the norms
+    "BlockElasticNet": (
+        lambda o, n: ((1 - o.lam) * cp.sum(n) + o.lam / 2 * cp.sum_squares(n), []),
+        lambda o, n: n / ((1 - o.lam) + o.lam * n) if o.lam < 1 else np.ones_like(n),
+    ),
+    "Fixed": (
+        lambda o, n: (cp.sum(cp.multiply(0.5 / o.weights, cp.square(n))), []),
+        lambda o, n: o.weights,
+    ),
+    "BlockNorm": (
+        lambda o, n: _squared_norm(n, o.q, 1.0),
+        lambda o, n: np.sum(n**o.q) ** ((o.q - 2) / o.q) * np.maximum(n, 1e-12) ** (2 - o.q),
+    ),
+    "BlockSum": (
+        lambda o, n: (cp.sum(_powers(n, o.q)) / o.q, []),
+        lambda o, n: np.maximum(n, 1e-12) ** (2 - o.q),
+    ),
 }
 
 
 def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.5, **params):
-    """min C Σ w V(y, f + b) + ½ Σ_m ‖f_m‖²/θ_m over f_m, b, ‖θ‖_p ≤ 1: the objective, theta, f = Σ f_m and b.
+    """min C Σ w V(y, f + b) + ½ Σ_m ‖f_m‖²/θ_m + Ω(θ) over f_m, b, θ: the objective, theta, f = Σ f_m and b.
 
-    The weights are minimised out: ½ ‖(‖f_m‖)_m‖_r² with r = 2p/(p + 1), f_m = L_m β_m, K_m = L_m L_mᵀ.
-    Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added.
+    p is a number, for ‖θ‖_p ≤ 1, or a regularizer that WEIGHTS or BLOCKS knows; f_m = L_m β_m with K_m = L_m L_mᵀ.
+    Y of shape (T, n) shares θ among T outputs. For one_class, C w is w/(ν Σw) and + b is added; level_set has no b.
     """
     Y = np.atleast_2d(np.asarray(y, dtype=float))
     T, n = Y.shape
@@ -33,18 +66,37 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     betas = [cp.Variable((L.shape[1], T)) for L in factors]
     f = sum(L @ beta for L, beta in zip(factors, betas, strict=True))  # (n, T)
     b = cp.Variable((1, T))
-    norms = cp.hstack([cp.norm(beta, "fro") for beta in betas])
-    s, constraints = _block_norm(norms, 2.0 if p == np.inf else 2 * p / (p + 1))
+    penalty, constraints, theta = _penalty(p, betas)
     risk = cp.sum(cp.multiply(c.T, LOSSES[loss](Y.T, f + np.ones((n, 1)) @ b, **params)))
     extra = cp.sum(b) if loss == "one_class" else 0
-    if not intercept:
-        constraints.append(b == 0)
-    problem = cp.Problem(cp.Minimize(risk + extra + 0.5 * cp.square(s)), constraints)
+    if not intercept or loss == "level_set":
+        constraints = [*constraints, b == 0]
+    problem = cp.Problem(cp.Minimize(risk + extra + penalty), constraints)
     _solve(problem)
-    theta = norms.value ** (2 / (p + 1))
-    theta = np.ones(len(Ks)) if p == np.inf else theta / np.sum(theta**p) ** (1 / p)
     shape = (lambda v: v) if np.ndim(y) == 2 else (lambda v: v[0])
-    return {"objective": problem.value, "theta": theta, "f": shape(f.value.T), "b": shape(b.value[0])}
+    return {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
+
+
+def _penalty(p, betas):
+    """½ Σ ‖f_m‖²/θ_m + Ω(θ), its constraints, and a function that tells θ afterwards."""
+    norms = cp.hstack([cp.norm(beta, "fro") for beta in betas])
+    name = type(p).__name__
+    if isinstance(p, Real) or name == "LpNorm":  # the weights are minimised out: ½ ‖norms‖_r² with r = 2p/(p + 1)
+        p = p if isinstance(p, Real) else p.p
+        penalty, constraints = _squared_norm(norms, 2.0 if p == np.inf else 2 * p / (p + 1), 1.0)
+        return penalty, constraints, lambda: _lp_weights(norms.value, p)
+    if name in BLOCKS:
+        build, weights = BLOCKS[name]
+        return *build(p, norms), lambda: weights(p, norms.value)
+    theta, ratios = cp.Variable(len(betas), nonneg=True), cp.Variable(len(betas))  # ‖f_m‖²/θ_m, also where both are 0
+    omega, constraints = WEIGHTS[name](p, theta)
+    above = [cp.quad_over_lin(beta, theta[m]) <= ratios[m] for m, beta in enumerate(betas)]
+    return cp.sum(ratios) / 2 + omega, [*constraints, *above], lambda: np.maximum(theta.value, 0.0)
+
+
+def _lp_weights(norms, p):
+    theta = np.maximum(norms, 0.0) ** (2 / (p + 1))
+    return np.ones(len(norms)) if p == np.inf else theta / np.sum(theta**p) ** (1 / p)
 
 
 CAREFUL = {
@@ -74,10 +126,16 @@ def _factor(K):
     return vectors[:, keep] * np.sqrt(values[keep])
 
 
-def _block_norm(t, r):
-    """A variable s and the constraints of ‖t‖_r ≤ s, by power cones: t_m ≤ u_m^{1/r} s^{1−1/r}, Σ u = s."""
+def _powers(t, p):
+    """t^p for t ≥ 0, elementwise."""
+    return t if p == 1 else cp.square(t) if p == 2 else cp.power(t, p, approx=False)
+
+
+def _squared_norm(t, r, scale):
+    """(scale/2) ‖t‖_r² for t ≥ 0 and its constraints, by power cones: t_m ≤ u_m^{1/r} s^{1−1/r}, Σ u = s."""
     s = cp.Variable(nonneg=True)
-    if r in (1.0, 2.0):
-        return s, [cp.norm(t, int(r)) <= s]
+    if r in (1.0, 2.0, np.inf):
+        return scale / 2 * cp.square(s), [cp.norm(t, "inf" if r == np.inf else int(r)) <= s]
     u, v = cp.Variable(t.shape), cp.Variable(t.shape)
-    return s, [t <= v, cp.sum(u) <= s, cp.PowCone3D(u, s * np.ones(t.shape), v, 1 / r)]
+    cones = cp.PowCone3D(u, s * np.ones(t.shape), v, 1 / r)
+    return scale / 2 * cp.square(s), [t <= v, cp.sum(u) <= s, cones]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conic import LOSSES, solve_conic
+from conic import BLOCKS, LOSSES, WEIGHTS, solve_conic
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR, OneClassSVM
@@ -88,3 +88,60 @@ def test_shared_weights_of_equal_outputs_double_one_output(loss):
     np.testing.assert_allclose(two["theta"], one["theta"], atol=1e-4)
     np.testing.assert_allclose(two["f"], [one["f"], -one["f"]], atol=1e-4)
     assert two["b"].shape == (2,)
+
+
+OMEGAS = [
+    regularizers.ElasticNet(0.6),
+    regularizers.MixedNorm(0.4, 3),
+    regularizers.MixedNorm(0.4, 1.3),
+    regularizers.WeightedLpNorm(1, [0.5, 1, 2]),
+    regularizers.WeightedLpNorm(1.5, [0.5, 1, 2]),
+    regularizers.Ball([0.5, 1, 2], 0.7),
+    regularizers.NonIsotropic(np.eye(3) - 0.3),
+    regularizers.Fixed([0.5, 1, 2]),
+    regularizers.Entropy(0.5),
+    regularizers.LpPenalty(1, 2.0),
+    regularizers.LpPenalty(1.5, 0.3),
+    regularizers.LpPenalty(np.inf, 1.0),
+    regularizers.LpSum(1),
+    regularizers.LpSum(1.3),
+    regularizers.LpSum(3),
+    regularizers.Wedge(),
+    regularizers.BlockElasticNet(0),
+    regularizers.BlockElasticNet(0.4),
+    regularizers.BlockElasticNet(1),
+    regularizers.BlockNorm(3),
+    regularizers.BlockSum(3),
+]
+
+
+def test_every_regularizer_of_the_oracle_is_here():
+    assert {type(omega).__name__ for omega in OMEGAS} == {*WEIGHTS, *BLOCKS}
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("omega", OMEGAS, ids=lambda omega: repr(omega)[:40])
+def test_regularizers_are_certified_by_weak_duality_and_stationary_weights(omega, loss):
+    """The dual point of the oracle's predictor closes the gap, and its weights at fixed θ give the same objective."""
+    V, y = losses.get(loss), BINARY if loss == "logistic" else REAL
+    ours = solve_conic(KS, y, loss, omega, C=2.0)
+    a = -2.0 * V.gradient(y, ours["f"] + ours["b"])
+    a -= a.mean()
+    s = 0.5 * np.einsum("i,mij,j->m", a, KS, a)
+    t = omega.shrink(s)
+    dual = -V.dual_value(y, 2.0, t * a) - omega.conjugate(t**2 * s)
+    assert ours["objective"] == pytest.approx(dual, rel=1e-5)
+    norms, value = omega.penalty(ours["theta"], 2 * s)
+    f = np.einsum("m,mij,j->i", ours["theta"], KS, a)
+    np.testing.assert_allclose(f, ours["f"], atol=2e-3)
+    # rounding may leave weights a little outside their domain
+    assert value == np.inf or 2.0 * V.value(y, f + ours["b"]).sum() + norms + value >= ours["objective"] * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("omega", "p"), [(regularizers.LpNorm(1.5), 1.5), (regularizers.ElasticNet(1), 1), (regularizers.ElasticNet(0), 2)]
+)
+def test_regularizers_that_are_an_lp_norm_agree_with_the_number(omega, p):
+    one, other = solve_conic(KS, BINARY, "hinge", omega), solve_conic(KS, BINARY, "hinge", p)
+    assert one["objective"] == pytest.approx(other["objective"], rel=1e-7)
+    np.testing.assert_allclose(one["f"], other["f"], atol=1e-4)

@@ -3,23 +3,31 @@
 import copy
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ..kernels._pairs import Pairs, Side
 from ..kernels._wrap import len_
 from ..kernels.normalize import inverse_root
+from ..kernels.tasks import ALL, SAME
 from ._tables import LOG2E
 
 
 class Group:
-    """The kernels `members` that share a base on one view: what turns a base block into all of them."""
+    """The kernels `members` that share a base on one view: what turns a base block into all of them.
 
-    def __init__(self, view, kernels, members, X, dtype):
-        self.view, self.members = view, np.array(members)
+    `task` is ALL, or the one task that they compare; SAME ones compare any task with itself, times `n_tasks`.
+    """
+
+    task, n_tasks = ALL, 1
+
+    def __init__(self, view, kernels, members, X, dtype, task=ALL, n_tasks=1):
+        self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
         self.kernels = [kernels[m] for m in members]
         base = self.kernels[0].base
         pairs = {None: Called, "gram": Gram}.get(base)
         self.pairs = Pairs(base, X, dtype) if pairs is None else pairs(self.kernels[0], dtype)
         forms = [(1, 1.0, 0.0) if base is None else kernel.form() for kernel in self.kernels]
+        forms = [None] * len(forms) if task == SAME else forms  # not functions of the base alone
         self.generic = np.array([form is None for form in forms])
         forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
         self.degree = forms[:, 0].astype(np.int64)
@@ -50,6 +58,10 @@ class Group:
         factor = np.ones((self.members.size, len_(view.X)))
         if view.present is not None:
             factor *= view.present
+        if self.task >= 0:
+            factor *= view.task == self.task
+        if self.task == SAME:
+            side.task = view.task
         if normalize == "spherical":
             scaled = [not kernel.exempt for kernel in self.kernels]
             factor[scaled] *= inverse_root(self.diagonals(side))[scaled]
@@ -61,8 +73,10 @@ class Group:
         """k_m(x, x) before factors, (members, n) float64."""
         own = side.own.astype(np.float64)
         if self.pairs.kind is None:
-            return own[None]
-        return np.array([kernel.from_base(own, own.copy(), own, own) for kernel in self.kernels])
+            diagonals = own[None]
+        else:
+            diagonals = np.array([kernel.from_base(own, own.copy(), own, own) for kernel in self.kernels])
+        return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
 
     def pieces(self, B, left, right, chosen):
         """(block, the chosen kernels that are functions of it by `form`): B itself, then a block a generic kernel."""
@@ -70,7 +84,12 @@ class Group:
         if plain.size:
             yield B, plain
         for m in chosen[self.generic[chosen]]:
-            yield self.kernels[m].from_base(B, np.empty_like(B), left.own[:, None], right.own), np.array([m])
+            called = self.pairs.kind is None
+            K = B.copy() if called else self.kernels[m].from_base(B, np.empty_like(B), left.own[:, None], right.own)
+            if self.task == SAME:
+                equal = (left.task[:, None] == right.task) & (right.task >= 0)
+                K *= (self.n_tasks * equal).astype(K.dtype)
+            yield K, np.array([m])
 
     def indefinite(self, ms, block, left, right):
         """Those of the kernels ms of a block that break |k(x, y)|² <= k(x, x) k(y, y) in it."""
@@ -117,7 +136,9 @@ class Called:
         return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
 
     def block(self, left, right, out, hits=None):
-        out[:] = self.kernel(left.x, right.x)
+        if left.cache is not None and right.cache is not None:
+            return Pairs.block(self, left, right, out)  # reads it
+        out[:] = self.kernel.between(left.x, right.x)
         if hits is not None:
             out[hits] = left.own[hits[0]]
         return out
@@ -151,13 +172,43 @@ class Rows(Side):
         if x is not None:
             x = x[rows] if hasattr(x, "shape") else [x[i] for i in np.arange(len(x))[rows]]
         factor = None if self.factor is None else self.factor[:, rows]
-        return Rows(x, self.own[rows], None, None if self.index is None else self.index[rows], factor)
+        index, task = (None if v is None else v[rows] for v in (self.index, self.task))
+        return Rows(x, self.own[rows], None, index, factor, self.cache, task)
 
 
 def make_groups(kernel_list, views, dtype):
-    """One group per base and view; kernels that are called or fitted stay alone."""
-    members = {}
-    for m, (kernel, view) in enumerate(zip(kernel_list.kernels, kernel_list.view_of, strict=True)):
-        alone = m if kernel.base in (None, "gram") else -1
-        members.setdefault((int(view), kernel.base, alone), []).append(m)
-    return [Group(view, kernel_list.kernels, ms, views[view].X, dtype) for (view, _, _), ms in members.items()]
+    """One group per base, view and task, and per walk of string kernels; those called or fitted stay alone."""
+    from ._walks import WalkGroup
+
+    members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
+    for m, (kernel, view, task) in enumerate(of):
+        alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
+        members.setdefault((int(view), kernel.base or kernel.walk, alone, task), []).append(m)
+    n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
+    return [
+        (Group if kernel_list.kernels[ms[0]].walk is None else WalkGroup)(
+            view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks
+        )
+        for (view, _, _, task), ms in members.items()
+    ]
+
+
+def share(groups, sides):
+    """The sides, with one copy of the examples where groups differ in their tasks only."""
+    first = {}
+    for group, side in zip(groups, sides, strict=True):
+        if type(side) is Side:
+            twin = first.setdefault((group.view, group.pairs.kind), side)
+            side.x, side.own, side.square = twin.x, twin.own, twin.square
+    return sides
+
+
+def data_of(side):
+    """The array that holds the examples of a side."""
+    x = side.x.data if issparse(side.x) else side.x
+    return x if hasattr(x, "nbytes") else np.empty(0)
+
+
+def arrays_of(side):
+    """What a side holds."""
+    return [a for a in (data_of(side), side.own, side.square, side.factor, side.cache) if a is not None]

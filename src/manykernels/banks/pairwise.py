@@ -15,8 +15,9 @@ from ..kernels._pairs import Side
 from ..kernels._wrap import len_
 from ..kernels.normalize import check_choice, scales
 from ._base import Bank, Cross
-from ._groups import make_groups
-from ._tiles import BUFFERS, SMALLEST, Tiles, tile_shape
+from ._groups import arrays_of, data_of, make_groups, share
+from ._tiles import BUFFERS, SMALLEST, tile_shape
+from ._walks import WalkTiles
 from .dense import DenseBank, report_unusable, warn_indefinite
 
 
@@ -35,10 +36,10 @@ class PairwiseBank(Bank):
         self.n = len_(views[0].X)
         self.groups = make_groups(kernel_list, views, self.dtype)
         index = np.arange(self.n)
-        self.sides = [group.side(views[group.view], index, normalize) for group in self.groups]
+        self.sides = share(self.groups, [group.side(views[group.view], index, normalize) for group in self.groups])
         self._keep()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
-        self.tiles = Tiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, self._budget())
+        self.tiles = WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, self._budget())
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
@@ -49,7 +50,9 @@ class PairwiseBank(Bank):
         """Bytes left for tiles after the data; a ValueError where that is not one tile per thread."""
         if self.memory_limit is None:
             return None
-        held = sum(_size(side) for side in self.sides) + 8 * self.M * self.n
+        arrays = {id(array): array for side in self.sides for array in arrays_of(side)}
+        held = sum(array.nbytes for array in arrays.values()) + 8 * self.M * self.n
+        held += sum(array.nbytes for array in {id(x): x for x in map(data_of, self.sides)}.values())  # a part is taken
         block = BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
         if self.memory_limit < held + block:
             raise ValueError(
@@ -59,13 +62,21 @@ class PairwiseBank(Bank):
         return self.memory_limit - held
 
     def _keep(self):
-        """Keeps the base blocks of wide views in memory while they fit a quarter of memory_limit (2 GiB by default)."""
+        """Keeps base blocks of wide views and string kernels in memory while they fit a quarter of memory_limit.
+
+        (2 GiB where there is no limit.)
+        """
         room = 2**31 if self.memory_limit is None else self.memory_limit // 4
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
+        kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
+            strings = group.pairs.kind is None and group.kernels[0].strings
+            key = group.view, group.pairs.kind, id(group.kernels[0]) if strings else None
+            if (type(side) is Side or strings) and key in kept:
+                side.cache = kept[key]
             size = self.n**2 * self.dtype.itemsize
-            wide = type(side) is Side and side.cache is None and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
-            if not wide or size > room:
+            wide = strings or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
+            if not wide or side.cache is not None or size > room:
                 continue
             room -= size
             cache = np.empty((self.n, self.n), self.dtype)
@@ -78,7 +89,7 @@ class PairwiseBank(Bank):
                 cache[r0 + rows :, r0 : r0 + rows] = B[:, rows:].T
 
             run_blocks(work, range(0, self.n, rows), self.n_jobs)
-            side.cache = cache
+            side.cache = kept[key] = cache
 
     def _set_scale(self, weights, exempt):
         """The normalisation, from one pass over half of every kernel."""
@@ -160,20 +171,21 @@ class PairwiseBank(Bank):
         part._diagonals = self._diagonals[np.ix_(kernels, rows)]
         where = np.full(self.M, -1)
         where[kernels] = np.arange(kernels.size)
-        part.groups, part.sides = [], []
+        part.groups, part.sides, cut = [], [], {}
         for i, group, chosen in self.tiles.active(where >= 0):
             side = self.sides[i].take(rows)
             if side.factor is not None:
                 side.factor = side.factor[chosen]
             if side.cache is not None:
-                side.cache = side.cache[np.ix_(rows, rows)]
+                key = id(self.sides[i].cache)
+                cut[key] = side.cache = cut[key] if key in cut else side.cache[np.ix_(rows, rows)]
             if group.pairs.kind == "gram":
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))
             part.sides.append(replace(side, index=index))
         part.whole, mean = False, self.tiles.mean[kernels]
         part._keep()
-        part.tiles = Tiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
+        part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
 
     def cross(self, support):
@@ -195,8 +207,13 @@ class PairwiseCross(Cross):
             side = replace(side, cache=None).take(support)
             if group.pairs.kind == "gram":
                 side.x = None
+            elif hasattr(side.x, "compact"):  # sequences share their storage with all others
+                side.x = side.x.compact()
             self.sides.append(side.double(group.pairs.kind))
-        self.tiles = Tiles(groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget)
+        self.sides = share(groups, self.sides)
+        self.tiles = WalkTiles(
+            groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
+        )
 
     def _new(self, X, wanted, index=None):
         """The sides of new data for the groups with a wanted kernel, and their number of examples."""
@@ -276,9 +293,3 @@ def _writer(out, symmetric=False, layers=None):
 
 def _count(X):
     return len_(next(iter(X.values()))) if isinstance(X, dict) else len_(X)
-
-
-def _size(side):
-    """Bytes that a side holds, its examples twice: once more while a part of them is taken."""
-    x = side.x.data if issparse(side.x) else side.x
-    return sum(getattr(array, "nbytes", 0) for array in (x, x, side.own, side.square, side.factor, side.cache))

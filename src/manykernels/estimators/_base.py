@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .progress import show_progress
+from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
 from .warm import begin_from
 
@@ -30,7 +31,8 @@ class MKLBase(BaseEstimator):
         precomputed = self._is_precomputed()
         tags.input_tags.pairwise = precomputed
         tags.input_tags.three_d_array = precomputed
-        tags.input_tags.two_d_array = tags.input_tags.sparse = not precomputed
+        tags.input_tags.string = _reads_strings(self.kernels)
+        tags.input_tags.two_d_array = tags.input_tags.sparse = not (precomputed or tags.input_tags.string)
         return tags
 
     def _check_params(self):
@@ -41,7 +43,7 @@ class MKLBase(BaseEstimator):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
 
     def _check_X(self, X, *, reset):
-        """X as the banks take it; records (or, with reset=False, compares) the number and names of the features."""
+        """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         if self._is_precomputed():
             X = X if hasattr(X, "test_diagonals") else np.asarray(X)
             if len(X.shape) != 3:
@@ -52,9 +54,9 @@ class MKLBase(BaseEstimator):
             self._check_width(X.shape[1], "columns (training examples)", reset)
         elif _is_views(X):
             self._check_width(len(X), "views", reset)
-        elif hasattr(X, "iloc"):
+        elif hasattr(X, "iloc") and X.ndim == 2:
             X = validate_data(self, X, reset=reset, skip_check_array=True)
-        elif _holds_objects(X):
+        elif _holds_objects(X) or _reads_strings(self.kernels):
             self._check_width(1, "features", reset)
         else:
             finite = True if isinstance(self.kernels, str) else "allow-nan"  # a kernel may have missing="zero"
@@ -73,7 +75,15 @@ class MKLBase(BaseEstimator):
                 f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit."
             )
 
-    def _make_bank(self, X, weight):
+    def _new_X(self, X, task=None):
+        """New data X, of tasks `task`, as the fitted model takes them."""
+        X = self._check_X(X, reset=False)
+        known = getattr(self, "tasks_", None)
+        if task is None and known is None:
+            return X
+        return with_task(X, check_task(task, _n_examples(X), known, self._cross))
+
+    def _make_bank(self, X, weight, exact=False):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
@@ -85,31 +95,39 @@ class MKLBase(BaseEstimator):
         from ..kernels import KernelList
 
         kernels = KernelList.from_spec(self.kernels, X, limit)
-        dtype = np.float32 if self.tol >= 1e-4 and _n_examples(X) > 1000 else np.float64  # small data: exact is cheap
-        return PairwiseBank(kernels, X, dtype=dtype, **options)
+        coarse = self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact  # small data: exact is cheap
+        return PairwiseBank(kernels, X, dtype=np.float32 if coarse else np.float64, **options)
 
-    def _fit(self, X, Y, weight, c, loss, *, intercept=True, joint=True):
+    def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
         """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.
 
-        `weight` (n,) are the sample weights, `c` (n,) the factors of the loss.
+        `weight` (n,) are the sample weights, `c` (n,) the factors of the loss, C that of an example of weight 1.
         """
         from .. import regularizers
         from ..problem import Problem
         from ..solvers import solve
 
         regularizer = regularizers.get(self.regularizer)
+        bind = getattr(regularizer, "bind", None)  # those that look at the data first
         rows = np.arange(Y.shape[1])
+        if task is not None and self._is_precomputed():
+            raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
         if not self._is_precomputed() and not weight.all():  # weight 0 is removal, also for widths and scales
             rows = np.flatnonzero(weight)
             X, Y, weight, c = _take(X, rows), Y[:, rows], weight[rows], c[rows]
-        bank = self._make_bank(X, None if (weight == weight[0]).all() else weight)
+            task = None if task is None else task[rows]
+        exact = getattr(regularizer, "exact", False)
+        bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
 
         parts = [Y] if joint else [y[None] for y in Y]
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
         for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            problem = Problem(bank, y, loss, regularizer, np.tile(c, (len(y), 1)), intercept=intercept)
+            cost, own = np.tile(c, (len(y), 1)), regularizer
+            if bind is not None:
+                own, cost = bind(bank, y, cost, loss, intercept, C)
+            problem = Problem(bank, y, loss, own, cost, intercept=intercept)
             warm = begin_from(last[k], problem) if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
@@ -123,8 +141,10 @@ class MKLBase(BaseEstimator):
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         if not all(s.converged for s in solutions):
+            bayes = hasattr(self, "stationarity_")
+            what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
             warnings.warn(
-                f"{type(self).__name__} stopped at a relative duality gap of {self.duality_gap_:.2e}, above "
+                f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above "
                 f"tol={self.tol:g}, after max_iter={self.max_iter} steps: raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -146,41 +166,49 @@ class MKLBase(BaseEstimator):
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self._cross = bank.cross(support)
+        for name in ("tasks_", "log_marginal_likelihood_", "stationarity_", "noise_"):  # of an earlier fit
+            vars(self).pop(name, None)
+        if getattr(self._cross, "kernel_list", None) is not None and self._cross.kernel_list.tasks is not None:
+            self.tasks_ = self._cross.kernel_list.tasks
+        if solutions[0].stationarity is not None:
+            self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
+            self.stationarity_ = float(max(s.stationarity for s in solutions))
+            self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
 
-    def _decide(self, X):
+    def _decide(self, X, task=None):
         """Σ_m f_m(x) + b, (n, T)."""
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
+        X = self._new_X(X, task)
         decision = self._cross.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_
         if not np.isfinite(decision).all():
             raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
         return decision
 
-    def decision_parts(self, X):
+    def decision_parts(self, X, task=None):
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
 
         Shape (n, M), or (n, n_classes, M) with more than two classes; the sum over the last axis plus
         `intercept_` is the decision.
         """
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
+        X = self._new_X(X, task)
         parts = np.moveaxis(self._cross.parts(X, self.dual_coef_, self.kernel_weights_), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
-    def combined_kernel(self, X, Y=None):
+    def combined_kernel(self, X, Y=None, task=None, task_Y=None):
         """Σ_m θ_m k_m(X, Y) of the normalised kernels, (n_X, n_Y), for SVC, KernelPCA, SpectralClustering and others.
 
         One-vs-rest models take the mean of the weights over the classes. With kernels="precomputed" X is the
-        (n, n_train, M) stack itself and Y is not allowed.
+        (n, n_train, M) stack itself and Y is not allowed. `task` and `task_Y` are the tasks of X and Y.
         """
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
+        X = self._new_X(X, task)
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
         if Y is None:
             return self._cross.gram(X, theta=theta)
         if self._is_precomputed():
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
-        return self._cross.gram(X, self._check_X(Y, reset=False), theta=theta)
+        return self._cross.gram(X, self._new_X(Y, task_Y), theta=theta)
 
     def save(self, path):
         """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
@@ -190,8 +218,29 @@ class MKLBase(BaseEstimator):
         save(self, path)
 
 
+def _reads_strings(kernels):
+    """Whether a kernel of strings is given for X as a whole."""
+    from ..kernels import Kernel, KernelSpec
+
+    if isinstance(kernels, str):
+        return False
+    if isinstance(kernels, Kernel) or not hasattr(kernels, "__iter__"):
+        kernels = [kernels]
+    for spec in [kernels] if isinstance(kernels, KernelSpec) else kernels:
+        named = isinstance(spec, tuple) and len(spec) > 1
+        whole = not named or len(spec) < 3 or spec[2] is None
+        kernel = spec[1] if named else spec
+        if whole and isinstance(kernel, Kernel) and kernel.strings:
+            return True
+    return False
+
+
 def _holds_objects(X):
     """Whether X is a list of strings, graphs and the like, which only kernels given by the user understand."""
+    if hasattr(X, "alphabet"):
+        return True
+    if hasattr(X, "iloc"):  # a pandas column
+        X = X.to_numpy()
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "OUS"
     if not isinstance(X, (list, tuple)) or len(X) == 0:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ._base import MKLBase, _n_examples
+from .tasks import check_classes_of_tasks, check_task
 from .validation import check_choice, check_loss, check_number, check_weight
 
 
@@ -29,12 +30,16 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     ----------
     kernels : "auto", "precomputed", or a list of kernels, (name, kernel) or (name, kernel, columns)
         "precomputed": X is an (n, n_train, M) array or a KernelStack.
-    regularizer : number p ≥ 1 (‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum) or a Regularizer
-    loss : "hinge", "squared_hinge", "smooth_hinge", "logistic", or a Loss
+    regularizer : number p ≥ 1 (‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum) or a member of `regularizers`:
+        constraints LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E),
+        Ball(center, radius); penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge();
+        block norms BlockNorm(q), BlockSum(q); EmpiricalBayes(noise, prior), for the squared loss; weights
+        found beforehand by Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights)
+    loss : "hinge", "squared_hinge", "smooth_hinge", "logistic", "squared" (least squares on ±1), or a Loss
     C : factor of the loss, times sample_weight and class_weight
     normalize : "multiplicative" (unit variance in feature space), "spherical", "trace" or None
-    solver : "auto" or the name of a solver
-    tol : relative duality gap to reach
+    solver : "auto", the name of a solver, or a `solvers.Solver` with options
+    tol : relative duality gap to reach (for EmpiricalBayes: `stationarity_`)
     max_iter : outer steps at most
     fit_intercept : whether there is a b
     class_weight : None, "balanced" or {class: weight}
@@ -46,13 +51,17 @@ class MKLClassifier(ClassifierMixin, MKLBase):
 
     Attributes
     ----------
-    kernel_weights_ : θ (M,), or (n_classes, M) one-vs-rest; on the unit p-norm ball, so shares are θ / θ.sum()
+    kernel_weights_ : θ (M,), or (n_classes, M) one-vs-rest; for a number p on the unit p-norm ball, so that they need
+        not sum to 1: shares are θ / θ.sum()
     kernel_names_ : list of M names
     duality_gap_ : relative, the largest over the classes
     objective_ : the primal above, the sum over the classes
     support_ : indices (n_support,) of the examples in `dual_coef_` (1 or n_classes, n_support), signed
     intercept_ : b (1 or n_classes,)
     history_ : one dict per outer step
+    tasks_ : the tasks of the training data, where kernels are `multi_task`
+    log_marginal_likelihood_, stationarity_, noise_ : with EmpiricalBayes, whose gap is NaN; the sum and the maximum
+        over the classes, and σ², one-vs-rest (n_classes,)
     """
 
     def __init__(
@@ -90,17 +99,18 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def fit(self, X, y, sample_weight=None):
-        """Learn from X and the labels y (n,)."""
+    def fit(self, X, y, sample_weight=None, task=None):
+        """Learn from X and the labels y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
         check_number("C", self.C, 0)
         check_choice("multi_class", self.multi_class, ("ovr", "shared"))
-        loss = check_loss(self.loss, "binary")
+        loss = check_loss(self.loss, "binary", also=("squared",))
         y = validate_data(self, y=y)
         check_classification_targets(y)
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), y)
         weight = check_weight(sample_weight, len(y))
+        task = check_task(task, len(y))
 
         self.classes_, codes = np.unique(y, return_inverse=True)
         present = np.bincount(codes, weight, len(self.classes_)) > 0
@@ -109,6 +119,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
                 f"y has one class only ({self.classes_[present][0]!r}) among the examples with weight: "
                 "a classifier needs at least two classes."
             )
+        check_classes_of_tasks(task, y, weight)
         of_class = np.ones(len(self.classes_))
         of_class[present] = compute_class_weight(
             self.class_weight, classes=self.classes_[present], y=y[weight > 0], sample_weight=weight[weight > 0]
@@ -118,22 +129,29 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         Y = np.where(codes == targets[:, None], 1.0, -1.0)
         joint = binary or self.multi_class == "shared"
         c = self.C * weight * of_class[codes]
-        return self._fit(X, Y, weight, c, loss, intercept=self.fit_intercept, joint=joint)
+        options = dict(C=self.C, intercept=self.fit_intercept, joint=joint, task=task)
+        return self._fit(X, Y, weight, c, loss, **options)
 
-    def decision_function(self, X):
+    def decision_function(self, X, task=None):
         """Σ_m f_m(x) + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""
-        decision = self._decide(X)
+        decision = self._decide(X, task)
         return decision[:, 0] if len(self.classes_) == 2 else decision
 
-    def predict(self, X):
+    def predict(self, X, task=None):
         """The class of each example, (n,)."""
-        decision = self._decide(X)
+        decision = self._decide(X, task)
         binary = len(self.classes_) == 2
         return self.classes_[(decision[:, 0] > 0).astype(int) if binary else decision.argmax(axis=1)]
 
     @available_if(_is_logistic)
-    def predict_proba(self, X):
+    def predict_proba(self, X, task=None):
         """1 / (1 + e^{-f}), normalised over the classes one-vs-rest; (n, n_classes). Needs loss="logistic"."""
-        P = expit(self._decide(X))
+        P = expit(self._decide(X, task))
         P = np.hstack([1 - P, P]) if len(self.classes_) == 2 else P
         return P / P.sum(axis=1, keepdims=True)
+
+    def score(self, X, y, sample_weight=None, task=None):
+        """The share of examples, by weight, whose class is right."""
+        from sklearn.metrics import accuracy_score
+
+        return accuracy_score(y, self.predict(X, task), sample_weight=sample_weight)

@@ -19,6 +19,7 @@ from .. import __version__
 
 FORMAT = 1
 _CLASSES = ("manykernels.", "sklearn.gaussian_process.kernels.")
+_SEQUENCES = "manykernels.strings.sequences"
 _FUNCTIONS = ("sklearn.metrics.pairwise.",)
 
 
@@ -80,7 +81,9 @@ def _encode(value, arrays, seen, where):
             return {"is": "objects", "number": number, "shape": value.shape, "items": inner(value.ravel().tolist(), "")}
         arrays[f"a{number}"] = np.asarray(value)
         return {"is": "array" if isinstance(value, np.ndarray) else "scalar", "number": number}
-    if isinstance(value, (tuple, set)):
+    if isinstance(value, tuple) and hasattr(value, "_fields") and f"{module}.".startswith(_CLASSES):
+        return {"is": "named", "number": number, "module": module, "name": name, "items": inner(list(value), name)}
+    if type(value) in (tuple, set):
         return {"is": type(value).__name__, "number": number, "items": inner(list(value), "")}
     if isinstance(value, dict):
         return {"is": "dict", "number": number, "items": [[inner(k, k), inner(v, k)] for k, v in value.items()]}
@@ -94,8 +97,11 @@ def _encode(value, arrays, seen, where):
         return {"is": "sparse", "number": number, "kind": kind, "shape": value.shape, "parts": parts}
     if hasattr(value, "__name__") and f"{module}." in _FUNCTIONS:
         return {"is": "function", "number": number, "module": module, "name": value.__name__}
+    if type(value).__module__ == _SEQUENCES and name == "Sequences":
+        items = list(value.__reduce__()[1])
+        return {"is": "sequences", "number": number, "items": inner(items, name)}
     if f"{module}.".startswith(_CLASSES) and not _is_code(value):
-        state = value.__getstate__()
+        state = value.__getstate__() or {}  # None where there are no attributes
         return {"is": "object", "number": number, "module": module, "name": name, "state": inner(state, name)}
     raise ValueError(
         f"{where} = {value!r} cannot be saved without pickle: use a kernel of manykernels.kernels or "
@@ -131,6 +137,11 @@ def _decode(node, arrays, seen):
         value = np.empty(len(items), dtype=object)
         value[:] = items
         value = value.reshape(node["shape"])
+    elif kind == "named":
+        cls = _find(node, _CLASSES)
+        if not (isinstance(cls, type) and issubclass(cls, tuple)):  # nothing else is ever called
+            raise ValueError(f"the model names {node['module']}.{node['name']} where a tuple should be: save it again.")
+        value = tuple.__new__(cls, _decode(node["items"], arrays, seen))
     elif kind in ("tuple", "set", "slice"):
         items = _decode(node["items"], arrays, seen)
         value = slice(*items) if kind == "slice" else {"tuple": tuple, "set": set}[kind](items)
@@ -143,10 +154,26 @@ def _decode(node, arrays, seen):
         value = getattr(sp, node["kind"])(parts, shape=tuple(node["shape"]))
     elif kind == "function":
         value = _find(node, _FUNCTIONS)
+    elif kind == "sequences":
+        value = _sequences(*_decode(node["items"], arrays, seen))
     else:
         raise ValueError(f"the model holds the unknown part {kind!r}: upgrade manykernels.")
     seen[number] = value
     return value
+
+
+def _sequences(alphabet, bits, data, starts, lengths):
+    """Packed sequences, if they lie within their data."""
+    from ..strings import Sequences
+
+    ends = starts + -(-(lengths.astype(np.int64) * bits) // 8)
+    if (
+        bits not in (2, 4, 8)
+        or min(starts.min(initial=0), lengths.min(initial=0)) < 0
+        or ends.max(initial=0) > data.size
+    ):
+        raise ValueError("the model holds sequences that do not fit their data: save it again.")
+    return Sequences(alphabet, bits, data, starts, lengths)
 
 
 def _find(node, allowed):

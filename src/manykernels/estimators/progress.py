@@ -16,8 +16,9 @@ def show_progress(label, tol):
         task = progress.add_task(label, total=1.0, gap="-")
 
         def advance(record):
-            left = math.log(max(record["gap"], tol) / tol) / math.log(max(1.0 / tol, math.e))
+            gap = record.get("stationarity", record["gap"])  # empirical Bayes has no gap
+            left = math.log(max(gap, tol) / tol) / math.log(max(1.0 / tol, math.e))
             done = max(progress.tasks[task].completed, 1.0 - left)
-            progress.update(task, completed=done, gap=f"{record['gap']:.1e}")
+            progress.update(task, completed=done, gap=f"{gap:.1e}")
 
         yield advance

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ._base import MKLBase, _n_examples
+from .tasks import check_task
 from .validation import check_loss, check_number, check_weight
 
 
@@ -56,8 +57,8 @@ class MKLRegressor(RegressorMixin, MKLBase):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def fit(self, X, y, sample_weight=None):
-        """Learn from X and the real targets y (n,)."""
+    def fit(self, X, y, sample_weight=None, task=None):
+        """Learn from X and the real targets y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
         check_number("C", self.C, 0)
         check_number("epsilon", self.epsilon, 0, closed=True)
@@ -69,8 +70,15 @@ class MKLRegressor(RegressorMixin, MKLBase):
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), y)
         weight = check_weight(sample_weight, len(y))
-        return self._fit(X, y[None], weight, self.C * weight, loss, intercept=self.fit_intercept)
+        options = dict(C=self.C, intercept=self.fit_intercept, task=check_task(task, len(y)))
+        return self._fit(X, y[None], weight, self.C * weight, loss, **options)
 
-    def predict(self, X):
+    def predict(self, X, task=None):
         """Σ_m f_m(x) + b, (n,)."""
-        return self._decide(X)[:, 0]
+        return self._decide(X, task)[:, 0]
+
+    def score(self, X, y, sample_weight=None, task=None):
+        """R², the share of the variance of y that is predicted."""
+        from sklearn.metrics import r2_score
+
+        return r2_score(y, self.predict(X, task), sample_weight=sample_weight)

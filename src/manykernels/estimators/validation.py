@@ -59,12 +59,12 @@ def check_weight(sample_weight, n):
     return weight
 
 
-def check_loss(loss, targets, **params):
-    """The Loss of that name (or the instance given), if it is made for such targets, else raise."""
+def check_loss(loss, targets, also=(), **params):
+    """The Loss of that name (or the instance given), if it is made for such targets or among `also`, else raise."""
     from .. import losses
 
     found = losses.get(loss, **params)
-    if found.targets != targets:
-        able = [repr(name) for name, cls in losses.LOSSES.items() if cls.targets == targets]
+    if found.targets != targets and found.name not in also:
+        able = [repr(name) for name, cls in losses.LOSSES.items() if cls.targets == targets or name in also]
         raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}.")
     return found

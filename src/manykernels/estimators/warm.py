@@ -12,7 +12,8 @@ def begin_from(solution, problem):
     if solution.a.shape != problem.Y.shape or solution.theta.shape != (problem.bank.M,):
         return None
     rows = zip(solution.a, problem.Y, problem.c, strict=True)
-    return replace(solution, a=np.array([_feasible(*row, problem.loss, problem.intercept) for row in rows]))
+    a = np.array([_feasible(*row, problem.loss, problem.intercept) for row in rows])
+    return replace(solution, a=a, dual_a=None)
 
 
 def _feasible(a, y, c, loss, intercept):

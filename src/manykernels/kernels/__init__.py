@@ -8,6 +8,7 @@ from .chi2 import Chi2
 from .constant import Constant
 from .cosine import Cosine
 from .grids import auto_kernels, feature_bank, per_column, rbf_grid
+from .groups import group_kernels, linear_coefficients
 from .histogram_intersection import HistogramIntersection
 from .identity import Identity
 from .laplacian import Laplacian
@@ -17,6 +18,7 @@ from .polynomial import Polynomial
 from .rbf import RBF
 from .stack import KernelStack
 from .tanimoto import Tanimoto
+from .tasks import multi_task, multi_task_stack
 
 __all__ = [
     "Chi2",
@@ -42,6 +44,10 @@ __all__ = [
     "as_kernel",
     "auto_kernels",
     "feature_bank",
+    "group_kernels",
+    "linear_coefficients",
+    "multi_task",
+    "multi_task_stack",
     "multiplicative",
     "per_column",
     "rbf_grid",

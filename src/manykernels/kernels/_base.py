@@ -15,6 +15,9 @@ class Kernel(BaseEstimator):
     base = None
     exempt = False  # from normalisation and from the check for variance
     psd = True  # positive semidefinite for every parameter its constructor accepts
+    strings = False  # whether it is a kernel of strings
+    encoding = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
+    walk = None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
 
     def resolve(self, X):
         """The kernel with what depends on the training data X filled in (gamma=None, "scale")."""
@@ -42,6 +45,10 @@ class Kernel(BaseEstimator):
         B = np.empty((left.own.size, right.own.size))
         pairs.block(left, right, B, same(left.index, right.index))
         return kernel.from_base(B, B, left.own[:, None], right.own)
+
+    def between(self, X, Y):
+        """k(X, Y) for a bank, which has threads of its own."""
+        return self(X, Y)
 
     def diag(self, X):
         """k(x_i, x_i), (n,)."""
@@ -102,6 +109,19 @@ class _Pair(Kernel):
         return bases.pop() if len(bases) == 1 else None
 
     @property
+    def strings(self):
+        return self.k1.strings or self.k2.strings
+
+    @property
+    def encoding(self):
+        encodings = {k.encoding for k in (self.k1, self.k2)} - {None}
+        if len(encodings) > 1:
+            raise ValueError(
+                f"{self.k1!r} and {self.k2!r} read strings with another alphabet or unknown=: make them equal."
+            )
+        return encodings.pop() if encodings else None
+
+    @property
     def exempt(self):
         return self.k1.exempt and self.k2.exempt
 
@@ -109,7 +129,16 @@ class _Pair(Kernel):
     def psd(self):
         return self.k1.psd and self.k2.psd
 
+    def _read(self, X):
+        """X as both kernels take it."""
+        if self.encoding is None or X is None:
+            return X
+        from ..strings import Sequences
+
+        return Sequences.encode(X, *self.encoding)
+
     def resolve(self, X):
+        X = self._read(X)
         return type(self)(self.k1.resolve(X), self.k2.resolve(X))
 
     def from_base(self, B, out, sx=None, sy=None):
@@ -117,9 +146,14 @@ class _Pair(Kernel):
         return self.join(first, self.k2.from_base(B, out, sx, sy), out=out)
 
     def __call__(self, X, Y=None):
+        X, Y = self._read(X), self._read(Y)
         return self.join(self.k1(X, Y), self.k2(X, Y))
 
+    def between(self, X, Y):
+        return self.join(self.k1.between(X, Y), self.k2.between(X, Y))
+
     def diag(self, X):
+        X = self._read(X)
         return self.join(self.k1.diag(X), self.k2.diag(X))
 
 

@@ -5,21 +5,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._base import Kernel
-from ._views import Source, View, checked_view, is_numeric
+from ._views import Source, View, checked_view, is_numeric, string_view
 from ._wrap import Function, as_kernel
+from .tasks import Task, numbers, split, spread
 
 
 class KernelSpec(NamedTuple):
-    """One kernel: its name (None: made from the kernel), the columns or view it sees, and missing="error"|"zero"."""
+    """One kernel: its name (None: made from the kernel), the columns or view it sees, and missing="error"|"zero".
+
+    `task` says which pairs of examples it compares, by their tasks; None stands for all.
+    """
 
     name: str | None
     kernel: Any
     columns: Any = None
     missing: str = "error"
+    task: Task | None = None
 
 
 class KernelList:
-    """Resolved kernels `kernels` called `names`; kernel m sees view number `view_of[m]`, cut out by `columns[m]`."""
+    """Resolved kernels `kernels` called `names`; kernel m sees view number `view_of[m]`, cut out by `columns[m]`.
+
+    `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task kernels.
+    """
+
+    task_of, tasks, _encodings = (), None, ()
 
     @classmethod
     def from_spec(cls, kernels, X, memory_limit=None):
@@ -29,7 +39,7 @@ class KernelList:
         if isinstance(kernels, str) and kernels == "auto":
             from .grids import auto_kernels
 
-            kernels = auto_kernels(X, memory_limit)
+            kernels = auto_kernels(split(X)[0], memory_limit)
         if isinstance(kernels, Kernel | str | KernelSpec) or not hasattr(kernels, "__iter__"):
             kernels = [kernels]
         specs = [_as_spec(k) for k in kernels]
@@ -38,27 +48,31 @@ class KernelList:
         return cls(specs, X)
 
     def __init__(self, specs, X):
-        source = Source(X)
+        specs, self.task_of, self.tasks = spread(specs, split(X)[1])
+        source = Source(split(X)[0])
         self.n_features = source.n_features
         self._keys, self.view_of, self.columns = [], np.empty(len(specs), int), []
+        self._encodings = []  # of each view: (alphabet, unknown) where string kernels see it
+        wrapped = [as_kernel(spec.kernel) for spec in specs]
         numbers, labels = {}, []
         for m, spec in enumerate(specs):
             view, columns, label = source.resolve(spec.columns)
-            identity = (view, None if columns is None else columns.tobytes())
+            encoding = wrapped[m].encoding
+            identity = (view, None if columns is None else columns.tobytes(), encoding)
             if identity not in numbers:
                 numbers[identity] = len(self._keys)
                 self._keys.append((view, columns, source.names(view, columns)))
+                self._encodings.append(encoding)
             self.view_of[m] = numbers[identity]
             self.columns.append(columns)
             labels.append(label)
-        wrapped = [as_kernel(spec.kernel) for spec in specs]
         self._zero = np.ones(len(self._keys), bool)  # views whose missing rows give zero kernel rows
         self._raw = np.ones(len(self._keys), bool)  # views that only functions and fitted objects see: anything goes
         for v, kernel, spec in zip(self.view_of, wrapped, specs, strict=True):
             if spec.missing not in ("error", "zero"):
                 raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
             self._zero[v] &= spec.missing == "zero"
-            self._raw[v] &= kernel.base == "gram" or isinstance(kernel, Function)
+            self._raw[v] &= kernel.base in ("gram", "same") or isinstance(kernel, Function)
         views = self.views(X)
         self.kernels = [k.resolve(views[v].X) for v, k in zip(self.view_of, wrapped, strict=True)]
         self.names = _names(specs, self.kernels, labels)
@@ -72,17 +86,23 @@ class KernelList:
 
     def views(self, X, which=None):
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
+        X, task = split(X)
         source = Source(X)
         if source.n_features != self.n_features:
             raise ValueError(
                 f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "
                 "give X with the columns it was fitted with."
             )
+        code = numbers(self.tasks, task)
         views = [None] * len(self._keys)
         for v in range(len(views)) if which is None else which:
-            x = source.cut(*self._keys[v])
-            raw = self._raw[v] and not is_numeric(x)
-            views[v] = View(x, None) if raw else checked_view(x, self._zero[v], source.finite)
+            if self._encodings[v] is not None:
+                view = string_view(source.column(*self._keys[v]), self._encodings[v], self._zero[v])
+            else:
+                x = source.cut(*self._keys[v])
+                raw = self._raw[v] and not is_numeric(x)
+                view = View(x, None) if raw else checked_view(x, self._zero[v], source.finite)
+            views[v] = view if code is None else view._replace(task=code)
         return views
 
 
@@ -99,15 +119,16 @@ def _as_spec(spec):
 
 
 def _names(specs, kernels, labels):
-    given = [spec.name for spec in specs if spec.name is not None]
+    ends = ["" if spec.task is None else spec.task.suffix for spec in specs]
+    given = [spec.name + end for spec, end in zip(specs, ends, strict=True) if spec.name is not None]
     twice = sorted({name for name in given if given.count(name) > 1}) if len(set(given)) < len(given) else []
     if twice:
         raise ValueError(f"Kernel names must differ, but {twice} occur more than once.")
     taken, count, names = set(given), {}, []
-    for spec, kernel, label in zip(specs, kernels, labels, strict=True):
-        name = spec.name
+    for spec, kernel, label, end in zip(specs, kernels, labels, ends, strict=True):
+        name = None if spec.name is None else spec.name + end
         if name is None:
-            stem = name = f"{describe(kernel)}[{label}]"
+            stem = name = f"{describe(kernel)}[{label}]{end}"
             while name in taken:
                 count[stem] = count.get(stem, 1) + 1
                 name = f"{stem} #{count[stem]}"
@@ -120,5 +141,9 @@ def describe(kernel):
     """A short name such as rbf(gamma=0.1)."""
     if not isinstance(kernel, Kernel):
         return f"{kernel:.6g}" if isinstance(kernel, float) else getattr(kernel, "__name__", str(kernel))
-    text = ", ".join(f"{key}={describe(value)}" for key, value in kernel.get_params(deep=False).items())
+    params = kernel.get_params(deep=False)
+    if hasattr(kernel, "alphabet"):  # strings: what is as usual goes without saying
+        params["alphabet"] = getattr(params["alphabet"], "name", params["alphabet"])
+        params = {k: v for k, v in params.items() if v not in (None, "dna", "error")}
+    text = ", ".join(f"{key}={describe(value)}" for key, value in params.items())
     return type(kernel).__name__.lower() + (f"({text})" if text else "")

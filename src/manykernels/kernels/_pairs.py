@@ -19,6 +19,7 @@ class Side:
     index: np.ndarray | None
     factor: np.ndarray | None = None  # (kernels, n): what the kernels' rows are multiplied by
     cache: np.ndarray | None = None  # B between all training examples, where it is kept
+    task: np.ndarray | None = None  # (n,): the tasks' numbers, where a kernel compares them
 
     def take(self, rows):
         """The side of some of its examples: a slice or an index array."""
@@ -32,6 +33,7 @@ class Side:
             None if self.index is None else self.index[rows],
             None if self.factor is None else self.factor[:, rows],
             self.cache,
+            None if self.task is None else self.task[rows],
         )
 
     def double(self, kind):

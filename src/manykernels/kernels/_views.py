@@ -9,10 +9,14 @@ from ._wrap import len_
 
 
 class View(NamedTuple):
-    """The examples as one set of columns shows them: `present` (n,) is False where a source is missing."""
+    """The examples as one set of columns shows them: `present` (n,) is False where a source is missing.
+
+    `task` (n,) is the number of each example's task, −1 for a task that was not in the training data.
+    """
 
     X: Any
     present: np.ndarray | None
+    task: np.ndarray | None = None
 
 
 class Source:
@@ -22,6 +26,7 @@ class Source:
         if isinstance(X, dict):
             if not X:
                 raise ValueError("X={} has no view; give {name: array}.")
+            self.given = X
             self.X = {name: _as_columns(x) for name, x in X.items()}
             sizes = {name: len_(x) for name, x in self.X.items()}
             if len(set(sizes.values())) > 1:
@@ -29,6 +34,7 @@ class Source:
             self.n_features = {name: _width(x) for name, x in self.X.items()}
             self.finite = False
         else:
+            self.given = {None: X}
             self.X = {None: _as_columns(X)}
             self.n_features = _width(self.X[None])
             x = self.X[None]
@@ -71,17 +77,29 @@ class Source:
                     raise ValueError(f"X lacks the columns {lost}.")
                 x, columns = x[names], None
             x = x.to_numpy()
+        elif isinstance(self.given[view], list | tuple) and x.dtype == object and isinstance(x[0], str | bytes):
+            x = np.array(x.tolist())
         return x if columns is None else x[:, columns]
+
+    def column(self, view, columns=None, names=None):
+        """What string kernels see of a view: as it was given, or one column of it."""
+        if view not in self.given:
+            raise ValueError(f"X lacks the view {view!r}; it has {list(self.given)}.")
+        return self.given[view] if columns is None and names is None else self.cut(view, columns, names)
 
 
 def _as_columns(X):
-    """X with .shape: sparse as CSR, all-numeric frames, arrays and lists as they are."""
+    """X with .shape: sparse as CSR, all-numeric frames, arrays, lists and sequences as they are."""
     if sp.issparse(X):
         return X.tocsr()
+    if hasattr(X, "alphabet"):
+        return X
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         return X
     if hasattr(X, "shape"):
         return X if isinstance(X, np.ndarray) else np.asarray(X)
+    if len(X) and isinstance(X[0], str | bytes):  # NumPy's own strings are as long as the longest: `cut` makes them
+        return np.fromiter(X, object, len(X))
     try:
         return np.asarray(X)
     except ValueError:  # a list of graphs or the like, of different sizes
@@ -135,6 +153,24 @@ def _label(columns, indices):
     if indices.size <= 4:
         return ",".join(str(c) for c in np.atleast_1d(np.asarray(columns)))
     return f"{indices.size} columns"
+
+
+def string_view(x, encoding, zero):
+    """The view as Sequences; where missing="zero", examples without a string (None, NaN, "") are absent."""
+    from ..strings import Sequences
+
+    if zero and not hasattr(x, "alphabet"):
+        items = np.asarray(x, object)
+        items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
+        if items.ndim == 1:
+            present = np.array([isinstance(item, str | bytes) and len(item) > 0 for item in items])
+            if not present.all():
+                if not present.any():
+                    raise ValueError("X has no string at all in the view of a string kernel.")
+                items = items.copy()
+                items[~present] = items[present][0]  # any string will do: its rows are put to 0
+                return View(Sequences.encode(items, *encoding), present)
+    return View(Sequences.encode(x, *encoding), None)
 
 
 def checked_view(x, zero, finite):

@@ -27,6 +27,31 @@ def target_alignments(kernels, y, centered=False):
     return np.array([alignment(kernels.combined(one[m]), y, centered) for m in range(kernels.M)])
 
 
+def centred_products(bank, Y, weights=None, pairs=False):
+    """⟨K_m, YᵀY⟩ of a bank and targets Y (T, n), ⟨K_k, K_l⟩ (‖K_m‖² without `pairs`) and ‖YᵀY‖², all centred.
+
+    An example of weight w counts w times; kernels are read in blocks of rows.
+    """
+    w = np.ones(bank.n) if weights is None else np.asarray(weights, float)
+    Y = np.atleast_2d(np.asarray(Y, float))
+    W, every = w.sum(), np.arange(bank.n)
+    Z = w * (Y - (Y @ w / W)[:, None])  # Σ Z = 0, so that the centring of the kernels falls out
+    target = np.einsum("tmi,ti->m", bank.products(Z, every), Z)
+    means = bank.products(w[None] / W, every)[0]
+    totals, root, one = means @ w / W, np.sqrt(w), np.eye(bank.M)
+    grams = np.zeros((bank.M, bank.M) if pairs else bank.M)
+    step = max(1, 2**23 // (bank.n * bank.M))
+    for first in range(0, bank.n, step):
+        rows = every[first : first + step]
+        G = np.array([bank.combined(one[m], rows, None, dtype=np.float64) for m in range(bank.M)])
+        G += totals[:, None, None] - means[:, rows, None] - means[:, None, :]
+        G *= root[rows, None] * root
+        G = G.reshape(bank.M, -1)
+        grams += G @ G.T if pairs else np.einsum("mi,mi->m", G, G)
+    U = np.divide(Z, root, out=np.zeros_like(Z), where=root > 0)
+    return target, grams, float(np.sum((U @ U.T) ** 2))
+
+
 def _centre(K):
     return K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
 

@@ -4,6 +4,7 @@ from ._base import Loss
 from .epsilon_insensitive import EpsilonInsensitive
 from .hinge import Hinge
 from .huber import Huber
+from .level_set import LevelSet
 from .logistic import Logistic
 from .one_class import OneClass
 from .smooth_hinge import SmoothHinge
@@ -12,7 +13,7 @@ from .squared_hinge import SquaredHinge
 
 LOSSES = {
     loss.name: loss
-    for loss in (Hinge, SquaredHinge, SmoothHinge, Logistic, Squared, EpsilonInsensitive, Huber, OneClass)
+    for loss in (Hinge, SquaredHinge, SmoothHinge, Logistic, Squared, EpsilonInsensitive, Huber, OneClass, LevelSet)
 }
 
 __all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())]

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from .._parts import Part
 
-class Loss:
+
+class Loss(Part):
     """A convex loss V(y, f), its conjugate, and the box of its signed dual variables.
 
     V*(y, u) = sup_f u f − V(y, f);   a_i = −c_i u_i lies in c_i · unit_box(y_i).
@@ -16,15 +18,6 @@ class Loss:
     targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
     interior = False
     total = 0.0  # Σ a_i when there is an intercept
-
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
-
-    def __eq__(self, other):
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    def __hash__(self):
-        return hash(repr(self))
 
     def value(self, y, f):
         """V(y_i, f_i)."""

@@ -3,9 +3,50 @@
 from numbers import Real
 
 from ._base import Regularizer
+from .ball import Ball
+from .block_elastic_net import BlockElasticNet
+from .block_norm import BlockNorm
+from .block_sum import BlockSum
+from .elastic_net import ElasticNet
+from .empirical_bayes import EmpiricalBayes, GammaPrior
+from .entropy import Entropy
 from .lp_norm import LpNorm
+from .lp_penalty import LpPenalty
+from .lp_sum import LpSum
+from .mixed_norm import MixedNorm
+from .non_isotropic import NonIsotropic
+from .separable import Separable
+from .two_stage import Align, AlignF, BestSingle, EasyMKL, Fixed, TwoStage, Uniform
+from .wedge import Wedge
+from .weighted_lp_norm import WeightedLpNorm
 
-__all__ = ["LpNorm", "Regularizer", "get"]
+__all__ = [
+    "Align",
+    "AlignF",
+    "Ball",
+    "BestSingle",
+    "BlockElasticNet",
+    "BlockNorm",
+    "BlockSum",
+    "EasyMKL",
+    "ElasticNet",
+    "EmpiricalBayes",
+    "Entropy",
+    "Fixed",
+    "GammaPrior",
+    "LpNorm",
+    "LpPenalty",
+    "LpSum",
+    "MixedNorm",
+    "NonIsotropic",
+    "Regularizer",
+    "Separable",
+    "TwoStage",
+    "Uniform",
+    "Wedge",
+    "WeightedLpNorm",
+    "get",
+]
 
 
 def get(regularizer):
@@ -14,4 +55,6 @@ def get(regularizer):
         return regularizer
     if isinstance(regularizer, Real):
         return LpNorm(regularizer)
-    raise ValueError(f"p={regularizer!r} must be a number with 1 <= p <= inf or a Regularizer, say LpNorm(2)")
+    raise ValueError(
+        f"regularizer={regularizer!r} must be a number p with 1 <= p <= inf or a Regularizer, say LpNorm(2)"
+    )

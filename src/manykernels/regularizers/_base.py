@@ -1,24 +1,46 @@
 """The protocol of a regularizer Ω on the kernel weights θ ≥ 0."""
 
+from numbers import Real
+
 import numpy as np
 
+from .._parts import Part
 
-class Regularizer:
-    """A convex Ω(θ), its conjugate, and the weights it prefers; arrays are (M,)."""
+_WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # what the general version of a method rests on
+_ALWAYS = ("start", "shrink", "penalty", "restrict", "has", "why_not")
 
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
-    def __eq__(self, other):
-        return type(self) is type(other) and vars(self) == vars(other)
+class Regularizer(Part):
+    """A convex Ω(θ), its conjugate, and the weights it prefers; arrays are (M,).
 
-    def __hash__(self):
-        return hash(repr(self))
+    A member states what it can; `has(method)` says whether it does, `why_not(method)` why it cannot.
+    An Ω of degree 1 in f, not `bounded`, has an indicator for its conjugate: finite where `level(s) <= limit`.
+    """
+
+    bounded = True  # Ω* is finite everywhere
+    constraint = False  # Ω is the indicator of a compact convex set
+    simplex = False  # that set is the simplex
+    limit = 0.5
+
+    @property
+    def smooth(self):
+        """Whether Ω* is differentiable, so that the dual weights are unique: not where p = 1."""
+        return self.bounded and not self.simplex and getattr(self, "p", None) != 1
 
     def has(self, method):
-        """Whether this regularizer states that method itself; `minimise` needs only `prox`."""
+        """Whether this regularizer offers that method: stated by its class, and nothing speaks against it."""
+        if self.why_not(method):
+            return False
         own, general = getattr(type(self), method, None), getattr(Regularizer, method, None)
-        return own is not None and (own is not general or method == "minimise")
+        if own is None or own is not general:
+            return own is not None
+        return method in _ALWAYS or (method in _WAYS and self.has(_WAYS[method]))
+
+    def why_not(self, method):
+        """The mathematical reason why there is no such method, or ""."""
+        if method == "weights_from_dual" and not self.bounded:
+            return "Ω* is an indicator, so that no weights attain it"
+        return ""
 
     def value(self, theta):
         """Ω(θ), +inf outside its domain."""
@@ -40,16 +62,60 @@ class Regularizer:
         """argmin_{θ ≥ 0} ½ ‖θ − z‖² + step · Ω(θ)."""
         raise NotImplementedError
 
+    def start(self, M):
+        """The uniform feasible weights on the boundary; for penalties, uniform weights of a sensible size."""
+        raise NotImplementedError
+
+    def level(self, s):
+        """How large s is: the domain of an unbounded Ω* is level(s) ≤ limit. level(ts − c) = t level(s) − c."""
+        return float(np.max(s))
+
+    def shrink(self, s):
+        """The largest t in [0, 1] with t² s in the domain of Ω*."""
+        level = 0.0 if self.bounded else self.level(s)
+        return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
+
+    def penalty(self, theta, q):
+        """½ Σ ‖f_m‖² / θ_m and Ω(θ) where ‖f_m‖² = θ_m² q_m."""
+        return 0.5 * float(theta @ q), self.value(theta)
+
+    def restrict(self, kernels, M):
+        """The regularizer of these of the M kernels, when the others are left out."""
+        return self
+
+    def block_norm(self, sq_norms):
+        """g(x) = min_θ ½ Σ x_m / θ_m + Ω(θ) at x_m = ‖f_m‖² (Tomioka & Suzuki 2011, Theorem 1)."""
+        sq_norms = np.asarray(sq_norms, dtype=float)
+        theta = self.weights_from_norms(np.sqrt(sq_norms))
+        return 0.5 * float(np.sum(_ratio(sq_norms, theta))) + self.value(theta)
+
+    def block_prox(self, norms, step=1.0):
+        """argmin_{t ≥ 0} ½ Σ (t_m − norms_m)² + step · block_norm(t²)."""
+        raise NotImplementedError
+
+    def block_prox_jacobian(self, norms, step=1.0):
+        """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def from_block_norm(g, slope=None):
+        """The regularizer whose block norm is Σ_m g(‖f_m‖²); see `Separable`."""
+        from .separable import Separable
+
+        return Separable(g, slope)
+
     def minimise(self, model, theta, slack, max_steps=500):
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
 
         `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and
         `diagonal`. Here: proximal steps of Barzilai–Borwein length, each shortened to the best point on its way.
+        Σx ≤ 10 Σθ (or 1) for penalties: with those of degree 1 in f, the model may have no minimum otherwise.
         """
         x, gradient, omega = theta, model.gradient, self.value(theta)
+        most = np.inf if self.constraint else max(10.0 * float(np.sum(theta)), 1.0)
         step = 1.0 / max(float(model.diagonal.max()), 1e-12 * float(np.abs(gradient).max()), 1e-300)
         for k in range(max_steps):
-            target = self.prox(x - step * gradient, step)
+            target = self._capped_prox(x - step * gradient, step, most)
             move, omega_target = target - x, self.value(target)
             decrease = omega - omega_target - float(gradient @ move)
             if not 0 < decrease < np.inf:
@@ -59,11 +125,76 @@ class Regularizer:
             t = 1.0 if curvature <= decrease else decrease / curvature
             x, gradient = x + t * move, gradient + t * curved
             omega = self.value(x) if t < 1 else omega_target
-            if k % 10 == 9 and omega + self.conjugate(-gradient) + float(x @ gradient) <= slack:
-                break
+            if k % 10 == 9:
+                bound = most if x.sum() > 0.999 * most or not self.bounded else np.inf
+                if omega + self._capped_conjugate(-gradient, bound) + float(x @ gradient) <= slack:
+                    break
             step = float(move @ move) / curvature if curvature > 1e-300 else 10 * step
         return np.maximum(x, 0.0)
 
-    def start(self, M):
-        """The uniform feasible weights on the boundary."""
-        raise NotImplementedError
+    def _capped_prox(self, z, step, most):
+        """The prox over Σθ ≤ most: that of z − ν, ν the multiplier, by false position."""
+        theta = self.prox(z, step)
+        over = theta.sum() - most
+        if not over > 0:
+            return theta
+        lo, hi, above, below, inside = 0.0, float(np.max(z)), over, -most, np.zeros(len(z))
+        for turn in range(120):
+            nu = lo + (hi - lo) * (above / (above - below) if turn % 2 else 0.5)
+            theta = self.prox(z - nu, step)
+            over = theta.sum() - most
+            if over > 0:
+                lo, above = nu, over
+            else:
+                hi, below, inside = nu, over, theta
+            if abs(over) <= 1e-12 * most or hi - lo <= 1e-15 * hi:
+                break
+        return inside if over > 1e-12 * most else theta
+
+    def _capped_conjugate(self, s, most):
+        """sup over Σθ ≤ most of ⟨θ, s⟩ − Ω(θ) = min_{ν ≥ 0} ν·most + Ω*(s − ν)."""
+        if not self.bounded:
+            return most * max(self.level(s) - self.limit, 0.0)
+        lo, hi, best = 0.0, float(np.max(s)), self.conjugate(s)
+        for _ in range(60 if most < np.inf and hi > 0 else 0):
+            values = [nu * most + self.conjugate(s - nu) for nu in (0.6 * lo + 0.4 * hi, 0.4 * lo + 0.6 * hi)]
+            lo, hi = (lo, 0.4 * lo + 0.6 * hi) if values[0] <= values[1] else (0.6 * lo + 0.4 * hi, hi)
+            best = min(best, *values)
+        return best
+
+
+def _ratio(x, theta):
+    """x/θ, with 0/0 = 0."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.divide(x, theta, out=np.zeros(np.shape(x)), where=np.asarray(x) > 0)
+
+
+def number(name, value, low, high, open_low=False, open_high=False):
+    """The value as a float if it lies between the bounds, or a ValueError that names the parameter."""
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if (
+        not real
+        or not (low < value if open_low else low <= value)
+        or not (value < high if open_high else value <= high)
+    ):
+        below, above = "<" if open_low else "<=", "<" if open_high else "<="
+        raise ValueError(f"{name} must be a number with {low:g} {below} {name} {above} {high:g}, got {value!r}")
+    return float(value)
+
+
+def vector(name, value, positive=True):
+    """The value as a read-only array (M,) of finite positive numbers, or a ValueError that names the parameter."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 1 or not len(array) or not np.all(np.isfinite(array)) or (positive and not np.all(array > 0)):
+        raise ValueError(f"{name} must be an array (M,) of positive numbers, one per kernel, got {value!r}")
+    array.flags.writeable = False
+    return array
+
+
+def check_size(name, array, M):
+    """A ValueError unless the parameter has an entry for each of the M kernels."""
+    if len(array) != M:
+        raise ValueError(f"{name} has {len(array)} entries, but there are {M} kernels; give one per kernel")

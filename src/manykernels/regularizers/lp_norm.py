@@ -1,10 +1,9 @@
 """The ℓp-norm constraint on the kernel weights."""
 
-from numbers import Real
-
 import numpy as np
 
-from ._base import Regularizer
+from ._base import Regularizer, number
+from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
 
 MOST = 1000  # weights above which the simplex is first thinned out by proximal steps
 
@@ -12,22 +11,31 @@ MOST = 1000  # weights above which the simplex is first thinned out by proximal 
 class LpNorm(Regularizer):
     """Ω(θ) = 0 if θ ≥ 0 and ‖θ‖_p ≤ 1, else +inf;   Ω*(s) = ‖s₊‖_q, 1/p + 1/q = 1 (Kloft et al. 2011).
 
-    p = 1 gives sparse weights, p = inf the plain sum of the kernels.
+    p = 1 gives sparse weights, p = inf the plain sum of the kernels. Block norm ½ ‖(‖f_m‖)_m‖_r², r = 2p/(p+1).
     """
 
+    constraint = True
+
     def __init__(self, p=1.0):
-        if isinstance(p, (bool, np.bool_)) or not isinstance(p, Real) or not p >= 1:
-            raise ValueError(f"p must be a number with 1 <= p <= inf, got {p!r}")
-        self.p = float(p)
+        self.p = number("p", p, 1, np.inf)
+
+    @property
+    def simplex(self):
+        return self.p == 1
+
+    @property
+    def block_power(self):
+        """r = 2p/(p+1)."""
+        return 2.0 if self.p == np.inf else 2 * self.p / (self.p + 1)
 
     def value(self, theta):
         theta = np.asarray(theta, dtype=float)
-        feasible = theta.min() >= -1e-9 and _norm(theta, self.p) <= 1 + 1e-9
+        feasible = theta.min() >= -1e-9 and norm(theta, self.p) <= 1 + 1e-9
         return 0.0 if feasible else np.inf
 
     def conjugate(self, s):
         q = np.inf if self.p == 1 else 1.0 if self.p == np.inf else self.p / (self.p - 1)
-        return _norm(np.maximum(s, 0.0), q)
+        return norm(np.maximum(s, 0.0), q)
 
     def weights_from_norms(self, norms):
         return self._weights(norms, 2 / (self.p + 1))
@@ -43,20 +51,20 @@ class LpNorm(Regularizer):
         if not top > 0 or self.p == np.inf:
             return self.start(len(x))
         theta = (np.asarray(x, dtype=float) / top) ** power
-        return theta / _norm(theta, self.p)
+        return theta / norm(theta, self.p)
 
     def prox(self, z, step=1.0):
         """The Euclidean projection of z, whatever the step."""
         z = np.maximum(np.asarray(z, dtype=float), 0.0)
         if self.p == np.inf:
             return np.minimum(z, 1.0)
-        norm = _norm(z, self.p)
-        if norm <= 1:
+        size = norm(z, self.p)
+        if size <= 1:
             return z
         if self.p == 1:
-            return _project_simplex(z)
+            return project_simplex(z)
         if self.p == 2:
-            return z / norm
+            return z / size
         from ..loops.lp_projection import project
 
         return project(z, self.p)
@@ -69,6 +77,15 @@ class LpNorm(Regularizer):
 
     def start(self, M):
         return np.full(M, M ** (-1 / self.p))
+
+    def block_norm(self, sq_norms):
+        return 0.5 * norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self.block_power) ** 2
+
+    def block_prox(self, norms, step=1.0):
+        return squared_norm_prox(norms, step, self.block_power)
+
+    def block_prox_jacobian(self, norms, step=1.0):
+        return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.block_power)
 
 
 def minimise_on_simplex(model, theta, start, slack):
@@ -89,15 +106,7 @@ def minimise_on_simplex(model, theta, start, slack):
     return x
 
 
-def _norm(x, p):
-    """‖x‖_p without overflow."""
-    top = float(np.max(np.abs(x)))
-    if p == np.inf or top == 0 or top == np.inf:
-        return top
-    return top * float(np.sum((np.abs(x) / top) ** p)) ** (1 / p)
-
-
-def _project_simplex(z):
+def project_simplex(z):
     """The projection on {x ≥ 0, Σx = 1} by sorted thresholds (Duchi et al. 2008)."""
     z = z - z.max()  # huge z keep their digits
     z_sorted = np.sort(z)[::-1]

@@ -1,20 +1,75 @@
-"""Solvers by name. Each states what it needs of the regularizer and refuses a partner by naming what is missing."""
+"""Solvers by name. Each states what it needs of its partners and refuses one by naming what is missing.
+
+A solver is a module with `NEEDS`, the methods it asks of the regularizer, with `solve(problem, tol, max_iter, warm,
+monitor, *, option=default)`, and, where it cannot take every loss, with `refuse(problem)`, the reason or None. What a
+regularizer without those methods lacks, in words, may stand in `MISSING`.
+"""
 
 from importlib import import_module
+from inspect import signature
 
-SOLVERS = ("newton", "analytic")
+SOLVERS = (
+    "newton", "analytic", "hessian", "silp", "sip", "level", "simplemkl", "chunking", "nesterov", "spicy", "mackay",
+)  # fmt: skip
+
+
+class Solver:
+    """A solver with options, as in `MKLClassifier(solver=Solver("nesterov", fixed_step=True))`."""
+
+    def __init__(self, name, **options):
+        if name not in SOLVERS:
+            raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {name!r}")
+        self.name, self.options = name, options
+        unknown = sorted(set(options) - self.defaults().keys())
+        if unknown:
+            raise ValueError(f"solver {name!r} has no option {unknown}; it has {sorted(self.defaults()) or 'none'}")
+
+    @property
+    def module(self):
+        return import_module("." + self.name, __name__)
+
+    def defaults(self):
+        """The options of this solver and their default values."""
+        parameters = signature(self.module.solve).parameters.values()
+        return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+    def refusal(self, problem):
+        """Why this solver cannot take the problem, or None."""
+        regularizer = problem.regularizer
+        for method in self.module.NEEDS:
+            if not regularizer.has(method):
+                missing = getattr(self.module, "MISSING", f"it needs {method}")
+                return f"{regularizer!r} does not suit it: {regularizer.why_not(method) or missing}"
+        refuse = getattr(self.module, "refuse", None)
+        return refuse(problem) if refuse else None
+
+    def __repr__(self):
+        return f"Solver({', '.join([repr(self.name)] + [f'{k}={v!r}' for k, v in self.options.items()])})"
+
+    def __eq__(self, other):
+        return isinstance(other, Solver) and (self.name, self.options) == (other.name, other.options)
+
+    def __hash__(self):
+        return hash(repr(self))
+
+
+def best_for(problem):
+    """The solver that "auto" stands for: the fastest exact one that takes the problem."""
+    for name in ("newton", "spicy", "mackay"):
+        if Solver(name).refusal(problem) is None:
+            return Solver(name)
+    raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
 
 
 def solve(problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=None):
     """Solves the problem to a relative duality gap of `tol`; returns a `Solution`.
 
-    `callback(record)` is called after each outer step with a dict of iteration, time, primal, dual and gap.
+    `solver` is "auto", a name or a `Solver`; `callback(record)` is called after each outer step with a dict of
+    iteration, time, primal, dual and gap.
     """
-    name = "newton" if solver == "auto" else solver
-    if name not in SOLVERS:
-        raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {solver!r}")
-    module = import_module("." + name, __name__)
-    missing = [method for method in module.NEEDS if not problem.regularizer.has(method)]
-    if missing:
-        raise ValueError(f"solver {name!r} needs {', '.join(missing)} of {problem.regularizer!r}; use another solver")
-    return module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=callback)
+    if not isinstance(solver, Solver):
+        solver = best_for(problem) if solver == "auto" else Solver(solver)
+    reason = solver.refusal(problem)
+    if reason:
+        raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
+    return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=callback, **solver.options)

@@ -1,7 +1,8 @@
 """The predictor at fixed weights: a box QP on one block of the combined kernel, for every loss.
 
-    min over a :  ½ aᵀK a + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
+    min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
 
+The outputs are K a + shift; the shift is 0 for a machine, and that of a local model for a Newton step in `a`.
 Coordinate steps find who is free; Newton steps on the free block (its Cholesky factor) finish, so that a tight
 tolerance costs little more than a loose one. Losses whose conjugate is not quadratic stay strictly inside the box
 and take damped Newton steps on the true conjugate.
@@ -21,13 +22,16 @@ LARGE = 10000  # above this many free variables conjugate gradients replace the 
 class Machine:
     """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
 
+    shift = 0.0
+
     def __init__(self, loss, y, c, intercept, n_jobs=1):
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
         self.lo, self.hi = loss.box(y, c)
         self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
 
-    def solve(self, K, a, target, max_rounds=800):
-        """Returns (a, outputs K a, b, gap); `a` must be feasible."""
+    def solve(self, K, a, target, max_rounds=800, shift=0.0):
+        """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0."""
+        self.shift = shift
         with blas_for(len(K), self.n_jobs):
             return (self._interior if self.loss.interior else self._box)(K, a, target, max_rounds)
 
@@ -59,12 +63,13 @@ class Machine:
         return best
 
     def gap(self, a, outputs, b):
-        """Primal minus dual of this block at fixed weights."""
+        """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""
         fit = self.c @ self.loss.value(self.y, outputs + b) + self.loss.total * b
         return float(fit + a @ outputs + self.loss.dual_value(self.y, self.c, a))
 
     def objective(self, a, outputs):
-        return 0.5 * float(a @ outputs) + self.loss.dual_value(self.y, self.c, a)
+        """The dual objective at outputs = K a + shift."""
+        return 0.5 * float(a @ (outputs + self.shift)) + self.loss.dual_value(self.y, self.c, a)
 
     def free(self, a):
         """Variables that can move both ways without meeting a kink."""
@@ -79,7 +84,10 @@ class Machine:
         return np.where(a == 0, slack, -np.inf)
 
     def _gradient(self, K, a):
-        return matvec(K, a) + self.linear + self.diagonal * a
+        return self.outputs(K, a) + self.linear + self.diagonal * a
+
+    def outputs(self, K, a):
+        return matvec(K, a) + self.shift
 
     def _active_set(self, K, a, gradient, rounds=8):
         """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.
@@ -98,7 +106,7 @@ class Machine:
                 factor = Free(K, index, self.diagonal, self.intercept)
             except np.linalg.LinAlgError:
                 break
-            x, beta = factor.solve(-(self.linear[index] + bend + matvec(K, held)[index]), total - held.sum())
+            x, beta = factor.solve(-(self.linear[index] + bend + self.outputs(K, held)[index]), total - held.sum())
             lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
             hi = np.where(bend < 0, np.minimum(self.hi[index], 0.0), self.hi[index])
             out = (x < lo) | (x > hi)
@@ -115,7 +123,7 @@ class Machine:
             side = np.where(wrong & (trial == 0), np.where(rise, 1.0, -1.0), side)
             free |= wrong
         trial = self.repair(trial, total)
-        if trial is None or self.objective(trial, matvec(K, trial)) > before:
+        if trial is None or self.objective(trial, self.outputs(K, trial)) > before:
             return a
         return trial
 
@@ -138,7 +146,7 @@ class Machine:
         """Damped Newton on ½ aᵀK a + Σ c V*(−a / c), strictly inside the box."""
         index = np.flatnonzero(self.c > 0)
         a = np.array(a)
-        outputs = matvec(K, a)
+        outputs = self.outputs(K, a)
         value, beta, gap = self.objective(a, outputs), 0.0, np.inf
         for _ in range(max_rounds):
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
@@ -155,17 +163,17 @@ class Machine:
             room = np.where(move > 0, self.hi - a, np.where(move < 0, a - self.lo, np.inf))
             ratio = np.divide(room, np.abs(move), out=np.full_like(a, np.inf), where=move != 0)
             t = min(1.0, 0.99 * ratio.min())
-            shift = matvec(K, move)
+            change = matvec(K, move)
             slope = float(gradient @ move)
             while t > 1e-12:
                 trial = a + t * move
-                trial_value = self.objective(trial, outputs + t * shift)
+                trial_value = self.objective(trial, outputs + t * change)
                 if trial_value <= value + 1e-4 * t * slope:
                     break
                 t *= 0.5
             else:
                 break
-            a, outputs, value = trial, outputs + t * shift, trial_value
+            a, outputs, value = trial, outputs + t * change, trial_value
         self.linear, self.diagonal, _ = self.loss.quadratic(self.y, self.c, a)
         return a, outputs, beta, gap
 

@@ -7,15 +7,13 @@ costs a fraction of a pass over the kernels, and a fit a few passes. The block o
 allows it, until that turns out to be too coarse for the problem.
 """
 
-import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from .._threads import close_pool, limit_blas
-from ..solution import Solution
 from ._machine import Machine, matvec
+from ._oracle import Run
 
 FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
@@ -52,7 +50,7 @@ class Point(NamedTuple):
     outputs: np.ndarray
 
 
-class Wrapper:
+class Wrapper(Run):
     """Alternates the machine and a weight step; see the module.
 
     `step.propose(state)` gives new weights, `step.judge(decrease)` says whether what came of them is good enough,
@@ -60,47 +58,20 @@ class Wrapper:
     """
 
     def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None):
-        self.problem, self.step, self.tol, self.max_iter = problem, step, tol, max_iter
-        self.monitor = monitor or (lambda record: None)
+        super().__init__(problem, tol, max_iter, warm, monitor)
+        self.step, self.last = step, None
         self.dtype = np.float32 if tol >= 1e-4 else np.float64
-        bank, loss = problem.bank, problem.loss
-        self.kernels = problem.kernels
-        M = len(self.kernels)
-        self.theta = problem.regularizer.start(M) if warm is None else self._clean(warm.theta[self.kernels])
-        if warm is None:
-            self.a = np.array([loss.start(y, c, problem.intercept) for y, c in zip(problem.Y, problem.c, strict=True)])
-        else:
-            self.a = np.array(warm.a)
-        self.b = np.zeros(problem.n_outputs) if warm is None else np.array(warm.b)
-        self.n, self.scale = bank.n, float(problem.c.sum())
-        self.history, self.best, self.last, self.started = [], None, None, time.perf_counter()
+        self.scale = float(problem.c.sum())
 
-    def _clean(self, theta):
-        """Warm weights made feasible for this regularizer."""
-        theta = self.problem.regularizer.prox(theta)
-        return theta if theta.any() else self.problem.regularizer.start(len(theta))
+    def solve(self):
+        return self.run(Wrapper._iterate)
 
-    def run(self):
-        interrupted = False
-        try:
-            with limit_blas(1):
-                self._iterate()
-        except KeyboardInterrupt:
-            interrupted = True
-            if self.last is None:
-                raise
+    def rescue(self):
+        if self.last is not None:
             self._certify()
-        finally:
-            if interrupted:
-                close_pool()
-        best = self.best
-        theta = np.zeros(self.problem.bank.M)
-        theta[self.kernels] = best["theta"]
-        return Solution(
-            theta, best["a"], best["b"], best["primal"], best["dual"], best["gap"],
-            n_iter=len(self.history), history=self.history,
-            converged=best["gap"] <= self.tol, interrupted=interrupted,
-        )  # fmt: skip
+
+    def finish(self):
+        """The best point has its own certificate already."""
 
     def _iterate(self):
         self._activate(self._first_rows())
@@ -112,7 +83,7 @@ class Wrapper:
             if slow and blurred:  # an error ε of the machine moves q, and with it the weights, by about √ε
                 self.effort = max(0.1 * self.effort, 1e-9)
             gap = certificate.gap
-            self._record(state, certificate)
+            self.record(self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows))
             if not np.isfinite(gap):
                 break
             if gap <= self.tol:
@@ -188,7 +159,7 @@ class Wrapper:
         for t, machine in enumerate(self.machines):
             a[t], _, b[t], part = machine.solve(K, a[t], target / len(self.machines))
             inner += part
-        self.a[:, rows] = a
+        self.a[:, rows], self.solves = a, self.solves + 1
         moving = np.array([machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)])
         support = np.flatnonzero(((a != 0) | moving).any(axis=0))
         at = self.local[support]
@@ -212,8 +183,7 @@ class Wrapper:
         known[support] = True
         self.b = b
         self.last = Point(self.theta, everywhere, rows[support], q, rows[known], outputs[:, known])
-        conjugates = np.array([m.loss.dual_value(m.y, m.c, a_t) for m, a_t in zip(self.machines, a, strict=True)])
-        certificate = problem.certificate(problem.losses(outputs, b, rows), conjugates, b, self.theta, q)
+        certificate = problem.certificate(problem.losses(outputs, b, rows), a, b, self.theta, q, rows)
         self.scale = certificate.scale
         if noise > 0.3 * self.scale * max(self.tol, certificate.gap) or inner > 3 * target:
             self.dtype = np.float64  # float32 is too coarse for this problem
@@ -233,13 +203,11 @@ class Wrapper:
         for i in range(0, len(rest), step):
             P = problem.bank.products(self.a[:, support], support, rest[i : i + step], kernels)
             outputs[:, rest[i : i + step]] = np.einsum("m,tmi->ti", theta[theta > 0], P)
-        b = np.zeros(problem.n_outputs)
-        if problem.intercept:
-            parts = zip(problem.Y, outputs, problem.c, strict=True)
-            b = np.array([problem.loss.intercept(y, f, c) for y, f, c in parts])
-        certificate = problem.certificate(problem.losses(outputs, b), problem.conjugates(self.a), b, theta, q)
+        b = self.intercepts(outputs)
+        certificate = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
         if self.best is None or not self.best["gap"] <= certificate.gap:
-            self.best = {"theta": theta, "a": self.a.copy(), "b": b, **certificate._asdict()}
+            value = {"primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap}
+            self.best = {"theta": theta, "a": self.a.copy(), "b": b, **value}
         self.history[-1].update(primal=certificate.primal, dual=certificate.dual, gap=certificate.gap, certified=True)
         return certificate, outputs, b
 
@@ -256,13 +224,3 @@ class Wrapper:
         needed = max(int((1 + MARGIN) * np.count_nonzero(slack <= 0)), FIRST)
         keep = np.argsort(slack, kind="stable")[:needed] if needed < MOST * self.n else np.arange(self.n)
         self._activate(np.union1d(keep, self.rows) if visits > 2 else np.sort(keep))
-
-    def _record(self, state, certificate):
-        record = {
-            "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
-            "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,
-            "certified": False, "n_active": len(self.rows),
-            "n_support": int((state.a != 0).any(axis=0).sum()), "n_kernels": int(np.count_nonzero(self.theta)),
-        }  # fmt: skip
-        self.history.append(record)
-        self.monitor(record)

@@ -14,7 +14,7 @@ NEEDS = ("value", "conjugate", "weights_from_norms", "prox", "start")
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Wrapper(problem, ClosedForm(), tol, max_iter, warm, monitor).run()
+    return Wrapper(problem, ClosedForm(), tol, max_iter, warm, monitor).solve()
 
 
 class ClosedForm:

@@ -17,7 +17,7 @@ NEEDS = ("value", "conjugate", "prox", "minimise", "start")
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Wrapper(problem, Newton(), tol, max_iter, warm, monitor).run()
+    return Wrapper(problem, Newton(), tol, max_iter, warm, monitor).solve()
 
 
 class Model:
@@ -43,10 +43,18 @@ class Newton:
     """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
 
     def __init__(self):
-        self.level = 0.0
+        self.level, self.first = 0.0, True
 
     def propose(self, state):
-        """The minimiser of the local model, (M',); moves state.a to where the machine should be then."""
+        """The minimiser of the local model, (M',); moves state.a to where the machine should be then.
+
+        A penalty leaves the size of the weights open: there the closed form makes the first step, which finds it.
+        """
+        regularizer, first = state.problem.regularizer, self.first
+        self.first = False
+        if first and not regularizer.constraint and regularizer.has("weights_from_norms"):
+            self.promise = 0.0
+            return regularizer.weights_from_norms(state.theta * np.sqrt(np.maximum(state.q, 0.0)))
         with blas_for(len(state.support), state.problem.bank.n_jobs):
             return self._propose(state)
 
@@ -84,6 +92,8 @@ class Newton:
 
     def judge(self, decrease):
         """Whether the step holds what it promised; sets the damping of the next one."""
+        if self.promise <= 0:
+            return True
         ratio = decrease / max(self.promise, 1e-300)
         if ratio < 0.5:
             self.level = max(8 * self.level, 0.5 * self.promise / max(self.size, 1e-300))

@@ -1,0 +1,169 @@
+"""Position-dependent string kernels of one list: two strings are compared once for all of them.
+
+k_m(x, y) = Σ_{l,k} coef_m[l, k−1] [x[l:l+k] = y[l:l+k]]. A weighted sum of such kernels has the weighted sum of their
+tables, and a product K_m a is coef_m times Σ_j a_j [x[l:l+k] = y_j[l:l+k]]: both cost one walk per pair whatever M is.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._threads import n_threads
+from ..kernels.tasks import SAME
+from ._groups import Group, Rows
+from ._tiles import Tiles
+
+_BATCH = 2**19  # entries of the sums by position that one thread holds
+_STACK = 2**22  # entries of kernels that one thread holds at most where each is wanted by itself
+
+
+class Walk:
+    """Sides of bit planes, for strings like X."""
+
+    kind = "walk"
+
+    def __init__(self, X, dtype):
+        self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
+
+    def side(self, X, index=None):
+        from ..strings._base import check_alike, check_length
+        from ..strings._planes import planes
+
+        check_alike(X.alphabet, self.alphabet)
+        check_length(X, self.length)
+        return Rows(planes(X), np.zeros(len(X), self.dtype), None, index)
+
+    def block(self, left, right, out, hits=None):
+        """There is no one base block: `pieces` makes the kernels."""
+        return out
+
+
+class WalkGroup(Group):
+    """Kernels with a `degree_table`; `placed` says that words at different positions may count differently.
+
+    coef is (M, d) where they do not, else a CSR matrix (M, L·d).
+    """
+
+    room = _STACK
+
+    def __init__(self, view, kernels, members, X, dtype, task, n_tasks):
+        self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
+        self.kernels = [kernels[m] for m in members]
+        self.pairs, self.placed = Walk(X, dtype), self.kernels[0].walk == "positions"
+        self.depth = min(max(kernel.words[-1] for kernel in self.kernels), X.length)
+        tables = [kernel.degree_table(X.length)[:, : self.depth] for kernel in self.kernels]
+        tables = [np.pad(table, ((0, 0), (0, self.depth - table.shape[1]))) for table in tables]
+        if self.placed:
+            self.coef = sp.vstack([sp.csr_array(table.reshape(1, -1)) for table in tables], format="csr")
+        else:
+            self.coef = np.stack([table[0] for table in tables])
+        M = len(members)
+        self.generic, self.wave, self.tabular = np.ones(M, bool), np.zeros(M, bool), False
+        self.degree, self.rate = np.ones(M, np.int64), -np.ones(M)
+        self.forms = np.tile([1.0, 1.0, 0.0], (M, 1))
+        self.g, self.c = np.ones(M, dtype), np.zeros(M, dtype)
+
+    def subset(self, chosen, members):
+        part = super().subset(chosen, members)
+        part.coef = self.coef[chosen]
+        return part
+
+    def fused(self, left, right):
+        """Whether all its kernels have the same rows' factors, 1."""
+        return left.factor is None and right.factor is None and self.task != SAME
+
+    def diagonals(self, side):
+        from ..loops.strings import own_sums
+
+        own = np.zeros((side.own.size, self.pairs.length if self.placed else 1, self.depth))
+        own_sums(side.x, own)
+        diagonals = self.coef @ own.reshape(len(own), -1).T
+        return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
+
+    def cost(self, chosen=slice(None), sums=1):
+        return (300.0 if self.placed else 70.0) + 0.5 * self.wave[chosen].size
+
+    def add(self, left, right, weights, constant, out):
+        """out[t] (rows, cols) += constant_t + Σ_m weights[t, m] k_m between two sides."""
+        from ..loops.strings import add_degrees, add_positions
+        from ..strings._planes import across
+
+        table = weights @ self.coef
+        if self.placed:
+            runs = np.cumsum(table.reshape(len(table), -1, self.depth), axis=2)
+            add_positions(left.x, across(right.x), np.ascontiguousarray(runs.transpose(1, 2, 0)), constant, out)
+        else:
+            add_degrees(left.x, across(right.x), table, constant, out)
+
+    def products(self, left, right, A):
+        """K_m A[t] between two sides, (rows, M, T) float64."""
+        from ..loops.strings import sum_degrees, sum_positions
+        from ..strings._planes import across
+
+        T, rows, columns = len(A), left.own.size, across(right.x)
+        if not self.placed:
+            H = np.zeros((rows, T, self.depth))
+            sum_degrees(left.x, columns, A, H)
+            return np.einsum("itk,mk->imt", H, self.coef)
+        sums, size = np.empty((rows, self.members.size, T)), self.pairs.length * self.depth * T
+        step = max(1, _BATCH // size)
+        for r in range(0, rows, step):
+            part = left.x[r : r + step]
+            H = np.zeros((len(part), self.pairs.length, self.depth, T))
+            sum_positions(part, columns, A, H)
+            H = np.cumsum(H[:, :, ::-1], axis=2)[:, :, ::-1]  # words of k letters: runs of k and more
+            flat = H.reshape(len(part), -1, T).transpose(1, 0, 2).reshape(-1, len(part) * T)
+            sums[r : r + step] = (self.coef @ flat).reshape(-1, len(part), T).transpose(1, 0, 2)
+        return sums
+
+    def pieces(self, B, left, right, chosen):
+        """A block per kernel, some at a time: for kernels whose rows have factors of their own."""
+        step = max(1, min(chosen.size, self.room // max(B.size, 1)))
+        for first in range(0, chosen.size, step):
+            ms = chosen[first : first + step]
+            blocks = np.zeros((ms.size, *B.shape), B.dtype)
+            self.subset(ms, self.members[ms]).add(left, right, np.eye(ms.size), np.zeros(ms.size), blocks)
+            if self.task == SAME:
+                equal = (left.task[:, None] == right.task) & (right.task >= 0)
+                blocks *= (self.n_tasks * equal).astype(B.dtype)
+            for m, block in zip(ms, blocks, strict=True):
+                yield block, np.array([m])
+
+
+class WalkTiles(Tiles):
+    """Tiles that take groups of one walk as a whole."""
+
+    def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
+        super().__init__(groups, dtype, scale, mean, n_jobs, budget)
+        self.walks = [group for group in groups if isinstance(group, WalkGroup)]
+        if budget is not None:
+            for group in self.walks:
+                group.room = min(_STACK, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
+
+    def shape(self, n_rows, n_cols, layers=1):
+        return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers)  # half is for kernels of a walk
+
+    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
+        weights, walks, rest = theta * self.scale, [], theta
+        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+            if isinstance(group, WalkGroup) and group.fused(left[i], right[i]):
+                ms = group.members[chosen]
+                W = np.ascontiguousarray(weights[:, ms])
+                constant = -(W @ self.mean[ms]) if shifted else np.zeros(len(W))
+                walks.append((i, group.subset(chosen, ms), W, constant))
+                rest = np.where(np.isin(np.arange(theta.shape[1]), group.members), 0.0, rest)
+
+        def emit_all(r0, r1, c0, c1, blocks):
+            for i, group, W, constant in walks:
+                group.add(left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1)), W, constant, blocks)
+            emit(r0, r1, c0, c1, blocks)
+
+        super().weighted(left, right, rest, n_rows, n_cols, emit_all if walks else emit, symmetric, shifted)
+
+    def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
+        if not (isinstance(group, WalkGroup) and group.fused(a, right)):
+            return super()._block_products(group, a, right, chosen, vectors, waves, table, cb, halved, check)
+        part, A = group.subset(chosen, group.members[chosen]), vectors[0].astype(np.float64)
+        first = halved[0] if halved else 0
+        if halved:
+            A[:, halved[1] :] *= 2
+        return part.products(a, right.take(slice(first, None)), np.ascontiguousarray(A[:, first:]))

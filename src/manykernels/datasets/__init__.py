@@ -1,0 +1,5 @@
+"""Generated data sets, of any size and with a known truth."""
+
+from .splice import iter_splice, make_splice, splice_information
+
+__all__ = ["iter_splice", "make_splice", "splice_information"]

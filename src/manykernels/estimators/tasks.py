@@ -1,0 +1,52 @@
+"""The `task` of each example: an argument of fit and of everything that predicts."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+
+def with_task(X, task):
+    """X as kernels take it, with the tasks of its examples where there are any."""
+    if task is None:
+        return X
+    from ..kernels.tasks import Tasked
+
+    return Tasked(X, task)
+
+
+def check_task(task, n, known=None, cross=None):
+    """`task` (n,) as an array; new data are compared with the tasks `known` to the model, which `cross` belongs to."""
+    from ..kernels.tasks import ALL, checked
+
+    if cross is None:
+        return None if task is None else checked(task, n)
+    if known is None:
+        raise ValueError("task is given, but the model has no task kernels: leave it out.")
+    if task is None:
+        raise ValueError(f"the model has kernels for the tasks {known.tolist()[:10]}: give task=, one per example.")
+    task = checked(task, n)
+    strange = [label for label in dict.fromkeys(task.tolist()) if label not in set(known.tolist())]
+    if strange:
+        if ALL not in cross.kernel_list.task_of:
+            raise ValueError(f"task has {strange[:10]}, not seen in fit, and no kernel is shared by all tasks.")
+        warnings.warn(
+            f"task has {strange[:10]}, not seen in fit: such examples are predicted by the shared kernels only.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return task
+
+
+def check_classes_of_tasks(task, y, weight):
+    """A ValueError where a task has examples of one class only."""
+    if task is None:
+        return
+    for label in dict.fromkeys(task.tolist()):
+        classes = np.unique(y[(task == label) & (weight > 0)])
+        if len(classes) == 1:
+            raise ValueError(
+                f"task {label!r} has one class only ({classes[0]!r}) among the examples with weight: a classifier "
+                "needs at least two classes in each task; leave the task out or join it with another."
+            )

@@ -1,0 +1,162 @@
+"""Generalisation bounds of ℓp-norm multiple kernel learning: section 5 of Kloft et al. (2011).
+
+    H_p = {x ↦ Σ_m ⟨w_m, ψ_m(x)⟩ :  ‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q} ≤ norm},   q = 2p/(p+1),   k_m(x, x) ≤ R²
+
+which is the set of predictors with ½ Σ ‖f_m‖²/θ_m ≤ ½ norm² for some ‖θ‖_p ≤ 1. An intercept is not part of it.
+Where this departs from the print: the conversion behind Corollary 9 goes through the q with 1/q + 1/⌈p*⌉ = 1, not
+q = ⌈p*⌉; the bounds of section 5.1 have no C² left in Example 1 at p = 1, and M^{1/p*} in the place of M² in Example 2,
+where the print repeats Example 1. Theorem 8 is stated there for even p*, but every integer r = p* will do: against
+Gaussian signs, E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+CONSTANT = 23 / 22
+
+
+def convert(complexity, p, q, M):
+    """R(H_p) ≤ √(M^{1/q − 1/p}) R(H_q) for q ≤ p: Theorem 6.
+
+    `complexity` is a Rademacher complexity of H_q, or a bound on it.
+    """
+    p, q, M = _exponent("p", p), _exponent("q", q), _count("M", M)
+    if q > p:
+        raise ValueError(f"q must be at most p, got q={q} and p={p}: the conversion goes from small exponents to large")
+    return _number("complexity", complexity, zero=True) * np.sqrt(M ** (1 / q - 1 / p))
+
+
+def rademacher(p, n, M, R=1.0, norm=1.0):
+    """R(H_p) ≤ norm · R √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n),  c = 23/22,  1/p + 1/p* = 1: Corollary 9.
+
+    n examples, M > 1 kernels with k_m(x, x) ≤ R². At p = 1 it is Theorem 8, for p → ∞ norm · R √(2cM/n), and at
+    p = ∞ itself, where ⌈p*⌉ = 1, norm · R √(cM/n).
+    """
+    p, n, M = _exponent("p", p), _count("n", n), _count("M", M, least=2)
+    R, norm = _number("R", R), _number("norm", norm)
+    growth = min(np.e * np.ceil(np.log(M)), np.ceil(_conjugate(p)))
+    return norm * R * float(np.sqrt(CONSTANT * M ** (1 - 1 / p) * growth / n))
+
+
+def generalization_bound(risk, p, n, M, R=1.0, lipschitz=1.0, delta=0.05, norm=1.0):
+    """P[y h(x) ≤ 0] ≤ risk + 4 L · rademacher(p, n, M, R, norm) + √(ln(2/δ) / (2n)): Corollary 10 and (37).
+
+    With probability 1 − δ, for all h in H_p at once; `risk` is the mean of a loss V(y h(x)) in [0, 1] with Lipschitz
+    constant L and V(t) ≥ 1 for t ≤ 0. `norm` is fixed beforehand: a norm read off the fit needs `free_norm_bound`.
+    """
+    L, delta, risk = _number("lipschitz", lipschitz), _probability("delta", delta), _risk(risk)
+    deviation = np.sqrt(np.log(2 / delta) / (2 * _count("n", n)))
+    return risk + 4 * L * rademacher(p, n, M, R, norm) + float(deviation)
+
+
+def margin_risk(y, f, gamma=1.0):
+    """mean_i min(1, max(0, 1 − y_i f_i / γ)) for labels ±1: the loss of Corollary 11, 1/γ-Lipschitz."""
+    y, f, gamma = np.asarray(y, dtype=float), np.asarray(f, dtype=float), _number("gamma", gamma)
+    if y.ndim != 1 or y.shape != f.shape or not len(y) or not np.isin(y, (-1, 1)).all():
+        raise ValueError(f"y must hold labels ±1, one for each f; got shapes {y.shape} and {f.shape}")
+    return float(np.mean(np.clip(1 - y * f / gamma, 0.0, 1.0)))
+
+
+def margin_bound(risk, p, n, M, R=1.0, gamma=1.0, delta=0.05, norm=1.0):
+    """P[y h(x) ≤ 0] ≤ risk + (4R/γ) norm √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n) + √(ln(2/δ)/(2n)): Corollary 11.
+
+    `risk` is `margin_risk` at the margin γ, which is fixed beforehand.
+    """
+    return generalization_bound(risk, p, n, M, R, 1 / _number("gamma", gamma), delta, norm)
+
+
+def free_norm_bound(risk, p, n, M, norm, R=1.0, gamma=1.0, delta=0.05):
+    """`margin_bound` for a norm ‖w‖_{2,q} that was read off the fit: not in the paper.
+
+    A union over the radii 2^k, k = 0, ±1, …, of confidence δ_k = δ / (3 (|k| + 1)²), whose sum is below δ: the norm is
+    rounded up to such a radius.
+    """
+    k = int(np.ceil(np.log2(_number("norm", norm))))
+    share = _probability("delta", delta) / (3 * (abs(k) + 1) ** 2)
+    return margin_bound(risk, p, n, M, R, gamma, share, 2.0**k)
+
+
+def block_norm(norms, p):
+    """‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q}, q = 2p/(p+1), from the norms ‖f_m‖ = θ_m √(aᵀK_m a), (M,)."""
+    norms, p = np.asarray(norms, dtype=float), _exponent("p", p)
+    if norms.ndim != 1 or not len(norms) or not np.isfinite(norms).all() or (norms < 0).any():
+        raise ValueError(f"norms must be an array (M,) of non-negative numbers, got {norms!r}")
+    q = 2.0 if np.isinf(p) else 2 * p / (p + 1)
+    top = norms.max()
+    return float(top * np.sum((norms / top) ** q) ** (1 / q)) if top > 0 else 0.0
+
+
+def scenario(norms, p, n, R=1.0):
+    """The complexity term of the smallest H_p that holds a predictor with these norms: section 5.1.
+
+    R · block_norm(norms, p) √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n); norms = (1, …, 1) is Example 1, where the factor
+    M^{1/p*} block_norm² = M² for every p, and (1, 0, …, 0) is Example 2, where block_norm = 1.
+    """
+    size = block_norm(norms, p)
+    if size == 0:
+        raise ValueError("norms are all 0: every H_p holds that predictor")
+    return rademacher(p, n, len(np.asarray(norms)), R, size)
+
+
+def optimal_p(norms, candidates=None):
+    """The p whose `scenario` is smallest for these norms, of the candidates: 1, all p with an integer p*, 4, 8, ∞."""
+    if candidates is None:
+        M = max(len(np.atleast_1d(norms)), 2)
+        most = int(np.e * np.ceil(np.log(M))) + 1
+        candidates = [1.0, *(k / (k - 1) for k in range(most, 1, -1)), 4.0, 8.0, np.inf]
+    terms = [scenario(norms, p, 1) for p in candidates]
+    return float(candidates[int(np.argmin(terms))])
+
+
+def empirical_rademacher(matrices, p, draws=1000, norm=1.0, seed=0):
+    """(norm/n) E_σ √‖(σᵀK_mσ)_m‖_{p*} from random signs σ: the complexity of H_p on a sample, and its standard error.
+
+    matrices (M, n, n). Exact but for the draws: the supremum over H_p is (norm/n) √‖(σᵀK_mσ)_m‖_{p*}.
+    """
+    K, p = np.asarray(matrices, dtype=float), _exponent("p", p)
+    if K.ndim != 3 or K.shape[1] != K.shape[2]:
+        raise ValueError(f"matrices must have shape (M, n, n), got {K.shape}")
+    draws, norm = _count("draws", draws, least=2), _number("norm", norm)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, K.shape[1]))
+    forms = np.maximum(np.einsum("di,mij,dj->dm", signs, K, signs, optimize=True), 0.0)
+    values = norm / K.shape[1] * np.sqrt(np.linalg.norm(forms, _conjugate(p), axis=1))
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(draws))
+
+
+def _conjugate(p):
+    return np.inf if p == 1 else 1.0 if np.isinf(p) else p / (p - 1)
+
+
+def _real(value):
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and not np.isnan(value)
+
+
+def _exponent(name, p):
+    if not _real(p) or not p >= 1:
+        raise ValueError(f"{name} must be a number with 1 <= {name} <= inf, got {p!r}")
+    return float(p)
+
+
+def _count(name, value, least=1):
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    return int(value)
+
+
+def _number(name, value, zero=False):
+    if not _real(value) or not np.isfinite(value) or not (value > 0 or (zero and value == 0)):
+        raise ValueError(f"{name} must be a {'non-negative' if zero else 'positive'} number, got {value!r}")
+    return float(value)
+
+
+def _probability(name, value):
+    if not _real(value) or not 0 < value < 1:
+        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}")
+    return float(value)
+
+
+def _risk(value):
+    if not _real(value) or not 0 <= value <= 1:
+        raise ValueError(f"risk must lie in [0, 1], the range of the loss; got {value!r}")
+    return float(value)

@@ -1,0 +1,66 @@
+"""Linear kernels on groups of columns: group lasso, with groups that may overlap, and its weight vectors.
+
+    min over w_m, b :  C Σ_i (y_i − Σ_m ⟨w_m, x_i[g_m]⟩ − b)² + Σ_m ‖w_m‖
+
+is MKLRegressor(group_kernels(groups), regularizer=LpSum(1), loss="squared", normalize=None, C=C): the group lasso of
+Yuan and Lin (2006), for overlapping groups that of Jacob et al. (2009) (Tomioka and Suzuki 2011, Ex. 6). LpNorm(1)
+has ½ (Σ‖w_m‖)² in place of the sum, the same models at other C; LpNorm(p), p > 1, is its smooth variant (Kloft et al.
+2011, §3.3; the print writes the sum in its (13) and means the square).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._list import KernelSpec
+from .linear import Linear
+from .tasks import ALL
+
+
+class Coefficients(NamedTuple):
+    """`total` (n_features,) and `parts` {kernel name: (|group|,)}, a row per class where there are more than two."""
+
+    total: np.ndarray
+    parts: dict
+
+
+def group_kernels(groups):
+    """One `Linear` kernel for each group of columns: a list of groups, or {name: group}; groups may overlap."""
+    named = list(groups.items()) if isinstance(groups, dict) else [(None, columns) for columns in groups]
+    if not named:
+        raise ValueError(f"groups={groups!r} has no group: give lists of columns.")
+    for name, columns in named:
+        if isinstance(columns, int | np.integer):
+            raise ValueError(f"the group {name or columns!r} is the single number {columns}: give a list of columns.")
+    return [KernelSpec(name, Linear(), columns) for name, columns in named]
+
+
+def linear_coefficients(model):
+    """The weight vectors w_m = θ_m Σ_i a_i x_i[g_m] of a fitted model on Linear kernels: f(x) = ⟨total, x⟩ + b.
+
+    `total` adds up the kernels on the columns they see; those of single tasks are in `parts` only.
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    kernels = getattr(model._cross, "kernel_list", None)
+    if kernels is None or not all(isinstance(kernel, Linear) for kernel in kernels.kernels):
+        raise ValueError(
+            "linear_coefficients needs a model whose kernels are all Linear, such as group_kernels(groups)."
+        )
+    if model.normalize == "spherical":
+        raise ValueError('normalize="spherical" divides by ‖x‖: f is not linear in x then; use another normalisation.')
+    if not isinstance(kernels.n_features, int | np.integer):
+        raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")
+    theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_), (len(model.dual_coef_), kernels.M))
+    total, parts = np.zeros((len(theta), kernels.n_features)), {}
+    for group, side in zip(model._cross.tiles.groups, model._cross.sides, strict=True):
+        for k, m in enumerate(group.members):
+            a = model.dual_coef_ if side.factor is None else model.dual_coef_ * side.factor[k]
+            w = (side.x.T @ a.T).T if hasattr(side.x, "tocsr") else a @ side.x.T
+            w = w * (theta[:, m] * model._cross.tiles.scale[m])[:, None]
+            if kernels.task_of[m] == ALL:
+                columns = slice(None) if kernels.columns[m] is None else kernels.columns[m]
+                np.add.at(total, (slice(None), columns), w)
+            parts[kernels.names[m]] = w[0] if len(w) == 1 else w
+    return Coefficients(total[0] if len(total) == 1 else total, {name: parts[name] for name in kernels.names})

@@ -1,0 +1,132 @@
+"""Multi-task kernels: functions shared by all tasks beside functions of single tasks (Tomioka and Suzuki 2011, Ex. 3).
+
+    f(x, task t) = f_t(x) + f_shared(x):   k(x, y) beside k(x, y) · [x and y are of task t], one for each t
+
+A `task` kernel is 0 between examples of other tasks. Which tasks there are is read from the training data.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ALL, SAME = -1, -2
+
+
+class Task(NamedTuple):
+    """Which pairs a kernel compares: "shared" all, "each" and "one" those of one task, "same" those of equal tasks."""
+
+    kind: str
+    label: Any = None
+
+    @property
+    def suffix(self):
+        return {"shared": "@shared", "same": "@same task"}.get(self.kind, f"@task={self.label}")
+
+
+class Tasked:
+    """Data X whose example i belongs to task[i]."""
+
+    def __init__(self, X, task):
+        self.X, self.task = X, task
+
+    def __len__(self):
+        return len(self.task)
+
+
+def multi_task(kernels, one_parameter=False):
+    """Kernel specifications for several tasks: for each kernel k one shared by all tasks and one for each task.
+
+    Called k@shared and k@task=t. With `one_parameter` (Evgeniou and Pontil 2004) each k gives two kernels, k@shared
+    and k@same task = n_tasks · k(x, y) [x and y are of the same task]: with regularizer=1 the block norm is
+    ½ (√(Σ_t ‖f_t‖² / n_tasks) + ‖f_shared‖)² (Tomioka and Suzuki 2011, Corollary 5), else ½ (Σ_t ‖f_t‖ + ‖f_shared‖)².
+    Both hold for the kernels as they are, normalize=None. The former then never uses its shared part, as equal f_t
+    cost no more (the print does not say so): learn the share by another normalisation, which scales each kernel by
+    itself, or by p > 1, or give it, Fixed([1 - lam, lam]).
+
+    Give the tasks as `fit(X, y, task=task)`, `predict(X, task=task)`. A task that was not in the training data is
+    predicted by the shared kernels, with a warning.
+    """
+    from ._list import _as_spec
+
+    if isinstance(kernels, str):
+        raise ValueError(f"kernels={kernels!r} must be a list of kernels: use multi_task(auto_kernels(X)).")
+    kernels = kernels if isinstance(kernels, list | tuple) and not hasattr(kernels, "_fields") else [kernels]
+    specs = [_as_spec(kernel) for kernel in kernels]
+    inner = Task("same") if one_parameter else Task("each")
+    return [spec._replace(task=task) for spec in specs for task in (Task("shared"), inner)]
+
+
+def multi_task_stack(stack, task, train_task=None, one_parameter=False):
+    """The precomputed kernels of `multi_task` as a KernelStack, for a stack (M, n, n_train), or a KernelStack.
+
+    `task` are the tasks of its n examples, `train_task` those of the n_train training examples (None: the same).
+    """
+    from .stack import KernelStack
+
+    K = stack if isinstance(stack, KernelStack) else KernelStack(stack)
+    names = K.names or [f"kernel {m}" for m in range(K.shape[2])]
+    task = checked(task, K.shape[0])
+    train = checked(task if train_task is None else train_task, K.shape[1], "train_task")
+    tasks = np.unique(train)
+    masks = [np.multiply.outer(task == t, train == t).astype(K.dtype) for t in tasks]
+    kinds = [Task("one", t) for t in tasks.tolist()]
+    if one_parameter:
+        masks, kinds = [len(tasks) * np.sum(masks, axis=0)], [Task("same")]
+    parts, called = [], []
+    for name, matrix in zip(names, K.matrices, strict=True):
+        parts += [matrix, *(matrix * mask for mask in masks)]
+        called += [name + kind.suffix for kind in (Task("shared"), *kinds)]
+    return KernelStack(parts, called)
+
+
+def split(X):
+    """(data, task) of what may be `Tasked`."""
+    return (X.X, X.task) if isinstance(X, Tasked) else (X, None)
+
+
+def checked(task, n, name="task"):
+    """The tasks (n,) as an array of labels, or a ValueError."""
+    labels = np.asarray(task)
+    if labels.shape != (n,):
+        raise ValueError(f"{name} has shape {labels.shape}, but there are {n} examples: give one task per example.")
+    bad = [t for t in labels.tolist() if t is None or t != t]
+    if bad:
+        raise ValueError(f"{name} has the missing value {bad[0]!r}: give every example a task.")
+    return labels
+
+
+def spread(specs, task):
+    """The specifications with one per task where they ask for it, their task numbers, and the tasks."""
+    wanted = [spec.task for spec in specs if spec.task is not None and spec.task.kind != "shared"]
+    if task is None:
+        if wanted:
+            raise ValueError("kernels has task kernels (multi_task), but there is no task: give fit(X, y, task=task).")
+        return specs, [ALL] * len(specs), None
+    if not wanted:
+        raise ValueError("task is given, but no kernel uses it: give kernels=multi_task([...]) or leave task out.")
+    try:
+        tasks = np.unique(task)
+    except TypeError as error:
+        raise ValueError(f"task mixes kinds of labels that cannot be sorted ({error}): use strings.") from error
+    found, codes = [], []
+    for spec in specs:
+        kind = None if spec.task is None else spec.task.kind
+        if kind == "each":
+            found += [spec._replace(task=Task("one", label)) for label in tasks.tolist()]
+            codes += range(len(tasks))
+        else:
+            found.append(spec)
+            codes.append(SAME if kind == "same" else ALL)
+    return found, codes, tasks
+
+
+def numbers(tasks, task):
+    """The number of each example's task, (n,), −1 where it is not one of `tasks`; None without tasks."""
+    if tasks is None:
+        if task is not None:
+            raise ValueError("task is given, but the model has no task kernels: leave it out.")
+        return None
+    if task is None:
+        raise ValueError("the model has task kernels: give task=, the task of each example.")
+    number = {label: k for k, label in enumerate(tasks.tolist())}
+    return np.array([number.get(label, -1) for label in np.asarray(task).tolist()], int)

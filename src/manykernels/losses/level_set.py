@@ -1,0 +1,34 @@
+"""The loss of density level sets without an offset."""
+
+import numpy as np
+
+from ._base import Loss, spread, step_root
+
+
+class LevelSet(Loss):
+    """V = max(0, 1 − f);   V* = u on −1 ≤ u ≤ 0 (Kloft et al. 2011, §3.4).
+
+    The hinge loss on positive examples only; y is not read, and there is no intercept: f itself is compared with 1.
+    The print lacks the 1 − in its primal; its conjugate and its dual have it.
+    """
+
+    name = "level_set"
+    targets = "none"
+
+    def value(self, y, f):
+        return np.maximum(0.0, 1.0 - f)
+
+    def gradient(self, y, f):
+        return np.where(f < 1, -1.0, 0.0)
+
+    def unit_box(self, y):
+        return np.zeros(np.shape(y)), np.ones(np.shape(y))
+
+    def quadratic(self, y, c, a):
+        zero = np.zeros(np.shape(y))
+        return zero - 1.0, zero, zero
+
+    def intercept(self, y, f, c):
+        """The least b with f + b ≥ 1 everywhere: with an intercept f = 0 would do."""
+        c = spread(c, f)
+        return step_root(1.0 - f, c, -c.sum())

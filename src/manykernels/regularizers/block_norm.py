@@ -1,0 +1,61 @@
+"""The squared block norm, which no convex Ω on the weights gives."""
+
+import numpy as np
+
+from ._base import Regularizer, number
+from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
+
+FLOOR = 1e-12  # a kernel whose g_m is smaller, relative to the largest, gets the weight of that size
+
+
+class Block(Regularizer):
+    """A penalty in the norms ‖f_m‖; `penalty` takes the place of ½ Σ ‖f_m‖²/θ_m + Ω(θ)."""
+
+    def __init__(self, q=2.0):
+        self.q = number("q", q, 2, np.inf, open_high=True)
+
+    @property
+    def _dual_power(self):
+        return self.q / (self.q - 1)
+
+    def why_not(self, method):
+        if method in ("value", "weights_from_norms", "prox", "minimise"):
+            return "a block norm with q >= 2 is a supremum over the weights, so that no Ω(θ) to minimise exists"
+        return super().why_not(method)
+
+    def penalty(self, theta, q):
+        return self.block_norm(np.asarray(theta) ** 2 * np.maximum(q, 0.0)), 0.0
+
+    def start(self, M):
+        return np.ones(M)
+
+    def _slopes(self, s):
+        """g = √(2s), no smaller than FLOOR times the largest, and that largest; ones where all are 0."""
+        g = np.sqrt(2 * np.maximum(s, 0.0))
+        top = float(g.max())
+        return (np.maximum(g, FLOOR * top), top) if top > 0 else (np.ones(len(g)), 1.0)
+
+
+class BlockNorm(Block):
+    """½ (Σ ‖f_m‖^q)^{2/q}, 2 ≤ q < inf, in place of ½ Σ ‖f_m‖²/θ_m + Ω(θ) (Kloft et al. 2011, eq. 32).
+
+    Conjugate ½ (Σ g_m^{q'})^{2/q'}, g_m = √(2 s_m), 1/q + 1/q' = 1; the weights θ_m = ‖g‖_{q'}^{2−q'} g_m^{q'−2} give
+    f_m = θ_m K_m a. In terms of f, θ_m = (Σ ‖f_k‖^q)^{(q−2)/q} ‖f_m‖^{2−q}: the print's (33) is wrongly normalised.
+    """
+
+    def conjugate(self, s):
+        g = np.sqrt(2 * np.maximum(s, 0.0))
+        return 0.5 * norm(g, self._dual_power) ** 2
+
+    def weights_from_dual(self, s):
+        g, _ = self._slopes(s)
+        return (g / norm(g, self._dual_power)) ** (self._dual_power - 2)
+
+    def block_norm(self, sq_norms):
+        return 0.5 * norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self.q) ** 2
+
+    def block_prox(self, norms, step=1.0):
+        return squared_norm_prox(norms, step, self.q)
+
+    def block_prox_jacobian(self, norms, step=1.0):
+        return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.q)

@@ -1,0 +1,84 @@
+"""Kernel weights by maximum marginal likelihood: not convex, and tied to the kernels."""
+
+from numbers import Real
+
+import numpy as np
+
+from .._parts import Part
+from ._base import Regularizer
+
+
+class EmpiricalBayes(Regularizer):
+    """θ = argmin −log p(y | θ, σ²) + h(θ), y ~ N(0, σ²I + Σ_m θ_m K_m) (Tomioka and Suzuki 2011, §3).
+
+    For the squared loss only, with C = 1/(2σ²), y centred where there is an intercept (classes are ±1). `noise` is
+    "learn" (no less than 1e-8 of y's variance), a number σ², or None: σ² = 1/(2C). `prior` (their §5) has
+    `value(theta)` = h(θ) = −log p(θ) and `gradient(theta)`, and may have `curvature(theta)`, such as `GammaPrior`.
+    An example of weight w is w observations.
+    The problem is not convex and has no duality gap: a model carries `log_marginal_likelihood_` (with its n/2 log 2π,
+    without h), `stationarity_` and `noise_` in its place.
+    """
+
+    exact = True  # log|K̄| wants float64 kernels
+
+    def __init__(self, noise=None, prior=None):
+        learn = isinstance(noise, str) and noise == "learn"
+        number = isinstance(noise, Real) and not isinstance(noise, bool) and 0 < noise < np.inf
+        if not (noise is None or learn or number):
+            raise ValueError(f'noise={noise!r} must be a variance > 0, "learn", or None for 1/(2C)')
+        if prior is not None and not (hasattr(prior, "value") and hasattr(prior, "gradient")):
+            raise ValueError(f"prior={prior!r} must have value(theta) and gradient(theta), as GammaPrior has")
+        self.noise, self.prior = noise, prior
+
+    def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+        """The same with the noise that C stands for, and the weights of the examples as costs, c / C."""
+        if loss is not None and loss.name != "squared":
+            raise ValueError(
+                f"regularizer={self!r} takes the squared loss only, whose marginal likelihood is a formula, not the "
+                f"{loss.name} loss: use MKLRegressor or MKLClassifier with loss='squared'"
+            )
+        if self.noise is not None and C != 1.0:
+            raise ValueError(
+                f"noise={self.noise!r} and C={C!r} both set the noise, C = 1/(2 noise): leave C at 1.0 or noise at None"
+            )
+        return EmpiricalBayes(1.0 / (2.0 * C) if self.noise is None else self.noise, self.prior), np.asarray(c) / C
+
+    def hyperprior(self, theta):
+        """h(θ), its gradient (M,) and its second derivatives (M,), taken as 0 where the prior does not state them."""
+        if self.prior is None:
+            return 0.0, np.zeros(len(theta)), np.zeros(len(theta))
+        with np.errstate(divide="ignore"):
+            curvature = getattr(self.prior, "curvature", np.zeros_like)(theta)
+            return float(self.prior.value(theta)), np.asarray(self.prior.gradient(theta), dtype=float), curvature
+
+    def has(self, method):
+        return method in ("hyperprior", "bind")
+
+    def why_not(self, method):
+        return "the marginal likelihood is not convex and ties the weights to the kernels; only 'mackay' maximises it"
+
+    def restrict(self, kernels, M):
+        return self
+
+
+class GammaPrior(Part):
+    """p(θ_m) ∝ θ_m^(shape − 1) e^(−rate θ_m): h(θ) = Σ_m rate θ_m − (shape − 1) ln θ_m, shape ≥ 1, rate ≥ 0.
+
+    shape = 1 favours small weights as an ℓ1 penalty does; shape > 1 keeps every weight away from 0.
+    """
+
+    def __init__(self, shape=1.0, rate=1.0):
+        for name, value, low in (("shape", shape, 1), ("rate", rate, 0)):
+            if isinstance(value, bool) or not isinstance(value, Real) or not low <= value < np.inf:
+                raise ValueError(f"{name}={value!r} must be a finite number >= {low}")
+        self.shape, self.rate = float(shape), float(rate)
+
+    def value(self, theta):
+        logs = np.sum(np.log(theta)) if self.shape > 1 else 0.0
+        return self.rate * float(np.sum(theta)) - (self.shape - 1) * float(logs)
+
+    def gradient(self, theta):
+        return self.rate - (self.shape - 1) / theta if self.shape > 1 else np.full(len(theta), self.rate)
+
+    def curvature(self, theta):
+        return (self.shape - 1) / theta**2 if self.shape > 1 else np.zeros(len(theta))

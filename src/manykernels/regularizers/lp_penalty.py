@@ -1,0 +1,70 @@
+"""The squared ℓp norm as a penalty on the kernel weights, and its equivalence with the constraint."""
+
+import numpy as np
+
+from ._base import Regularizer, number
+from ._powers import norm, squared_norm_prox
+from .lp_norm import LpNorm
+
+
+class LpPenalty(Regularizer):
+    """Ω(θ) = (mu/2) ‖θ‖_p² on θ ≥ 0;   Ω*(s) = ‖s₊‖_{p*}² / (2 mu) (Kloft et al. 2011, Tikhonov form).
+
+    Block norm (3/2) mu^{1/3} (½ ‖(‖f_m‖)_m‖_r²)^{2/3}, r = 2p/(p+1).
+    """
+
+    def __init__(self, p=1.0, mu=1.0):
+        self.p = number("p", p, 1, np.inf)
+        self.mu = number("mu", mu, 0, np.inf, open_low=True, open_high=True)
+
+    @property
+    def _ball(self):
+        return LpNorm(self.p)
+
+    def value(self, theta):
+        theta = np.asarray(theta, dtype=float)
+        if theta.min() < -1e-9:
+            return np.inf
+        with np.errstate(over="ignore"):
+            return 0.5 * self.mu * np.float64(norm(np.maximum(theta, 0.0), self.p)) ** 2
+
+    def conjugate(self, s):
+        with np.errstate(over="ignore"):
+            return np.float64(self._ball.conjugate(s)) ** 2 / (2 * self.mu)
+
+    def shrink(self, s):
+        """Also where Ω* is too large for floating point."""
+        size = self._ball.conjugate(s)
+        return 1.0 if size <= 1e150 else float(np.sqrt(1e150 / size))
+
+    def weights_from_norms(self, norms):
+        """R u, with u the weights of the ℓp ball and R³ = ½ Σ norms²/u / mu."""
+        return self._radius(norms) * self._ball.weights_from_norms(norms)
+
+    def _radius(self, norms):
+        """‖θ‖_p = (½ ‖norms‖_r² / mu)^{1/3}."""
+        return np.cbrt(0.5 / self.mu) * np.cbrt(norm(norms, self._ball.block_power)) ** 2
+
+    def weights_from_dual(self, s):
+        return self._ball.weights_from_dual(s) * (self._ball.conjugate(s) / self.mu)
+
+    def prox(self, z, step=1.0):
+        return squared_norm_prox(z, step * self.mu, self.p)
+
+    def start(self, M):
+        return self._ball.start(M)
+
+    def block_norm(self, sq_norms):
+        size = norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self._ball.block_power)
+        return 1.5 * self.mu ** (1 / 3) * (0.5 * size**2) ** (2 / 3)
+
+    def to_constraint(self, C, theta):
+        """(C', LpNorm(p)) with the same predictor as this penalty at C, where θ is its solution: C' = C ‖θ‖_p.
+
+        Kloft et al. (2011), Theorem 1. The weights of the constrained problem are θ / ‖θ‖_p.
+        """
+        return C * norm(theta, self.p), self._ball
+
+    def from_constraint(self, C, norms):
+        """The C of this penalty with the same predictor as LpNorm(p) at C, whose solution has ‖f_m‖ = norms."""
+        return C / self._radius(np.asarray(norms, dtype=float))

@@ -1,0 +1,81 @@
+"""A mixture of the ℓ1 norm and a power of the ℓp norm as a constraint on the kernel weights."""
+
+import numpy as np
+
+from ._base import Regularizer, number
+from .lp_norm import LpNorm
+
+
+class MixedNorm(Regularizer):
+    """Ω(θ) = 0 if θ ≥ 0 and v ‖θ‖₁ + (1−v) ‖θ‖_p^p ≤ 1, else +inf (Yang et al. 2011, remark 3).
+
+    Ω*(s) = min_{μ ≥ 0} μ + Σ max_x (s_m − μv) x − μ(1−v) x^p. v = 1 is the simplex, v = 0 is LpNorm(p).
+    """
+
+    constraint = True
+
+    def __init__(self, v=0.5, p=2.0):
+        self.v = number("v", v, 0, 1)
+        self.p = number("p", p, 1, np.inf, open_high=True)
+
+    @property
+    def simplex(self):
+        return self.v == 1 or self.p == 1
+
+    def _size(self, theta):
+        with np.errstate(over="ignore"):
+            return self.v * float(np.sum(theta)) + (1 - self.v) * float(np.sum(theta**self.p))
+
+    def _parts(self, M):
+        """The coefficients (M,) of θ and of θ^p in the constraint."""
+        return np.full(M, 1.0 if self.simplex else self.v), np.full(M, 0.0 if self.simplex else 1 - self.v)
+
+    def value(self, theta):
+        theta = np.asarray(theta, dtype=float)
+        return 0.0 if theta.min() >= -1e-9 and self._size(np.maximum(theta, 0.0)) <= 1 + 1e-9 * self.p else np.inf
+
+    def _support(self, s):
+        """max s, argmax ⟨θ, s⟩, the multiplier for s / max s, and s₊ / max s."""
+        from ..loops.lp_projection import support_mixed
+
+        s = np.maximum(np.asarray(s, dtype=float), 0.0)
+        top = float(s.max())
+        s = s / top if top > 0 else np.ones(len(s))
+        if self.simplex:
+            return top, LpNorm(1).weights_from_dual(s), 1.0, s
+        return top, *support_mixed(s, *self._parts(len(s)), self.p), s
+
+    def conjugate(self, s):
+        top, theta, mu, s = self._support(s)
+        return top * (float(theta @ s) + mu * (1 - self._size(theta)))
+
+    def weights_from_dual(self, s):
+        from ..loops.lp_projection import tighten
+
+        _, theta, _, s = self._support(s)
+        return tighten(theta, s, *self._parts(len(s)), self.p)
+
+    def weights_from_norms(self, norms):
+        from ..loops.lp_projection import balance_mixed
+
+        norms = np.asarray(norms, dtype=float)
+        return balance_mixed(norms, *self._parts(len(norms)), self.p) if norms.max() > 0 else self.start(len(norms))
+
+    def prox(self, z, step=1.0):
+        """The Euclidean projection of z, whatever the step."""
+        from ..loops.lp_projection import project_mixed
+
+        if self.simplex:
+            return LpNorm(1).prox(z)
+        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        return z if self._size(z) <= 1 else project_mixed(z, *self._parts(len(z)), self.p)
+
+    def minimise(self, model, theta, slack, max_steps=500):
+        if self.simplex:
+            return LpNorm(1).minimise(model, theta, slack, max_steps)
+        return super().minimise(model, theta, slack, max_steps)
+
+    def start(self, M):
+        from ..loops.lp_projection import tighten
+
+        return tighten(np.ones(M), np.ones(M), *self._parts(M), self.p)

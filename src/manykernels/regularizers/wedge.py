@@ -1,0 +1,43 @@
+"""Kernel weights that do not rise from one kernel to the next."""
+
+import numpy as np
+
+from ._base import Regularizer
+
+
+class Wedge(Regularizer):
+    """Ω(θ) = ½ Σ θ_m with θ_1 ≥ θ_2 ≥ … ≥ 0 (Tomioka & Suzuki 2011, Example 4 and Corollary 6).
+
+    Ω* is the indicator of Σ_{m ≤ k} s_m ≤ k/2 for every k. A kernel that is left out leaves the order of the others.
+    """
+
+    bounded = False
+
+    def value(self, theta):
+        theta = np.asarray(theta, dtype=float)
+        slack = 1e-9 * max(1.0, float(np.abs(theta).max()))
+        feasible = theta.min() >= -1e-9 and (len(theta) == 1 or np.max(np.diff(theta)) <= slack)
+        return 0.5 * float(theta.sum()) if feasible else np.inf
+
+    def level(self, s):
+        """The largest mean of the first k entries."""
+        return float(np.max(np.cumsum(s) / np.arange(1, len(s) + 1)))
+
+    def conjugate(self, s):
+        return 0.0 if self.level(s) <= self.limit * (1 + 1e-9) else np.inf
+
+    def weights_from_norms(self, norms):
+        """The square roots of the pooled norms²."""
+        from ..loops.lp_projection import decreasing
+
+        norms = np.asarray(norms, dtype=float)
+        top = max(float(norms.max()), 1e-300)
+        return top * np.sqrt(decreasing((norms / top) ** 2))
+
+    def prox(self, z, step=1.0):
+        from ..loops.lp_projection import decreasing
+
+        return np.maximum(decreasing(np.asarray(z, dtype=float) - 0.5 * step), 0.0)
+
+    def start(self, M):
+        return np.full(M, 1 / M)

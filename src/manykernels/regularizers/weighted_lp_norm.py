@@ -1,0 +1,62 @@
+"""The weighted ℓp-norm constraint on the kernel weights."""
+
+import numpy as np
+
+from ._base import Regularizer, check_size, number, vector
+from ._powers import norm
+from .lp_norm import LpNorm
+
+
+class WeightedLpNorm(Regularizer):
+    """Ω(θ) = 0 if θ ≥ 0 and Σ weights_m θ_m^p ≤ 1, else +inf;   Ω*(s) = ‖(s_m₊ / weights_m^{1/p})_m‖_{p*}.
+
+    A kernel of larger weight costs more (Kloft et al. 2011, footnote 5). In u_m = weights_m^{1/p} θ_m it is LpNorm(p).
+    """
+
+    constraint = True
+
+    def __init__(self, p, weights):
+        self.p = number("p", p, 1, np.inf, open_high=True)
+        self.weights = vector("weights", weights)
+
+    @property
+    def _ball(self):
+        return LpNorm(self.p)
+
+    @property
+    def _root(self):
+        return self.weights ** (1 / self.p)
+
+    def value(self, theta):
+        return self._ball.value(np.asarray(theta, dtype=float) * self._root)
+
+    def conjugate(self, s):
+        return self._ball.conjugate(np.asarray(s, dtype=float) / self._root)
+
+    def weights_from_norms(self, norms):
+        return self._ball.weights_from_norms(np.asarray(norms, dtype=float) * np.sqrt(self._root)) / self._root
+
+    def weights_from_dual(self, s):
+        return self._ball.weights_from_dual(np.asarray(s, dtype=float) / self._root) / self._root
+
+    def prox(self, z, step=1.0):
+        """The Euclidean projection of z, whatever the step."""
+        from ..loops.lp_projection import project_mixed
+
+        z = np.maximum(np.asarray(z, dtype=float), 0.0)
+        if norm(z * self._root, self.p) <= 1:
+            return z
+        zero, weights = np.zeros(len(z)), np.array(self.weights)
+        parts = (weights, zero) if self.p == 1 else (zero, weights)
+        return project_mixed(z, *parts, self.p)
+
+    def start(self, M):
+        check_size("weights", self.weights, M)
+        return self._ball.start(M) / self._root
+
+    def restrict(self, kernels, M):
+        check_size("weights", self.weights, M)
+        return WeightedLpNorm(self.p, self.weights[kernels])
+
+    def block_norm(self, sq_norms):
+        return self._ball.block_norm(np.asarray(sq_norms, dtype=float) * self._root)

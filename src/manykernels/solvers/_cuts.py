@@ -1,0 +1,151 @@
+"""Cutting planes of J: the model max_k constant_k − ½ θᵀq_k, its minimum over the weights, and its level sets.
+
+Every machine solved, to the end or not, gives a cut below J (see `_oracle`). The minimum of the model plus Ω bounds
+the optimum from below, and the multipliers λ of the cuts name a dual point: a = Σ_k λ_k a_k is at least as good.
+"""
+
+import numpy as np
+
+from ..regularizers.lp_norm import project_simplex
+
+
+class Cuts:
+    """The cuts so far, with the dual points that gave them."""
+
+    def __init__(self, regularizer):
+        self.regularizer, self.constants, self.slopes, self.points = regularizer, np.empty(0), None, []
+        self.multipliers, self.scale = np.empty(0), 1.0
+
+    def add(self, point):
+        """Takes in a `Point` of the oracle."""
+        row = -0.5 * point.q[None]
+        self.scale = max(self.scale if self.points else 0.0, abs(point.value), 1e-300)
+        self.constants = np.append(self.constants, point.constant)
+        self.slopes = row if self.slopes is None else np.vstack([self.slopes, row])
+        self.points.append(point.a)
+        share = 1.0 / len(self.points)
+        self.multipliers = np.append(self.multipliers * (1 - share), share)
+
+    def values(self, theta):
+        return self.constants + self.slopes @ theta
+
+    def dual_point(self):
+        """Σ_k λ_k a_k, (T, n)."""
+        return np.einsum("k,kti->ti", self.multipliers, np.array(self.points))
+
+    def minimum(self, slack):
+        """(θ, a lower bound of min over θ of model + Ω, at most `slack` below it)."""
+        raise NotImplementedError
+
+    def project(self, theta, level, slack, max_steps=500):
+        """The nearest weights of the domain to θ with model ≤ level, up to `slack`.
+
+        By the dual in λ ≥ 0, one variable per cut: θ(λ) = prox(θ + ½ Σ λ_k q_k).
+        """
+        unit = self.scale / max(float(np.abs(self.slopes).max()), 1e-300)  # λ in units that suit θ
+
+        def weights(multipliers):
+            return self.regularizer.prox(theta - (unit / self.scale) * multipliers @ self.slopes)
+
+        def slope(multipliers):
+            return (self.values(weights(multipliers)) - level) / self.scale
+
+        def done(multipliers, g):
+            return g.max() <= slack / self.scale and -(multipliers @ g) <= 1e-2 * (np.abs(multipliers) @ np.abs(g))
+
+        start = np.zeros(len(self.points))
+        return weights(ascend(slope, lambda x: np.maximum(x, 0.0), start, done, max_steps))
+
+
+class SimplexCuts(Cuts):
+    """The weights lie on the simplex: the minimum is a linear program, kept warm from cut to cut."""
+
+    def __init__(self, regularizer):
+        super().__init__(regularizer)
+        self.program = None
+
+    def add(self, point):
+        super().add(point)
+        if self.program is None:
+            self._begin(len(point.q))
+        # z ≥ constant + slopeᵀθ with everything in units of the first value
+        index = np.arange(len(point.q) + 1, dtype=np.int32)
+        row = np.append(-self.slopes[-1] / self.unit, 1.0)
+        self.program.addRow(self.constants[-1] / self.unit, np.inf, len(row), index, row)
+
+    def _begin(self, M):
+        import highspy
+
+        self.unit, self.program = self.scale, highspy.Highs()
+        for option, value in {"output_flag": False, "presolve": "off", "threads": 1}.items():
+            self.program.setOptionValue(option, value)
+        self.program.addVars(M + 1, np.append(np.zeros(M), -np.inf), np.full(M + 1, np.inf))
+        self.program.changeColCost(M, 1.0)
+        self.program.addRow(1.0, 1.0, M, np.arange(M, dtype=np.int32), np.ones(M))
+
+    def minimum(self, slack):
+        self.program.run()
+        solution = self.program.getSolution()
+        theta = np.maximum(solution.col_value[:-1], 0.0)
+        multipliers = np.maximum(solution.row_dual[1:], 0.0)
+        if multipliers.sum() > 0:  # else the program failed: keep the last ones, which are a bound too
+            self.multipliers = multipliers / multipliers.sum()
+        return theta / theta.sum(), float(self.multipliers @ self.constants + np.min(self.multipliers @ self.slopes))
+
+
+class SmoothCuts(Cuts):
+    """Ω* is differentiable: the minimum is sought in the multipliers,
+
+    max over λ in the simplex of  Σ λ_k constant_k − Ω*(½ Σ λ_k q_k),   θ = weights_from_dual(½ Σ λ_k q_k).
+    """
+
+    def minimum(self, slack, max_steps=1000):
+        regularizer = self.regularizer
+
+        def weights(multipliers):
+            return regularizer.weights_from_dual(-multipliers @ self.slopes)
+
+        def slope(multipliers):
+            return self.values(weights(multipliers)) / self.scale
+
+        def done(multipliers, g):
+            return g.max() - multipliers @ g <= slack / self.scale
+
+        self.multipliers = ascend(slope, project_simplex, self.multipliers, done, max_steps)
+        bound = self.multipliers @ self.constants - regularizer.conjugate(-self.multipliers @ self.slopes)
+        return weights(self.multipliers), float(bound)
+
+
+def cuts_for(regularizer):
+    """The cuts that suit the domain of the weights."""
+    return (SimplexCuts if regularizer.simplex else SmoothCuts)(regularizer)
+
+
+def ascend(slope, project, x, done, max_steps):
+    """Climbs a concave function of known slope over a simple set: projected steps of Barzilai–Borwein length.
+
+    Each is shortened until the slope along it no longer points back, so that no function value is needed.
+    """
+    x = project(x)
+    g = slope(x)
+    step = 1.0 / max(float(np.abs(g).max()), 1e-300)
+    for _ in range(max_steps):
+        if done(x, g):
+            break
+        move = project(x + step * g) - x
+        rise = float(g @ move)
+        if not rise > 0:
+            break
+        t = 1.0
+        for _ in range(30):
+            trial = x + t * move
+            g_trial = slope(trial)
+            ahead = float(g_trial @ move)
+            if ahead >= -0.9 * rise:
+                break
+            t *= max(0.1, rise / (rise - ahead))  # where a straight slope would vanish
+        change = trial - x
+        bend = float(change @ (g - g_trial))
+        step = min(float(change @ change) / bend if bend > 1e-300 else 10 * step, 1e12)
+        x, g = trial, g_trial
+    return x

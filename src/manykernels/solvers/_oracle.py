@@ -1,0 +1,199 @@
+"""What the solvers share: a run with its history, best point and stop, and an oracle for the machine at given weights.
+
+    J(θ) = min over f, b of Σ c V + ½ Σ ‖f_m‖² / θ_m  =  max over a of − Σ c V*(y, −a / c) − ½ Σ_m θ_m q_m(a)
+
+Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq: also one from a machine that was not solved to the end.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .._threads import close_pool, limit_blas
+from ..solution import Solution
+from ._machine import Machine, matvec
+
+
+class Finished(Exception):
+    """Ends a run: the gap is reached, or the steps are used up."""
+
+
+class Run:
+    """One fit: where it starts, its history, the best certified point, and when it stops."""
+
+    def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
+        self.problem, self.tol, self.max_iter = problem, tol, max_iter
+        self.monitor = monitor or (lambda record: None)
+        self.kernels, self.n = problem.kernels, problem.bank.n
+        loss = problem.loss
+        if warm is None:
+            self.theta = problem.regularizer.start(len(self.kernels))
+            parts = zip(problem.Y, problem.c, strict=True)
+            self.a = np.array([loss.start(y, c, problem.intercept) for y, c in parts])
+            self.b = np.zeros(problem.n_outputs)
+        else:
+            self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
+            self.b = np.array(warm.b, dtype=float)
+        self.history, self.best, self.started = [], None, time.perf_counter()
+        self.upper, self.lower, self.witness, self.solves = np.inf, -np.inf, None, 0
+
+    def _clean(self, theta):
+        """Warm weights made feasible for this regularizer, where it has a domain to go to."""
+        regularizer = self.problem.regularizer
+        theta = regularizer.prox(theta, 1e-9) if regularizer.has("prox") else np.maximum(theta, 0.0)
+        return theta if theta.any() else regularizer.start(len(theta))
+
+    def run(self, algorithm):
+        """The `Solution` that algorithm(self) arrives at; Ctrl-C gives the best point so far."""
+        interrupted = False
+        try:
+            with limit_blas(1):
+                algorithm(self)
+        except Finished:
+            pass
+        except KeyboardInterrupt:
+            interrupted = True
+            self.rescue()
+            close_pool()
+            if self.best is None:
+                raise
+        self.finish()
+        theta = np.zeros(self.problem.bank.M)
+        theta[self.kernels] = self.best.pop("theta")
+        return Solution(
+            theta, n_iter=len(self.history), history=self.history, interrupted=interrupted,
+            converged=bool(self.best["gap"] <= self.tol), **self.best,
+        )  # fmt: skip
+
+    def rescue(self):
+        """What is still to be done after an interrupt."""
+
+    def finish(self):
+        """Completes the best point with its certificate."""
+        witness = self.witness() if callable(self.witness) else self.witness
+        same = witness is None or np.array_equal(witness, self.best["a"])
+        self.best |= {"primal": self.upper, "dual": self.lower, "gap": self.gap, "dual_a": None if same else witness}
+
+    def intercepts(self, outputs):
+        """The best b (T,) at these outputs, 0 without an intercept."""
+        if not self.problem.intercept:
+            return np.zeros(self.problem.n_outputs)
+        parts = zip(self.problem.Y, outputs, self.problem.c, strict=True)
+        return np.array([self.problem.loss.intercept(y, f, c) for y, f, c in parts])
+
+    def products(self, a):
+        """K_m a over the usable kernels and all examples, (T, M', n)."""
+        support = np.flatnonzero(a.any(axis=0))
+        return self.problem.bank.products(a[:, support], support, None, self.kernels)
+
+    def certify(self, theta, a, P=None, *, q=None, outputs=None, **extra):
+        """The certificate of (θ, a) on all examples in float64; records it, keeps the best point, stops the run.
+
+        From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known. The
+        run's own gap is that between the best primal and the best dual value so far.
+        """
+        if q is None:
+            P = self.products(a) if P is None else P
+            q, outputs = np.einsum("tmi,ti->m", P, a), np.einsum("m,tmi->ti", theta, P)
+        b = self.intercepts(outputs)
+        certificate = self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
+        if certificate.primal < self.upper:
+            self.upper, self.scale = certificate.primal, certificate.scale
+            self.best = {"theta": theta.copy(), "a": a.copy(), "b": b}
+        if certificate.dual > self.lower:
+            self.lower, self.witness = certificate.dual, a
+        self.record(theta, a, certificate, **{"gap": self.gap} | extra)
+        if self.gap <= self.tol or len(self.history) >= self.max_iter or not np.isfinite(certificate.gap):
+            raise Finished
+        return certificate
+
+    def bound(self, lower, a):
+        """Takes note of a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
+        if lower > self.lower:
+            self.lower, self.witness = lower, a
+            self.history[-1]["gap"] = self.gap
+        if self.gap <= self.tol:
+            raise Finished
+
+    @property
+    def gap(self):
+        """Between the best primal and the best dual value so far, relative."""
+        return max(self.upper - self.lower, 0.0) / self.scale if np.isfinite(self.upper - self.lower) else 1.0
+
+    def record(self, theta, a, certificate, **extra):
+        record = {
+            "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
+            "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,
+            "certified": True, "n_active": self.n, "n_support": int(np.count_nonzero(a.any(axis=0))),
+            "n_kernels": int(np.count_nonzero(theta)), "solves": self.solves, **extra,
+        }  # fmt: skip
+        self.history.append(record)
+        self.monitor(record)
+
+
+class Point(NamedTuple):
+    """The machine at θ: its `value` ≥ J(θ), and the cut J(·) ≥ constant − ½ ·ᵀq that it gives."""
+
+    theta: np.ndarray
+    a: np.ndarray
+    q: np.ndarray
+    value: float
+    constant: float
+    support: np.ndarray  # the examples with a ≠ 0, and those free to move
+    products: np.ndarray  # (T, M', |support|)
+    K: np.ndarray
+
+
+class Oracle(Run):
+    """Solves the machine at given weights on all examples, from the last solution on, to `effort` times the gap."""
+
+    effort = 0.1
+
+    def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
+        super().__init__(problem, tol, max_iter, warm, monitor)
+        self.dtype, self.scale = np.float32 if tol >= 1e-4 else np.float64, float(problem.c.sum())
+        self.machines = [
+            Machine(problem.loss, y, c, problem.intercept, problem.bank.n_jobs)
+            for y, c in zip(problem.Y, problem.c, strict=True)
+        ]
+
+    def __call__(self, theta):
+        """The `Point` at θ; certifies it on the way."""
+        problem, weights = self.problem, np.zeros(self.problem.bank.M)
+        weights[self.kernels] = theta
+        target = self.scale * self.effort * max(min(self.gap, 0.1), self.tol) / len(self.machines)
+        while True:
+            K = problem.bank.combined(weights, dtype=self.dtype, shifted=problem.intercept)
+            solved = [machine.solve(K, a, target) for machine, a in zip(self.machines, self.a, strict=True)]
+            a = np.array([part[0] for part in solved])
+            moving = [machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)]
+            support = np.flatnonzero(np.any([a != 0, moving], axis=(0, 1)))
+            P = problem.bank.products(a[:, support], support, support, self.kernels)
+            outputs = self._outputs(theta, a, support, P)
+            if self.dtype == np.float64 or self._fine(K, a, outputs, target):
+                break
+            self.dtype = np.float64  # float32 is too coarse for this problem
+        self.a, self.solves = a, self.solves + 1
+        q = np.einsum("tmi,ti->m", P, a[:, support])
+        constant = -float(np.sum(problem.conjugates(a)))
+        certificate = self.certify(theta, a, q=q, outputs=outputs)
+        value = certificate.primal - problem.regularizer.value(theta)
+        return Point(theta, a, q, value, constant, support, P, K)
+
+    def _outputs(self, theta, a, support, P):
+        """Σ_m θ_m K_m a on all examples (T, n); beside the support only the kernels with weight are touched."""
+        outputs = np.empty(a.shape)
+        outputs[:, support] = np.einsum("m,tmi->ti", theta, P)
+        rest, used = np.setdiff1d(np.arange(self.n), support), theta > 0
+        if len(rest):
+            P = self.problem.bank.products(a[:, support], support, rest, self.kernels[used])
+            outputs[:, rest] = np.einsum("m,tmi->ti", theta[used], P)
+        return outputs
+
+    def _fine(self, K, a, exact, target):
+        """Whether the outputs of the block agree with the exact ones up to a constant."""
+        error = exact - np.array([matvec(K, a_t) for a_t in a])
+        if self.problem.intercept:
+            error = error - error.mean(axis=1, keepdims=True)
+        return float(np.sum(self.problem.c * np.abs(error) * (a != 0))) <= 3 * target * len(a)

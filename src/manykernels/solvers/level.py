@@ -1,0 +1,38 @@
+"""The level method: Algorithm 1 of Yang et al. (2011), for constraints on the weights.
+
+    min over θ in Θ of J(θ) ,   h(θ) = max_k − Σ c V*(y, −a_k / c) − ½ Σ_m θ_m a_kᵀK_m a_k   (their eq. 23)
+
+Each step solves the machine at θ, adds its cut to h, and projects θ onto the level set {h ≤ lower + τ · gap}, where
+`lower` is the minimum of h over Θ: no oscillation as with plain cutting planes. The gap never rises (Theorem 4).
+Departs from the print in τ, 0.9 there and always 0.5 here, and in that both small problems are solved in the
+multipliers of the cuts, without a conic solver.
+"""
+
+from numbers import Real
+
+from ._cuts import cuts_for
+from ._oracle import Oracle
+
+NEEDS = ("value", "conjugate", "weights_from_dual", "prox", "start")
+
+
+def refuse(problem):
+    if not problem.regularizer.constraint:
+        return "it projects onto level sets within a bounded domain of the weights: a constraint, not a penalty"
+    if not problem.regularizer.smooth and not problem.regularizer.simplex:
+        return "its lower bounds need the simplex or a differentiable Ω*"
+
+
+def solve(problem, tol, max_iter, warm=None, monitor=None, *, tau=0.5):
+    if not (isinstance(tau, Real) and 0 < tau < 1):
+        raise ValueError(f"tau must be a number between 0 and 1, got {tau!r}")
+    return Oracle(problem, tol, max_iter, warm, monitor).run(lambda oracle: _level(oracle, tau))
+
+
+def _level(oracle, tau):
+    cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
+    while True:
+        cuts.add(oracle(theta))
+        slack = 0.05 * oracle.scale * max(oracle.gap, oracle.tol)
+        oracle.bound(cuts.minimum(slack)[1], cuts.dual_point)
+        theta = cuts.project(theta, oracle.lower + tau * (oracle.upper - oracle.lower), slack)

@@ -1,0 +1,266 @@
+"""MacKay updates of kernel weights by marginal likelihood: eq. 19–23 of Tomioka and Suzuki (2011).
+
+    min over θ ≥ 0 (and σ²) of   −log p(y | θ, σ²) + h(θ),   y ~ N(0, K̄),   K̄ = σ² W⁻¹ + Σ_m θ_m K_m
+    −log p = ½ yᵀK̄⁻¹y + ½ log|K̄| + (n/2) log 2π  (+ what the Σw − n further copies of the examples add)
+    θ_m ← θ_m q_m / t_m,   a = K̄⁻¹y,  q_m = aᵀK_m a,  t_m = Tr(K̄⁻¹K_m);   σ² is the weight of one more kernel, W⁻¹
+
+T outputs share the weights and the noise; their −log p add up. y is centred where there is an intercept, b its mean.
+
+Departs from the print: the convergence of (22)–(23) is not proved, so the update is read as a gradient step of length
+1 in the metric θ_m / (½ t_m), θ_m ← θ_m − s (θ_m / ½t_m) ∂/∂θ_m, halved whenever −log p would rise and lengthened
+while it falls (steps longer than 1 bring weights to 0 exactly); a weight of 0 whose derivative is negative may grow.
+As that converges slowly where kernels are alike, a Newton step with the average information ½ aᵀK_k K̄⁻¹ K_l a in the
+place of the Hessian (Gilmour et al. 1995), over θ ≥ 0, is taken instead wherever it lowers −log p.
+It stops on stationarity: with φ_m = θ_m tr(K_m) / tr(K̄), the share of kernel m in the covariance (and σ² likewise),
+
+    stationarity = ‖φ − [φ − (2 / nT) ∂(−log p + h)/∂φ]₊‖_∞ ≤ tol,
+
+which no rescaling of y or of a kernel changes. n is the number of examples with weight.
+"""
+
+import time
+
+import numpy as np
+
+from ..solution import Solution
+from ._machine import blas_for
+
+NEEDS = ("hyperprior",)
+MISSING = "it maximises the marginal likelihood, which is EmpiricalBayes(...)"
+LOWEST = 1e-8  # of the variance of y: no learned noise is below it
+LONGEST = 64.0  # step, in units of MacKay's
+MOST = 400  # kernels up to which a Newton step is tried
+
+
+def refuse(problem):
+    """Why the marginal likelihood of this loss has no closed form, or None."""
+    if problem.loss.name != "squared":
+        return "the marginal likelihood is a formula for the squared loss only"
+    return None
+
+
+def solve(problem, tol, max_iter, warm=None, monitor=None):
+    with blas_for(problem.bank.n, problem.bank.n_jobs):
+        return MacKay(problem, tol, max_iter, warm, monitor or (lambda record: None)).run()
+
+
+class MacKay:
+    """Descends in x = (θ, σ²), or in x = θ where σ² is given."""
+
+    def __init__(self, problem, tol, max_iter, warm, monitor):
+        self.problem, self.tol, self.max_iter, self.monitor = problem, tol, max_iter, monitor
+        self.started, self.history = time.perf_counter(), []
+        noise = problem.regularizer.noise
+        self.learns = isinstance(noise, str)
+        cost = problem.c.max()
+        self.noise = (0.5 / cost if noise is None else float(noise)) if not self.learns else None
+        w = problem.c / cost if noise is None else problem.c
+        if (w != w[0]).any():
+            raise ValueError("solver 'mackay' needs the same example weights for all outputs; use multi_class='ovr'")
+        self.rows = np.flatnonzero(w[0] > 0)
+        self.w, Y = w[0, self.rows], problem.Y[:, self.rows]
+        self.n, self.T = len(self.rows), len(Y)
+        self.b = Y @ self.w / self.w.sum() if problem.intercept else np.zeros(self.T)
+        self.y = Y - self.b[:, None]
+        self.variance = float(np.sum(self.w * self.y**2) / (self.T * self.w.sum()))
+        if self.learns and not self.variance > 0:
+            raise ValueError('y is constant: noise="learn" has nothing to learn from; give noise a number')
+        self.kernels = Kernels(problem.bank, problem.kernels, self.rows)
+        diagonals = problem.bank.diagonals()[np.ix_(problem.kernels, self.rows)]
+        self.mean = np.maximum(diagonals.mean(axis=1), 1e-300)  # tr(K_m) / n
+        self.x = self._begin(warm)
+        self.step, self.damping = 1.0, 1e-3
+
+    def _begin(self, warm):
+        """Half the variance of y is noise, the other half is shared by the kernels; or what a warm start says."""
+        M = len(self.mean)
+        theta = 0.5 * self.variance / (M * self.mean)
+        noise = 0.5 * self.variance
+        if warm is not None:
+            known = warm.theta[self.problem.kernels]
+            theta = np.maximum(known, 1e-3 * theta) if known.any() else theta
+            noise = max(warm.noise or noise, LOWEST * self.variance)
+        return np.append(theta, noise) if self.learns else theta
+
+    def run(self):
+        point, interrupted, converged = Point(self, self.x), False, False
+        if not np.isfinite(point.value):
+            raise ValueError(
+                f"solver 'mackay': σ²I + Σ θ_m K_m is not positive definite at noise={point.noise:g}: raise the noise "
+                "or clip the negative eigenvalues of the kernels that have some"
+            )
+        try:
+            while True:
+                self._record(point)
+                converged = point.stationarity <= self.tol
+                if converged or len(self.history) >= self.max_iter:
+                    break
+                new = self._descend(point)
+                if new is None:  # no digit left to gain
+                    break
+                point = new
+        except KeyboardInterrupt:
+            interrupted = True
+        return self._solution(point, converged, interrupted)
+
+    def _descend(self, point):
+        """The next point, where the objective is lower; None where none is found."""
+        x = self._newton(point) if len(self.history) > 2 else None
+        if x is not None:
+            new = Point(self, x)
+            if self._better(new, point):
+                self.damping = max(0.1 * self.damping, 1e-9)
+                return new
+            self.damping = min(10 * self.damping, 1e3)
+        for _ in range(60):
+            x = self._project(point.x - self.step * point.metric * point.gradient)
+            if np.array_equal(x, point.x):
+                return None
+            new = Point(self, x)
+            if self._better(new, point):
+                self.step = min(2.0 * self.step, LONGEST)
+                return new
+            self.step *= 0.5
+        return None
+
+    def _better(self, new, old):
+        """Whether the objective falls by a share of what its slope promises; the slope, where rounding hides that."""
+        promise = float(old.gradient @ (old.x - new.x))
+        if new.value < old.value - 1e-4 * max(promise, 0.0):
+            return True
+        return new.value <= old.value + 1e-13 * abs(old.value) and new.stationarity < 0.9 * old.stationarity
+
+    def _newton(self, point):
+        """argmin over x ≥ 0 of the damped model with the average information; None where it is large or singular."""
+        from scipy.optimize import nnls
+
+        index = np.flatnonzero((point.x > 0) | (point.gradient < 0))
+        if len(index) > MOST:
+            return None
+        P = point.information[:, index]
+        H = 0.5 * P.T @ P + np.diag(point.curvature[index])
+        unit = np.sqrt(np.diag(H)) + 1e-300
+        H = H / np.outer(unit, unit) + self.damping * np.eye(len(index))
+        try:
+            R = np.linalg.cholesky(H).T
+            z = nnls(R, R @ (point.x[index] * unit) - np.linalg.solve(R.T, point.gradient[index] / unit))[0]
+        except (np.linalg.LinAlgError, RuntimeError):
+            return None
+        x = np.zeros_like(point.x)
+        x[index] = z / unit
+        x = self._project(x)
+        return None if np.array_equal(x, point.x) or not np.isfinite(x).all() else x
+
+    def _project(self, x):
+        x = np.maximum(x, 0.0)
+        if self.learns:
+            x[-1] = max(x[-1], LOWEST * self.variance)
+        return x
+
+    def _record(self, point):
+        record = {
+            "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
+            "primal": point.value, "dual": np.nan, "gap": np.nan, "stationarity": point.stationarity,
+            "certified": True, "n_active": self.n, "n_support": self.n,
+            "n_kernels": int(np.count_nonzero(point.theta)),
+        }  # fmt: skip
+        self.history.append(record)
+        self.monitor(record)
+
+    def _solution(self, point, converged, interrupted):
+        theta = np.zeros(self.problem.bank.M)
+        theta[self.problem.kernels] = point.theta
+        a = np.zeros_like(self.problem.Y)
+        a[:, self.rows] = point.a
+        return Solution(
+            theta, a, self.b, point.value, np.nan, np.nan,
+            n_iter=len(self.history), history=self.history, converged=converged, interrupted=interrupted,
+            log_marginal_likelihood=-float(point.likelihood), stationarity=point.stationarity, noise=point.noise,
+        )  # fmt: skip
+
+
+class Point:
+    """−log p + h at x, its gradient, and the metric in which a gradient step of length 1 is MacKay's update."""
+
+    def __init__(self, fit, x):
+        from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+
+        M, T, n, w = len(fit.mean), fit.T, fit.n, fit.w
+        self.x, self.theta = x, x[:M]
+        self.noise = float(x[M]) if fit.learns else fit.noise
+        K = fit.kernels.combined(self.theta)
+        K[np.diag_indices(n)] += self.noise / w
+        self.value = self.stationarity = np.inf
+        try:
+            factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:  # rounding: as bad as a rise
+            return
+        self.a = cho_solve(factor, fit.y.T, check_finite=False).T
+        copies = np.sum(w - 1.0) * np.log(2 * np.pi * self.noise) + np.sum(np.log(w))
+        half_log_det = float(np.sum(np.log(np.diag(factor[0]))))
+        self.likelihood = 0.5 * float(np.sum(self.a * fit.y))
+        self.likelihood += T * (half_log_det + 0.5 * n * np.log(2 * np.pi) + 0.5 * float(copies))
+        h, slope, curvature = fit.problem.regularizer.hyperprior(self.theta)
+        self.value = self.likelihood + h
+        if not np.isfinite(self.value):
+            return
+        inverse = lapack.dpotri(factor[0], lower=1)[0]
+        P = fit.kernels.products(self.a)
+        t, q = T * fit.kernels.traces(inverse), np.maximum(np.einsum("tmi,ti->m", P, self.a), 0.0)
+        gradient, scale = 0.5 * (t - q) + slope, 0.5 * t + np.abs(slope)
+        unit = np.append(fit.mean, np.mean(1 / w)) if fit.learns else fit.mean
+        if fit.learns:
+            trace = T * float(np.diag(inverse) @ (1 / w) + np.sum(w - 1.0) / self.noise)
+            gradient = np.append(gradient, 0.5 * (trace - np.sum(self.a**2 / w)))
+            scale = np.append(scale, 0.5 * T * float(np.diag(inverse) @ (1 / w)))
+            P, curvature = np.concatenate([P, (self.a / w)[:, None]], axis=1), np.append(curvature, 0.0)
+        P = np.moveaxis(P, 1, 2).reshape(T, n, -1)
+        roots = [solve_triangular(factor[0], block, lower=True, check_finite=False) for block in P]
+        self.information = np.concatenate(roots)  # (T·n, M): its square is twice the average information
+        total = float(self.theta @ fit.mean) + self.noise * float(np.mean(1 / w))
+        self.gradient, self.curvature = gradient, curvature
+        self.metric = np.maximum(x, 1e-3 * total / (len(x) * unit)) / np.maximum(scale, 1e-300)
+        share = unit / total
+        moved = fit._project(x - 2.0 / (n * T) * gradient / share**2)
+        self.stationarity = float(np.max(np.abs(x - moved) * share))
+
+
+class Kernels:
+    """Products with each of some kernels on some rows: from memory where they fit, else read from the bank again."""
+
+    def __init__(self, bank, kernels, rows):
+        self.bank, self.kernels, self.rows = bank, kernels, rows
+        limit = 2**30 if bank.memory_limit is None else bank.memory_limit // 2
+        self.stack = None
+        if 8 * len(kernels) * len(rows) ** 2 <= limit:
+            self.stack = np.array([self._read(m) for m in range(len(kernels))])
+
+    def _read(self, m):
+        one = np.zeros(self.bank.M)
+        one[self.kernels[m]] = 1.0
+        return self.bank.combined(one, self.rows, self.rows, dtype=np.float64)
+
+    def _each(self):
+        return (self._read(m) for m in range(len(self.kernels))) if self.stack is None else self.stack
+
+    def combined(self, theta):
+        if self.stack is not None:
+            return np.tensordot(theta, self.stack, 1)
+        weights = np.zeros(self.bank.M)
+        weights[self.kernels] = theta
+        return self.bank.combined(weights, self.rows, self.rows, dtype=np.float64)
+
+    def traces(self, lower):
+        """Tr(A K_m), (M',), for the symmetric A of which the lower triangle is given."""
+        A = np.tril(lower, -1)
+        A = A + A.T + np.diag(np.diag(lower))
+        if self.stack is not None:
+            return self.stack.reshape(len(self.stack), -1) @ A.ravel()
+        return np.array([np.vdot(A, K) for K in self._each()])
+
+    def products(self, a):
+        """K_m a_t, (T, M', n)."""
+        if self.stack is not None:
+            P = self.stack.reshape(-1, len(self.rows)) @ a.T
+            return np.moveaxis(P, 1, 0).reshape(len(a), len(self.stack), -1)
+        return self.bank.products(a, self.rows, self.rows, self.kernels)

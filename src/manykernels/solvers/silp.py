@@ -1,0 +1,31 @@
+"""Semi-infinite linear programming: the wrapper, Algorithm 1 of Sonnenburg et al. (2006).
+
+    min over θ in the simplex, z :  z     subject to   z ≥ − Σ c V*(y, −a / c) − ½ Σ_m θ_m aᵀK_m a   for every a
+
+Each machine, solved at the weights of the last linear program, gives the most violated constraint, the next cut.
+The print stops on the relative change of z, which is the duality gap between the best weights so far and the mean of
+the cuts. Departs from it in that a machine is solved only as well as that gap asks for.
+"""
+
+from ._cuts import cuts_for
+from ._oracle import Oracle
+
+NEEDS = ("value", "conjugate", "start")
+
+
+def refuse(problem):
+    if not problem.regularizer.simplex:
+        return "its linear program is over weights on the simplex, LpNorm(1)"
+
+
+def solve(problem, tol, max_iter, warm=None, monitor=None):
+    return Oracle(problem, tol, max_iter, warm, monitor).run(cutting_planes)
+
+
+def cutting_planes(oracle):
+    """Solves the machine at the minimum of the cuts so far, over and over."""
+    cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
+    while True:
+        cuts.add(oracle(theta))
+        theta, lower = cuts.minimum(0.1 * oracle.scale * max(oracle.gap, oracle.tol))
+        oracle.bound(lower, cuts.dual_point)

@@ -1,0 +1,95 @@
+"""Reduced gradients: SimpleMKL (Rakotomamonjy, Bach, Canu, Grandvalet 2008), the solver that papers 001 and 003 time.
+
+    min over θ in the simplex of J(θ) ,   ∂J/∂θ_m = −½ aᵀK_m a
+
+The largest weight keeps Σθ = 1. A step goes down the reduced gradient to the first weight that becomes 0, and on from
+there with that weight held, as long as J falls; then the best point on the way back is sought by golden sections.
+Departs from the print in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
+"""
+
+import numpy as np
+
+from ._oracle import Oracle
+
+NEEDS = ("value", "conjugate", "start")
+RATIO = 0.5 * (np.sqrt(5) - 1)
+
+
+def refuse(problem):
+    if not problem.regularizer.simplex:
+        return "its reduced gradient is that of weights on the simplex, LpNorm(1)"
+
+
+def solve(problem, tol, max_iter, warm=None, monitor=None):
+    oracle = Oracle(problem, tol, max_iter, warm, monitor)
+    oracle.effort = 1e-6  # the line search compares values
+    return oracle.run(_descend)
+
+
+def _descend(oracle):
+    theta = oracle.theta / oracle.theta.sum()
+    point, precision = oracle(theta), 0.1
+    while True:
+        gradient, top = -0.5 * point.q, int(np.argmax(point.theta))
+        best, theta, end = point, point.theta, None
+        direction = _reduced(theta, gradient, top)
+        while np.any(direction):  # to the boundary, and along it
+            far, reach = _boundary(theta, direction)
+            trial = oracle(far)
+            if trial.value >= best.value:
+                end = trial
+                break
+            best, theta = trial, far
+            direction = _reduced(theta, gradient, top)
+        if end is not None:
+            best = _golden(oracle, best, direction, reach, precision)
+        if best is point:
+            precision *= 0.1
+            oracle.effort *= 0.1
+            if precision < 1e-12:
+                return
+        point = best
+
+
+def _reduced(theta, gradient, top):
+    """The descent direction that keeps Σθ = 1: every weight against the largest; weights at 0 do not fall."""
+    direction = gradient[top] - gradient
+    direction[(theta <= 0) & (direction < 0)] = 0.0
+    direction[top] = 0.0
+    direction[top] = -direction.sum()
+    return direction
+
+
+def _boundary(theta, direction):
+    """(where the first weight becomes 0, the step to it)."""
+    falling = np.flatnonzero(direction < 0)
+    steps = -theta[falling] / direction[falling]
+    first = int(np.argmin(steps))
+    far = np.maximum(theta + steps[first] * direction, 0.0)
+    far[falling[first]] = 0.0
+    return far / far.sum(), float(steps[first])
+
+
+def _golden(oracle, start, direction, reach, precision):
+    """The best of the points tried by golden sections on [0, reach], `start` at 0 included."""
+    low, high, best = 0.0, reach, start
+    left, right = high - RATIO * (high - low), low + RATIO * (high - low)
+
+    def at(t):
+        nonlocal best
+        theta = np.maximum(start.theta + t * direction, 0.0)
+        point = oracle(theta / theta.sum())
+        best = point if point.value < best.value else best
+        return point.value
+
+    f_left, f_right = at(left), at(right)
+    while high - low > precision * reach:
+        if f_left < f_right:
+            high, right, f_right = right, left, f_left
+            left = high - RATIO * (high - low)
+            f_left = at(left)
+        else:
+            low, left, f_left = left, right, f_right
+            right = low + RATIO * (high - low)
+            f_right = at(right)
+    return best

@@ -1,0 +1,116 @@
+"""What the string kernels share: encoding of their input, blocks of rows, and checks of their parameters."""
+
+from numbers import Integral
+
+import numpy as np
+
+from ..kernels._base import Kernel
+from .alphabet import POLICIES, get
+from .sequences import Sequences
+
+_ROWS = 256
+
+
+class StringKernel(Kernel):
+    """A kernel of two strings; subclasses define `block(X, Y)` and `own(X)` on Sequences, and `check(length)`.
+
+    alphabet: "dna", "rna", "protein", "bytes", an Alphabet, or None (that of the Sequences given, DNA for others).
+    unknown: "error", or "ignore": letters that the alphabet does not have match nothing, not even themselves.
+    """
+
+    strings = True
+    equal_lengths = False
+
+    @property
+    def encoding(self):
+        """(alphabet, unknown): how strings become Sequences for this kernel."""
+        if self.unknown not in POLICIES:
+            raise ValueError(f"unknown={self.unknown!r} of {type(self).__name__}: take one of {', '.join(POLICIES)}.")
+        return None if self.alphabet is None else get(self.alphabet), self.unknown
+
+    def encode(self, X):
+        """X as Sequences, with the kernel's parameters checked on them."""
+        seqs = Sequences.encode(X, *self.encoding)
+        self.check(seqs.length if self.equal_lengths else None)
+        return seqs
+
+    def check(self, length):
+        """A ValueError where a parameter is out of range, for sequences of that length (None: of any)."""
+
+    def resolve(self, X):
+        self.encode(X)
+        return self
+
+    def __call__(self, X, Y=None):
+        """k(x_i, y_j), (n, m); Y = None means X. Strings, arrays of them, pandas columns or Sequences."""
+        from .._threads import run_blocks
+
+        X, symmetric = self.encode(X), Y is None
+        Y = X if symmetric else self.encode(Y)
+        self._check_pair(X, Y)
+        out = np.empty((len(X), len(Y)))
+
+        def work(r):
+            c = r if symmetric else 0
+            out[r : r + _ROWS, c:] = self.block(X[r : r + _ROWS], Y[c:] if c else Y)
+            if symmetric:
+                out[r + _ROWS :, r : r + _ROWS] = out[r : r + _ROWS, r + _ROWS :].T
+
+        run_blocks(work, range(0, len(X), _ROWS))
+        return out
+
+    def between(self, X, Y):
+        """k(x_i, y_j) of Sequences, (n, m), on the thread that calls."""
+        self._check_pair(X, Y)
+        return self.block(X, Y)
+
+    def _check_pair(self, X, Y):
+        check_alike(X.alphabet, Y.alphabet)
+        if self.equal_lengths:
+            check_length(X, Y.length)
+
+    def diag(self, X):
+        """k(x_i, x_i), (n,)."""
+        return self.own(self.encode(X))
+
+
+def check_alike(alphabet, other):
+    if alphabet != other:
+        raise ValueError(
+            f"X has alphabet {alphabet.name!r}, but what it is compared with has {other.name!r}: encode both the same."
+        )
+
+
+def check_length(X, length):
+    """A ValueError where the sequences X are not all of that length."""
+    if X.length != length:
+        raise ValueError(
+            f"X has sequences of length {X.length}, but those it is compared with have length {length}: "
+            "position-dependent kernels need equal lengths; cut windows of one length, or take Spectrum or GappedKmer."
+        )
+
+
+def integer(kernel, name, low=1, high=None, value=None):
+    """The parameter `name` of a kernel as an int within [low, high], else a ValueError."""
+    value = getattr(kernel, name) if value is None else value
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < low or high is not None and value > high:
+        bounds = f">= {low}" + (f" and <= {high}" if high is not None else "")
+        raise ValueError(f"{name}={value!r} of {type(kernel).__name__} must be an integer {bounds}.")
+    return int(value)
+
+
+def positions(kernel, length):
+    """(start, stop) of a kernel with 0 <= start < stop <= length; None stands for the ends."""
+    start = 0 if kernel.start is None else integer(kernel, "start", 0, None if length is None else length - 1)
+    if kernel.stop is None:
+        return start, length
+    return start, integer(kernel, "stop", start + 1, length)
+
+
+def fits(kernel, size, k, times=1):
+    """A ValueError where `times` · size^k words cannot be numbered."""
+    if times * size**k >= 2**63:
+        raise ValueError(
+            f"words of {k} letters of an alphabet of {size} are too many for {type(kernel).__name__}: "
+            f"{size}^{k} words (times {times}) must be fewer than 2^63; take shorter words."
+        )

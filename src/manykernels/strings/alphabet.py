@@ -1,0 +1,87 @@
+"""Alphabets: which letters a sequence may hold, and the small number that stands for each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+BAD = -1
+POLICIES = ("error", "ignore")
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Letters with codes 0 … A−1, and the code A for a letter that matches nothing, not even itself.
+
+    letters: the A letters (1 to 256, each within U+0000 … U+00FF), in the order of their codes.
+    unknown: letters that are always read as code A (N of DNA); every other letter is an error, or code A under
+    the policy `unknown="ignore"` of whoever encodes. An alphabet of 256 letters has no code A.
+    ignore_case: "a" is read as "A". Letters come back in the case they have in `letters`.
+    """
+
+    name: str
+    letters: str
+    unknown: str = ""
+    ignore_case: bool = False
+
+    def __post_init__(self):
+        letters, both = self.letters, self.letters + self.unknown
+        if not isinstance(both, str) or not 1 <= len(letters) <= 256 or max(map(ord, both)) > 255:
+            raise ValueError(
+                f"letters of alphabet {self.name!r}: 1 to 256 letters up to U+00FF are wanted, got {letters!r}"
+            )
+        seen = [_variants(c, self.ignore_case) for c in both]
+        for i, c in enumerate(both):
+            if any(seen[i] & s for s in seen[:i]):
+                raise ValueError(f"letter {c!r} occurs twice in alphabet {self.name!r}; give every letter once")
+
+    @property
+    def size(self):
+        """A, the number of letters; also the code of a letter that matches nothing."""
+        return len(self.letters)
+
+    def table(self, unknown="error"):
+        """Code of each byte, (256,) int16; −1 where the byte is an error."""
+        if unknown not in POLICIES:
+            raise ValueError(f"unknown={unknown!r}: take one of {', '.join(map(repr, POLICIES))}")
+        table = np.full(256, self.size if unknown == "ignore" else BAD, dtype=np.int16)
+        for code, letter in enumerate(self.letters):
+            for c in _variants(letter, self.ignore_case):
+                table[ord(c)] = code
+        for letter in self.unknown:
+            for c in _variants(letter, self.ignore_case):
+                table[ord(c)] = self.size
+        return table
+
+    def decoder(self):
+        """Letter of each code, for `bytes.translate`; code A gives the first unknown letter, else a free sign."""
+        blank = self.unknown[:1] or next(
+            (c for c in "?*-." + "".join(map(chr, range(256))) if c not in self.letters), ""
+        )
+        return (self.letters + blank).encode("latin-1").ljust(256, b"\0")
+
+
+def _variants(letter, ignore_case):
+    return (
+        {c for c in (letter, letter.lower(), letter.upper()) if len(c) == 1 and ord(c) < 256}
+        if ignore_case
+        else {letter}
+    )
+
+
+DNA = Alphabet("dna", "ACGT", "N", ignore_case=True)
+RNA = Alphabet("rna", "ACGU", "N", ignore_case=True)
+PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "X", ignore_case=True)
+BYTES = Alphabet("bytes", "".join(map(chr, range(256))))
+_NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}
+
+
+def get(alphabet):
+    """The alphabet of that name ("dna", "rna", "protein", "bytes", in any case), or the given one."""
+    if isinstance(alphabet, Alphabet):
+        return alphabet
+    found = _NAMED.get(alphabet.lower()) if isinstance(alphabet, str) else None
+    if found is None:
+        raise ValueError(
+            f"alphabet={alphabet!r}: take one of {', '.join(map(repr, _NAMED))} or an Alphabet(name, letters)"
+        )
+    return found

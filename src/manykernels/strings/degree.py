@@ -1,0 +1,35 @@
+import numpy as np
+
+from ._base import integer, positions
+from ._planes import PositionKernel
+
+
+class Degree(PositionKernel):
+    """k(x, y) = #{l : start <= l < stop, x[l:l+k] = y[l:l+k]}: the common words of k letters at the same place.
+
+    Strings of one length L; start and stop default to 0 and L, and a word may end behind `stop`. A word with an
+    unknown letter matches nothing. One summand of the weighted degree kernel (Sonnenburg et al. 2006, eq. 14).
+    """
+
+    def __init__(self, k, start=None, stop=None, alphabet="dna", unknown="error"):
+        self.k = k
+        self.start = start
+        self.stop = stop
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    def check(self, length):
+        integer(self, "k")
+        positions(self, length)
+
+    @property
+    def words(self):
+        return range(self.k, self.k + 1)
+
+    def degree_table(self, L):
+        """coef (L, k): 1 in the last column where a word of k letters starts within [start, stop)."""
+        self.check(L)
+        coef = np.zeros((L, self.k))
+        start, stop = positions(self, L)
+        coef[start : min(stop, L - self.k + 1), self.k - 1] = 1.0
+        return coef

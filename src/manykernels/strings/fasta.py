@@ -1,0 +1,124 @@
+"""FASTA and FASTQ files, compressed or not, read in chunks straight into packed sequences."""
+
+import os
+import re
+
+import numpy as np
+
+from . import alphabet as _alphabet
+from .packing import Packer, frozen
+from .sequences import Sequences
+
+BUFFERS = (2**22, 2**26, 2**30)  # bytes; the longest record must fit into one
+
+
+def read_fasta(path, alphabet="dna", unknown="error", *, labels=None):
+    """Sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and labels from the headers if asked.
+
+    alphabet, unknown: as in `Sequences.encode`. Lower-case (soft-masked) letters count as upper-case ones.
+    labels: None; a word, and the result is (sequences, y) with y the values after `word=` or `word:` in the headers
+    (int64, float64 or str, whichever holds them all); or a function that takes a list of headers (some thousands at a
+    time, without ">" or "@") and returns as many labels: `labels=list` gives the headers themselves.
+
+    The file is streamed: memory holds the packed result and one chunk. Needs dnaio: `pip install manykernels[bio]`.
+    """
+    alphabet, path = _alphabet.get(alphabet), os.fspath(path)
+    if labels is not None and not callable(labels) and not (isinstance(labels, str) and labels):
+        raise ValueError(f"labels={labels!r}: give a word of the headers, a function of a list of headers, or None")
+    for size in BUFFERS:
+        packer = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}")
+        try:
+            found = _read(path, packer, labels, size)
+        except OverflowError:
+            continue
+        if not packer.count:
+            raise ValueError(f"{path} holds no records; a FASTA file has a line '>name' before each sequence")
+        sequences = Sequences.packed(packer)
+        return sequences if labels is None else (sequences, _gathered(found, isinstance(labels, str)))
+    raise ValueError(f"{path} has a record longer than {BUFFERS[-1]} bytes; cut it into windows first")
+
+
+def _read(path, packer, labels, buffer_size):
+    try:
+        import dnaio
+        from xopen import xopen
+    except ImportError as error:
+        raise ImportError("read_fasta needs dnaio: pip install manykernels[bio]") from error
+    found, fastq = [], None
+    with xopen(path, "rb", threads=0) as file:
+        chunks = dnaio.read_chunks(file, buffer_size)
+        while (chunk := _next(chunks, path, packer)) is not None:
+            fastq = chunk[:1] == b"@" if fastq is None else fastq
+            letters, offsets, heads, tails = _scan(chunk, fastq, path)
+            packer.add(letters, offsets)
+            if labels is not None and heads:  # a chunk may hold comments only
+                text = bytes(chunk)
+                lines = b"\n".join([text[a:b] for a, b in zip(heads, tails, strict=True)])
+                headers = lines.decode("utf-8", "replace").split("\n")
+                found.append(_labels(labels, headers, path, packer.count - len(headers)))
+    return found
+
+
+def _next(chunks, path, packer):
+    """The next chunk, or None; whatever is wrong with the file is said in its terms."""
+    import dnaio
+
+    try:
+        return next(chunks, None)
+    except EOFError:
+        raise ValueError(
+            f"{path} is truncated: the compressed data break off ({packer.count} records were read); fetch it again"
+        ) from None
+    except (dnaio.FileFormatError, dnaio.UnknownFileFormat, AssertionError) as error:  # the last: under four bytes
+        raise ValueError(f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@' ({error})") from None
+    except (OverflowError, MemoryError):
+        raise
+    except Exception as error:
+        raise ValueError(f"{path} cannot be read after {packer.count} records: {error}; fetch it again") from error
+
+
+def _scan(chunk, fastq, path):
+    from ..loops.fasta import scan_fasta, scan_fastq
+
+    raw = frozen(np.frombuffer(chunk, dtype=np.uint8))
+    most = 1 + (np.count_nonzero(raw == 10) // 4 if fastq else np.count_nonzero(raw == ord(">")))
+    letters, offsets = np.empty(len(raw), dtype=np.uint8), np.empty(most + 1, dtype=np.int64)
+    heads, tails = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    count = (scan_fastq if fastq else scan_fasta)(raw, letters, offsets, heads, tails)
+    if count < 0:
+        line = bytes(raw[-1 - count : 59 - count]).split(b"\n")[0].decode("latin-1")
+        kind = "FASTQ (four lines a record, as many qualities as letters)" if fastq else "FASTA"
+        raise ValueError(f"{path} is not {kind}, or it is truncated: see the record that begins with {line!r}")
+    return letters[: offsets[count]], offsets[: count + 1], heads[:count].tolist(), tails[:count].tolist()
+
+
+def _labels(labels, headers, path, first):
+    if callable(labels):
+        found = np.asarray(labels(headers))
+        if found.shape[:1] != (len(headers),):
+            raise ValueError(
+                f"labels returned shape {found.shape} for {len(headers)} headers; one label for each is wanted"
+            )
+        return found
+    word = re.compile(rf"(?:^|[\s,;|]){re.escape(labels)}\s*[=:]\s*([^\s,;|]+)")
+    matches = list(map(word.search, headers))
+    if None in matches:
+        i = matches.index(None)
+        raise ValueError(
+            f"labels={labels!r}: header {headers[i]!r} of sequence {first + i} of {path} has no '{labels}='"
+        )
+    return np.array([m[1] for m in matches])
+
+
+def _gathered(parts, numbers):
+    found = np.concatenate(parts)
+    for dtype in (np.int64, np.float64) if numbers else ():
+        try:
+            return found.astype(dtype)
+        except ValueError:
+            pass
+    return found
+
+
+def _braced(path):
+    return str(path).replace("{", "{{").replace("}", "}}")

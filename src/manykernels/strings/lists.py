@@ -1,0 +1,44 @@
+"""Kernel lists that make multiple kernel learning of one string kernel: by degree, by position, by both."""
+
+from numbers import Integral
+
+from .degree import Degree
+from .weighted_degree import WeightedDegree
+
+
+def degree_kernels(d, alphabet="dna", unknown="error"):
+    """[(name, kernel)] of the d kernels Degree(1) … Degree(d): common words of k letters at the same place."""
+    _check("d", d)
+    return [(f"degree {k}", Degree(k, alphabet=alphabet, unknown=unknown)) for k in range(1, d + 1)]
+
+
+def position_kernels(length, d, block=1, alphabet="dna", unknown="error"):
+    """[(name, kernel)]: WeightedDegree(d) on each `block` of positions of strings of that length; they add up to it."""
+    _check("d", d)
+    options = dict(alphabet=alphabet, unknown=unknown)
+    return [(name, WeightedDegree(d, start, stop, **options)) for name, start, stop in _blocks(length, block)]
+
+
+def degree_position_kernels(length, d, block=1, alphabet="dna", unknown="error"):
+    """[(name, kernel)]: Degree(k) for k = 1 … d on each `block` of positions where a word of k letters can start."""
+    _check("d", d)
+    options = dict(alphabet=alphabet, unknown=unknown)
+    return [
+        (f"degree {k}, {name}", Degree(k, start, stop, **options))
+        for k in range(1, d + 1)
+        for name, start, stop in _blocks(length, block)
+        if start <= length - k
+    ]
+
+
+def _blocks(length, block):
+    _check("length", length)
+    _check("block", block)
+    for start in range(0, length, block):
+        stop = min(start + block, length)
+        yield f"position {start}" if stop == start + 1 else f"positions {start}-{stop - 1}", start, stop
+
+
+def _check(name, value):
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r} must be a positive integer.")

@@ -1,0 +1,77 @@
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+
+from ._base import fits, integer
+from ._words import WordKernel, window
+
+
+class Mismatch(WordKernel):
+    """k(x, y) = Σ_w φ_w(x) φ_w(y), φ_w(x) the number of words of k letters of x with at most m letters unlike w.
+
+    Two words at Hamming distance h have I(h) words within m of both, so k(x, y) = Σ_{u in x, v in y} I(h(u, v)), and
+    I(h) = Σ_j c_j C(k − h, j), k − 2m <= j <= k: a weighted sum of gapped kernels, exact in integers. Strings of any
+    length, 0 where they are shorter than k; words with an unknown letter do not count. start, stop: the part
+    [start:stop] of each string that is looked at. Leslie et al. (2004).
+    """
+
+    whole = True
+
+    def __init__(self, k, m=1, start=None, stop=None, alphabet="dna", unknown="error"):
+        self.k = k
+        self.m = m
+        self.start = start
+        self.stop = stop
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    def check(self, length):
+        integer(self, "m", 0, integer(self, "k"))
+        window(self)
+
+    def channels(self, size):
+        fits(self, size, self.k)
+        common = [self._common(self.k - same, size) for same in range(self.k + 1)]  # by the number of like letters
+        found = []
+        for j in range(self.k + 1):
+            weight = sum((-1) ** (j - same) * comb(j, same) * common[same] for same in range(j + 1))
+            if weight:
+                found += [(places, self.k, weight) for places in combinations(range(self.k), j)]
+        return found
+
+    def _common(self, h, size):
+        """I(h): the words within m of two words that differ in h places.
+
+        Of these places a word may follow the first at i, the second at j, neither at the others; elsewhere it may
+        leave both at e places.
+        """
+        total = 0
+        for e in range(min(self.m, self.k - h) + 1):
+            for i in range(h + 1):
+                for j in range(h - i + 1):
+                    if max(h - i, h - j) + e <= self.m:
+                        ways = comb(h, i) * comb(h - i, j) * (size - 2) ** (h - i - j)
+                        total += ways * comb(self.k - h, e) * (size - 1) ** e
+        return total
+
+    def features(self, X):
+        """φ_w(X): CSR (n, A^k), word w in column w, a number of base A."""
+        from ..loops.words import neighbours
+
+        X = self.encode(X)
+        size, windows = X.alphabet.size, self.windows(X)
+        fits(self, size, self.k)
+        patterns = [
+            list(zip(places, change, strict=True)) + [(-1, 0)] * (self.m - far)
+            for far in range(self.m + 1)
+            for places in combinations(range(self.k), far)
+            for change in product(range(1, size), repeat=far)
+        ]
+        patterns = np.array(patterns, np.int64).reshape(len(patterns), self.m, 2)
+        codes = self.codes(windows, range(self.k), self.k, size)
+        near = np.full((codes.size, len(patterns)), -1)
+        powers = np.array([size**p for p in range(self.k - 1, -1, -1)], np.int64)
+        where, change = (np.ascontiguousarray(patterns[:, :, c]) for c in (0, 1))
+        neighbours(*windows[:1], codes, *windows[1:], self.k, size, where, change, powers, near)
+        return self._rows(X, near, size**self.k)

@@ -1,0 +1,175 @@
+"""From letters to packed codes, block by block: no Python object per letter, and none per sequence beyond a block."""
+
+from itertools import islice
+
+import numpy as np
+
+BLOCK = 8192
+
+
+def width(alphabet, unknown_present=True):
+    """Bits per code: 2 for up to 4 letters where none is unknown, 4 for up to 15 letters, else 8."""
+    if alphabet.size <= 4 and not unknown_present:
+        return 2
+    return 4 if alphabet.size <= 15 else 8
+
+
+def frozen(array, dtype=None):
+    """A contiguous read-only view: one type for the compiled loops, and nobody changes what others share."""
+    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+class Packer:
+    """Collects blocks of letters; two bits a letter until the first unknown one asks for four.
+
+    what: how errors call sequence i, as a format string.
+    """
+
+    def __init__(self, alphabet, unknown="error", what="X[{}]"):
+        self.alphabet, self.unknown, self.what = alphabet, unknown, what
+        self.table = frozen(alphabet.table(unknown))
+        self.bits = width(alphabet, unknown_present=False)
+        self.data, self.used, self.count = np.empty(0, dtype=np.uint8), 0, 0
+        self.starts, self.lengths = [], []
+
+    def add(self, letters, offsets):
+        """Append the sequences letters[offsets_i : offsets_{i+1}] (uint8; offsets (n + 1,) int64)."""
+        from ..loops.sequences import pack
+
+        letters, offsets = frozen(letters, np.uint8), frozen(offsets, np.int64)
+        lengths = np.diff(offsets)
+        if not lengths.all():
+            empty = self.what.format(self.count + int(np.argmin(lengths)))
+            raise ValueError(f"{empty} is an empty sequence; remove it (and its label)")
+        starts = np.empty(len(lengths), dtype=np.int64)
+        while True:
+            end = self.used + int(np.sum(-(lengths * -self.bits // 8)))
+            if end > len(self.data):
+                self.data.resize(max(end, len(self.data) * 5 // 4), refcheck=False)
+            bad = pack(letters, offsets, self.table, self.alphabet.size, self.bits, self.data, self.used, starts)
+            if bad < 0:
+                break
+            if self.table[letters[bad]] < 0:
+                self.refuse(chr(letters[bad]), bad, offsets)
+            self._widen()
+        self.starts.append(starts)
+        self.lengths.append(lengths.astype(np.int32))
+        self.used, self.count = end, self.count + len(lengths)
+
+    def add_items(self, items):
+        """Append a list of str or bytes."""
+        kinds = set(map(type, items))
+        if not all(issubclass(k, (str, bytes, bytearray)) for k in kinds):
+            i = next(i for i, item in enumerate(items) if not isinstance(item, (str, bytes, bytearray)))
+            raise ValueError(
+                f"{self.what.format(self.count + i)} is {items[i]!r}, not a sequence of letters; give str or bytes, "
+                "and remove examples without a sequence"
+            )
+        offsets = np.zeros(len(items) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
+        if all(issubclass(k, str) for k in kinds):
+            letters = self._bytes("".join(items), offsets)
+        elif not any(issubclass(k, str) for k in kinds):
+            letters = b"".join(items)
+        else:
+            letters = self._bytes("".join(s if isinstance(s, str) else s.decode("latin-1") for s in items), offsets)
+        self.add(np.frombuffer(letters, dtype=np.uint8), offsets)
+
+    def _bytes(self, text, offsets):
+        try:
+            return text.encode("latin-1")
+        except UnicodeEncodeError as error:
+            spare = np.flatnonzero(self.table == self.alphabet.size)
+            if self.unknown == "error" or not len(spare):
+                self.refuse(text[error.start], error.start, offsets)
+            points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            return np.where(points < 256, points, spare[0]).astype(np.uint8).tobytes()
+
+    def refuse(self, letter, at, offsets):
+        i = int(np.searchsorted(offsets, at, side="right")) - 1
+        cure = "unknown='ignore' reads it as a letter that matches nothing"
+        if self.alphabet.size == 256:
+            cure = "encode the strings first: s.encode('utf-8')"
+        raise ValueError(
+            f"{self.what.format(self.count + i)} has {letter!r} at position {int(at - offsets[i])}, which is not a "
+            f"letter of alphabet {self.alphabet.name!r} ({_shown(self.alphabet)}); {cure}"
+        )
+
+    def _widen(self):
+        from ..loops.sequences import repack
+
+        starts, lengths = _joined(self.starts, np.int64), _joined(self.lengths, np.int32)
+        wide = width(self.alphabet)
+        data = np.empty(int(np.sum(-(lengths.astype(np.int64) * -wide // 8))), dtype=np.uint8)
+        zeros, new = frozen(np.zeros_like(lengths)), np.empty_like(starts)
+        repack(frozen(self.data), frozen(starts), zeros, frozen(lengths), self.bits, wide, data, new)
+        self.data, self.used, self.bits = data, len(data), wide
+        self.starts, self.lengths = [new], [lengths]
+
+    def finish(self):
+        """data, starts, lengths and bits of everything added."""
+        self.data.resize(self.used, refcheck=False)
+        return self.data, _joined(self.starts, np.int64), _joined(self.lengths, np.int32), self.bits
+
+
+def _joined(parts, dtype):
+    return np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+
+
+def _shown(alphabet):
+    letters = alphabet.letters + alphabet.unknown
+    return letters if len(letters) <= 40 else f"{len(letters)} letters"
+
+
+def feed(packer, X):
+    """Give everything in X, a column of sequences or a table of letters, to the packer."""
+    if isinstance(X, (str, bytes, bytearray)):
+        raise ValueError(f"X is one {type(X).__name__}; give a list of sequences, [X] for a single one")
+    if not isinstance(X, (list, tuple)) and (hasattr(X, "__array__") or hasattr(X, "to_numpy")):
+        X = _column(X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object))
+        if X.ndim == 2:
+            return _feed_table(packer, X)
+    try:
+        items = iter(X) if not isinstance(X, np.ndarray) else None
+    except TypeError:
+        raise ValueError(f"X is of type {type(X).__name__}; give a list or an array of sequences") from None
+    if items is None:
+        for lo in range(0, len(X), BLOCK):
+            packer.add_items(X[lo : lo + BLOCK].tolist())
+    else:
+        while block := list(islice(items, BLOCK)):
+            packer.add_items(block)
+
+
+def _column(X):
+    """X as one column of sequences (1-D), or as a table of single letters (2-D)."""
+    kind, ndim = X.dtype.kind, X.ndim
+    if ndim not in (1, 2) or kind not in "USO" and (X.dtype != np.uint8 or ndim == 1):
+        raise ValueError(
+            f"X has shape {X.shape} and dtype {X.dtype}; give one column of sequences, or a 2-D array of letters "
+            "(dtype 'U1', 'S1' or uint8)"
+        )
+    if ndim == 2 and X.shape[1] == 1 and kind != "u":
+        return X[:, 0]
+    if ndim == 2 and kind == "O":
+        X = X.astype("U")
+        kind = "U"
+    if ndim == 2 and kind != "u" and X.dtype.itemsize != (4 if kind == "U" else 1):
+        raise ValueError(f"X has {X.shape[1]} columns of sequences; name the column that the kernel reads")
+    return X
+
+
+def _feed_table(packer, X):
+    n, length = X.shape
+    for lo in range(0, n, BLOCK):
+        block = np.ascontiguousarray(X[lo : lo + BLOCK])
+        offsets = np.arange(len(block) + 1, dtype=np.int64) * length
+        if block.dtype.kind == "U":
+            points = block.view(np.uint32).ravel()
+            letters = packer._bytes("".join(map(chr, points)), offsets) if points.max(initial=0) > 255 else points
+            letters = np.frombuffer(letters, np.uint8) if isinstance(letters, bytes) else letters.astype(np.uint8)
+        else:
+            letters = block.view(np.uint8).ravel()
+        packer.add(letters, offsets)

@@ -1,0 +1,187 @@
+"""Sequences: many strings over one alphabet, packed to 2, 4 or 8 bits a letter."""
+
+import numpy as np
+
+from . import alphabet as _alphabet
+from .packing import Packer, feed, frozen
+
+
+class Sequences:
+    """Packed sequences; immutable, and slices share the storage, so that cross-validation costs nothing.
+
+    alphabet: an Alphabet of A letters (codes 0 … A−1; code A matches nothing).
+    bits: 2 (at most 4 letters, none unknown), 4 (at most 15 letters) or 8.
+    data: (bytes,) uint8, code j of sequence i in the bits j·bits mod 8 (lowest first) of byte starts_i + j·bits // 8.
+    starts: (n,) int64.  lengths: (n,) int32, all at least 1.
+
+    Make one with `Sequences.encode` or `read_fasta`.
+    """
+
+    __slots__ = ("alphabet", "bits", "data", "starts", "lengths", "__weakref__")
+
+    def __init__(self, alphabet, bits, data, starts, lengths):
+        values = (alphabet, bits, frozen(data, np.uint8), frozen(starts, np.int64), frozen(lengths, np.int32))
+        for name, value in zip(self.__slots__, values, strict=False):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"Sequences are immutable; {name!r} cannot be set")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"Sequences are immutable; {name!r} cannot be deleted")
+
+    @classmethod
+    def encode(cls, X, alphabet=None, unknown="error"):
+        """Pack X: an iterable of str or bytes, a NumPy or pandas column, or a 2-D array of letters (U1, S1, uint8).
+
+        alphabet: "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA. Sequences are returned as they are,
+        and refused if another alphabet is asked for.
+        unknown: what happens to letters that the alphabet does not know: "error", or "ignore": they match nothing.
+        """
+        wanted = None if alphabet is None else _alphabet.get(alphabet)
+        if isinstance(X, Sequences):
+            if wanted not in (None, X.alphabet):
+                raise ValueError(f"alphabet={wanted.name!r}, but the sequences were encoded with {X.alphabet.name!r}")
+            return X
+        packer = Packer(wanted or _alphabet.DNA, unknown)
+        feed(packer, X)
+        return cls.packed(packer)
+
+    @classmethod
+    def packed(cls, packer):
+        """What a Packer collected."""
+        if not packer.count:
+            raise ValueError("X holds no sequences; give at least one")
+        data, starts, lengths, bits = packer.finish()
+        return cls(packer.alphabet, bits, data, starts, lengths)
+
+    def __len__(self):
+        return len(self.starts)
+
+    @property
+    def shape(self):
+        return (len(self.starts),)
+
+    @property
+    def ndim(self):
+        return 1
+
+    @property
+    def nbytes(self):
+        """Bytes of the packed letters of these sequences, shared storage counted once for each."""
+        return int(np.sum(_bytes(self.lengths, self.bits)))
+
+    @property
+    def length(self):
+        """The common length; a ValueError where there is none."""
+        if not len(self):
+            raise ValueError("there are no sequences, so there is no common length")
+        first = self.lengths[0]
+        other = np.flatnonzero(self.lengths != first)
+        if len(other):
+            i = other[0]
+            raise ValueError(
+                f"sequence 0 has length {first} and sequence {i} has length {self.lengths[i]}: position-dependent "
+                "kernels need equal lengths; cut windows with .window(start, stop), or take Spectrum or GappedKmer"
+            )
+        return int(first)
+
+    def __getitem__(self, rows):
+        if isinstance(rows, tuple):  # scikit-learn slices with [rows, ...]
+            rows = [r for r in rows if r is not Ellipsis]
+            if len(rows) != 1:
+                raise IndexError(f"sequences have one axis, got {len(rows)} indices")
+            rows = rows[0]
+        if isinstance(rows, (int, np.integer)):
+            one = range(len(self))[rows]
+            return self[one : one + 1]._texts()[0]
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            if not rows.size and rows.dtype != bool:
+                rows = rows.astype(np.intp)
+            if rows.ndim != 1:
+                raise IndexError(
+                    f"sequences are indexed with a number, a slice, a mask or a 1-D array, got {rows.ndim}-D"
+                )
+        return Sequences(self.alphabet, self.bits, self.data, self.starts[rows], self.lengths[rows])
+
+    def __iter__(self):
+        for lo in range(0, len(self), 4096):
+            yield from self[lo : lo + 4096]._texts()
+
+    def _texts(self):
+        from ..loops.sequences import unpack_flat
+
+        codes = np.empty(int(np.sum(self.lengths, dtype=np.int64)), dtype=np.uint8)
+        unpack_flat(self.data, self.starts, self.lengths, self.bits, codes)
+        text = codes.tobytes().translate(self.alphabet.decoder()).decode("latin-1")
+        stops = np.cumsum(self.lengths, dtype=np.int64).tolist()
+        return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
+
+    def codes(self, rows=None, fill=None):
+        """Codes (n, L) uint8 of all or of the given rows; shorter sequences end in `fill` if one is given."""
+        from ..loops.sequences import unpack_rows
+
+        part = self if rows is None else self[rows]
+        if fill is None:
+            out = np.empty((len(part), part.length if len(part) else 0), dtype=np.uint8)
+        else:
+            out = np.full((len(part), part.lengths.max(initial=0)), fill, dtype=np.uint8)
+        unpack_rows(part.data, part.starts, part.lengths, part.bits, out)
+        return out
+
+    def window(self, start=None, stop=None):
+        """The letters [start:stop] of every sequence, as new Sequences."""
+        lengths = self.lengths.astype(np.int64)
+        first, last = (np.zeros_like(lengths) if start is None else _clip(start, lengths)), _clip(stop, lengths)
+        if np.any(last <= first):
+            i = int(np.argmax(last <= first))
+            raise ValueError(f"window({start}, {stop}) leaves nothing of sequence {i}, which has length {lengths[i]}")
+        return self._copy(first, last - first)
+
+    def compact(self):
+        """The same sequences with storage of their own, in order."""
+        return self._copy(np.zeros(len(self), dtype=np.int64), self.lengths)
+
+    def _copy(self, first, lengths):
+        from ..loops.sequences import repack
+
+        data = np.empty(int(np.sum(_bytes(lengths, self.bits))), dtype=np.uint8)
+        starts = np.empty(len(self), dtype=np.int64)
+        first, lengths = frozen(first, np.int32), frozen(lengths, np.int32)
+        repack(self.data, self.starts, first, lengths, self.bits, self.bits, data, starts)
+        return Sequences(self.alphabet, self.bits, data, starts, lengths)
+
+    def __eq__(self, other):
+        if not isinstance(other, Sequences):
+            return NotImplemented
+        if self.alphabet != other.alphabet or not np.array_equal(self.lengths, other.lengths):
+            return False
+        from ..loops.sequences import same
+
+        return same(self.data, self.starts, self.bits, other.data, other.starts, other.bits, self.lengths)
+
+    __hash__ = None
+
+    def __array__(self, dtype=None, copy=None):
+        out = np.empty(len(self), dtype=object)
+        out[:] = list(self)
+        return out if dtype is None else out.astype(dtype)
+
+    def __reduce__(self):
+        """Pickles hold the letters of these rows only, not of everything they share storage with."""
+        own = self if self.nbytes == len(self.data) else self.compact()
+        return Sequences, (own.alphabet, own.bits, *(np.array(a) for a in (own.data, own.starts, own.lengths)))
+
+    def __repr__(self):
+        low, high = self.lengths.min(initial=0 if not len(self) else 2**31 - 1), self.lengths.max(initial=0)
+        span = f"length {low}" if low == high else f"lengths {low} to {high}"
+        return f"Sequences({len(self)} of {span}, alphabet={self.alphabet.name!r}, bits={self.bits})"
+
+
+def _bytes(lengths, bits):
+    return -(np.asarray(lengths, dtype=np.int64) * -bits // 8)
+
+
+def _clip(bound, lengths):
+    return lengths if bound is None else np.clip(bound + lengths if bound < 0 else bound, 0, lengths)

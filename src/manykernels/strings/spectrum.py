@@ -1,0 +1,36 @@
+from ._base import fits, integer
+from ._words import WordKernel, window
+
+
+class Spectrum(WordKernel):
+    """k(x, y) = Σ_w #_w(x) #_w(y), the words w of k letters: products of numbers of occurrences.
+
+    k : word length, or (k1, k2): the sum over k1 <= k <= k2.
+    start, stop : the part [start:stop] of each string that is looked at, as a slice takes them.
+
+    Strings of any length, 0 where they are shorter than k; words with an unknown letter do not count. Leslie, Eskin
+    and Noble (2002); Sonnenburg et al. (2006), 3.1.1.
+    """
+
+    def __init__(self, k, start=None, stop=None, alphabet="dna", unknown="error"):
+        self.k = k
+        self.start = start
+        self.stop = stop
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    def _lengths(self):
+        if not isinstance(self.k, tuple | list):
+            return range(integer(self, "k"), self.k + 1)
+        if len(self.k) != 2:
+            raise ValueError(f"k={self.k!r} of Spectrum must be a word length or (shortest, longest).")
+        low = integer(self, "k", value=self.k[0])
+        return range(low, integer(self, "k", low, value=self.k[1]) + 1)
+
+    def check(self, length):
+        self._lengths()
+        window(self)
+
+    def channels(self, size):
+        fits(self, size, self._lengths()[-1], 2)
+        return [(range(k), k, 1) for k in self._lengths()]

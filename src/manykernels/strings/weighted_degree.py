@@ -1,0 +1,40 @@
+import numpy as np
+
+from ._base import integer, positions
+from ._planes import PositionKernel
+
+
+class WeightedDegree(PositionKernel):
+    """k(x, y) = Σ_{k=1..d} β_k #{l : start <= l < stop, x[l:l+k] = y[l:l+k]},  β_k = 2 (d − k + 1) / (d (d + 1)).
+
+    Strings of one length L; start and stop default to 0 and L, and a word may end behind `stop`, so that kernels on
+    disjoint ranges add up to the whole one. A word with an unknown letter matches nothing. Sonnenburg et al. (2006),
+    eq. 14.
+    """
+
+    def __init__(self, d, start=None, stop=None, alphabet="dna", unknown="error"):
+        self.d = d
+        self.start = start
+        self.stop = stop
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    def check(self, length):
+        integer(self, "d")
+        positions(self, length)
+
+    @property
+    def words(self):
+        return range(1, self.d + 1)
+
+    def degree_table(self, L):
+        """coef (L, d): β_k where a word of k letters starts within [start, stop)."""
+        self.check(L)
+        start, stop = positions(self, L)
+        place, k = np.arange(L)[:, None], np.arange(1, self.d + 1)
+        return degree_weights(self.d) * ((start <= place) & (place < stop) & (place <= L - k))
+
+
+def degree_weights(d):
+    """β_k = 2 (d − k + 1) / (d (d + 1)) for k = 1 … d; they sum to 1."""
+    return 2.0 * (d - np.arange(d)) / (d * (d + 1))

@@ -1,0 +1,88 @@
+import numpy as np
+
+from ._base import StringKernel, integer, positions
+from ._planes import across, placed_features, planes
+from .weighted_degree import degree_weights
+
+
+class WeightedDegreeShift(StringKernel):
+    """The weighted degree kernel of words that may be up to `shift` positions apart.
+
+    k(x, y) = Σ_{k=1..d} β_k Σ_l Σ_{s=0..shift} δ_s ([x[l+s:l+s+k] = y[l:l+k]] + [x[l:l+k] = y[l+s:l+s+k]]),
+    β_k = 2 (d − k + 1) / (d (d + 1)),  δ_s = 1 / (2 (s + 1)).
+
+    Strings of one length, of which the kernel sees [start:stop], words included. Without shifts it is WeightedDegree.
+    A word with an unknown letter matches nothing. Positive semidefinite for every `shift`: 1/2 + Σ_s cos(sω) / (s + 1)
+    is never negative (Rogosinski and Szegő 1928). Rätsch, Sonnenburg and Schölkopf (2005).
+    """
+
+    equal_lengths = True
+
+    def __init__(self, d, shift, start=None, stop=None, alphabet="dna", unknown="error"):
+        self.d = d
+        self.shift = shift
+        self.start = start
+        self.stop = stop
+        self.alphabet = alphabet
+        self.unknown = unknown
+
+    def check(self, length):
+        integer(self, "d")
+        integer(self, "shift", 0)
+        positions(self, length)
+
+    def _weights(self, length):
+        """(s, weights (1, d)) for each shift 0 … S that leaves a letter to compare."""
+        for s in range(min(self.shift, length - 1) + 1):
+            yield s, degree_weights(self.d)[None] * (0.5 / (s + 1) if s else 1.0)
+
+    def _window(self, X):
+        return X if self.start is None and self.stop is None else X.window(self.start, self.stop)
+
+    def block(self, X, Y):
+        from ..loops.strings import add_degrees, shift_planes
+
+        X, Y = self._window(X), self._window(Y)
+        left, right = planes(X), across(planes(Y))
+        out, moved = np.zeros((1, len(X), len(Y))), np.empty_like(right)
+        for s, weights in self._weights(X.length):
+            both = np.zeros_like(out)  # of the two directions first: the same sum for (x, y) and (y, x)
+            for shift in {s, -s}:
+                shift_planes(right, shift, moved)
+                add_degrees(left, moved, weights, np.zeros(1), both)
+            out += both
+        return out[0]
+
+    def own(self, X):
+        from ..loops.strings import own_degrees, shift_planes
+
+        X = self._window(X)
+        left = planes(X)
+        right, out = across(left), np.zeros(len(X))
+        moved = np.empty_like(right)
+        for s, weights in self._weights(X.length):
+            shift_planes(right, s, moved)
+            own_degrees(left, moved, weights[0] * (2 if s else 1), out)
+        return out
+
+    def features(self, X):
+        """φ(X) with φ(x)'φ(y) = k(x, y), CSR (n, L (A + … + A^d)): the word w of k letters at l counts in the columns
+        of places l − shift … l, by the Cholesky factor of the matrix of weights between places."""
+        from scipy.linalg import cholesky_banded
+
+        X = self._window(self.encode(X))
+        L = X.length
+        near = min(self.shift, L - 1)
+        weights = np.array([w[0] for _, w in self._weights(L)])  # (near + 1, d)
+
+        def mix(k):
+            """√β_k R[l, l − s] for s = 0 … near, R R' the weights between the places of words of k letters."""
+            table, n = np.zeros((L, near + 1)), L - k + 1
+            if n > 0:
+                band = np.repeat(weights[:n, k - 1 : k], n, axis=1)
+                R = cholesky_banded(band, lower=True)  # R[s, j] is the entry (j + s, j)
+                for s in range(len(R)):
+                    table[s:n, s] = R[s, : n - s]
+            return table
+
+        return placed_features(self, X, range(1, self.d + 1), mix)

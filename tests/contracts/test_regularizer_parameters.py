@@ -1,0 +1,96 @@
+"""Parameters of the regularizers: what is refused, and with what words; the sizes of arrays; kernels left out."""
+
+import numpy as np
+import pytest
+from members import FAR, NEAR, M, W
+
+from manykernels import regularizers
+from manykernels.regularizers import (
+    Ball,
+    BlockElasticNet,
+    BlockNorm,
+    BlockSum,
+    ElasticNet,
+    Entropy,
+    LpNorm,
+    LpPenalty,
+    LpSum,
+    MixedNorm,
+    NonIsotropic,
+    Regularizer,
+    WeightedLpNorm,
+)
+
+
+def test_restricted_members_are_the_problem_with_the_other_weights_at_zero():
+    keep = np.array([0, 2, 3])
+    for omega in (WeightedLpNorm(2, W), NonIsotropic(FAR), NonIsotropic(NEAR), LpNorm(2), ElasticNet(0.3)):
+        part = omega.restrict(keep, M)
+        for theta in np.random.default_rng(1).uniform(0, 1, size=(30, 3)):
+            whole = np.zeros(M)
+            whole[keep] = theta
+            assert part.value(theta) == omega.value(whole)
+    assert Ball(W, 1.0).restrict(keep, M) == Ball(W[keep], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("omega", "name"),
+    [(WeightedLpNorm(2, W), "weights"), (Ball(W, 1.0), "center"), (NonIsotropic(NEAR), "E")],
+)
+def test_arrays_of_the_wrong_size_are_refused_by_name(omega, name):
+    for call in (lambda: omega.restrict(np.arange(4), 4), lambda: omega.start(4)):
+        with pytest.raises(ValueError, match=f"{name} has 5 entries, but there are 4 kernels"):
+            call()
+
+
+@pytest.mark.parametrize("p", [0.5, np.nan, -1, True])
+def test_bad_p_is_refused_by_name(p):
+    with pytest.raises(ValueError, match="p must be a number with 1 <= p <= inf"):
+        regularizers.get(p)
+
+
+@pytest.mark.parametrize("p", ["l1", None, [1, 2], 1j, "2"])
+def test_what_is_no_regularizer_is_refused_by_name(p):
+    with pytest.raises(ValueError, match="regularizer=.*1 <= p <= inf"):
+        regularizers.get(p)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ElasticNet(1.5), "v must be a number with 0 <= v <= 1, got 1.5"),
+        (lambda: ElasticNet(np.nan), "v must"),
+        (lambda: MixedNorm(0.5, 0.5), "p must"),
+        (lambda: MixedNorm(0.5, np.inf), "p must be a number with 1 <= p < inf"),
+        (lambda: Entropy(0), "lam must be a number with 0 < lam < inf"),
+        (lambda: Entropy("1"), "lam must"),
+        (lambda: BlockElasticNet(-0.1), "lam must be a number with 0 <= lam <= 1"),
+        (lambda: LpPenalty(2, 0), "mu must"),
+        (lambda: LpPenalty(0.9, 1), "p must"),
+        (lambda: LpSum(np.inf), "p must be a number with 1 <= p < inf"),
+        (lambda: BlockNorm(1.5), "q must be a number with 2 <= q < inf"),
+        (lambda: BlockSum(np.inf), "q must"),
+        (lambda: WeightedLpNorm(2, [1, 0]), "weights must be an array"),
+        (lambda: WeightedLpNorm(2, "ab"), "weights must"),
+        (lambda: Ball([1, -1], 1), "center must"),
+        (lambda: Ball([1, 1], 0), "radius must"),
+        (lambda: NonIsotropic([[1, 2], [2, 1]]), "E must be positive definite.*-1 to 3; add to its diagonal"),
+        (lambda: NonIsotropic([[1, 2], [0, 1]]), "E must be symmetric"),
+        (lambda: NonIsotropic([1, 2]), r"E must be a finite \(M, M\) matrix"),
+        (lambda: NonIsotropic([[1, np.nan], [np.nan, 1]]), "E must"),
+        (lambda: NonIsotropic.from_alignments(np.ones((2, 3, 3))), "E must be positive definite"),
+        (lambda: Regularizer.from_block_norm(lambda x: x**1.5), r"g must be concave.*BlockNorm\(q\)"),
+        (lambda: Regularizer.from_block_norm(lambda x: x**0.25), "convex in t"),
+        (lambda: Regularizer.from_block_norm(lambda x: -x), "increasing"),
+        (lambda: Regularizer.from_block_norm(3.0), "g must be a function"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_get_takes_a_number_or_an_instance():
+    omega = LpNorm(2)
+    assert regularizers.get(omega) is omega
+    assert regularizers.get(2) == regularizers.get(np.float32(2)) == omega

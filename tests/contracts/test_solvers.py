@@ -1,0 +1,169 @@
+"""What every solver keeps to, whatever its method."""
+
+import numpy as np
+import pytest
+from problems import costs, make, small_problem
+
+from manykernels import losses
+from manykernels.banks import DenseBank
+from manykernels.problem import Problem
+from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, Entropy, LpNorm
+from manykernels.solvers import SOLVERS, Solver, best_for, solve
+
+CONVEX = [name for name in SOLVERS if name != "mackay"]
+every = pytest.mark.parametrize("name", CONVEX)
+
+
+def partner(name):
+    """A regularizer that this solver takes, not the easiest one."""
+    return {"silp": LpNorm(1), "simplemkl": LpNorm(1), "nesterov": Entropy(0.5), "level": ElasticNet(0.5)}.get(
+        name, LpNorm(1.5)
+    )
+
+
+def evaluate(problem, Ks, theta, a, b):
+    """The primal and dual value at a point, straight from the definition."""
+    q = np.einsum("ti,mij,tj->m", a, Ks, a)
+    f = np.einsum("m,mij,tj->ti", theta, Ks, a)
+    norms, omega = problem.regularizer.penalty(theta, q)
+    primal = problem.losses(f, b).sum() + problem.loss.total * b.sum() + norms + omega
+    return primal, -problem.conjugates(a).sum() - problem.regularizer.conjugate(0.5 * q)
+
+
+@every
+def test_the_certificate_belongs_to_the_points_that_are_returned(name):
+    problem, Ks, _ = small_problem("hinge", partner(name), seed=4, n=40)
+    s = solve(problem, name, tol=1e-4)
+    assert s.converged
+    lo, hi = problem.loss.box(problem.Y[0], problem.c[0])
+    for a in (s.a, s.a if s.dual_a is None else s.dual_a):
+        assert np.all(a >= lo - 1e-12) and np.all(a <= hi + 1e-12) and abs(a.sum()) < 1e-9
+    primal, _ = evaluate(problem, Ks, s.theta, s.a, s.b)
+    _, dual = evaluate(problem, Ks, s.theta, s.a if s.dual_a is None else s.dual_a, s.b)
+    assert s.primal == pytest.approx(primal, rel=1e-9)
+    assert dual >= s.dual - 1e-9 * abs(dual)
+
+
+@every
+@pytest.mark.parametrize("intercept", [True, False])
+def test_several_outputs_share_the_weights_of_the_default_solver(name, intercept):
+    Ks, y = make(2, n=40)
+    Y = np.stack([y, np.where(Ks[1][:, 0] > 0, 1.0, -1.0), -y])
+    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
+    problem = Problem(bank, Y, losses.get("squared_hinge"), partner(name), 1.0, intercept)
+    one, auto = solve(problem, name, tol=1e-5, max_iter=5000), solve(problem, tol=1e-7)
+    assert one.converged and one.a.shape == Y.shape
+    assert one.primal == pytest.approx(auto.primal, rel=2e-5)
+    np.testing.assert_allclose(one.theta, auto.theta, atol=2e-2)
+
+
+@every
+def test_a_run_cut_short_has_an_honest_certificate(name):
+    problem, Ks, _ = small_problem("hinge", partner(name), seed=5, n=40)
+    truth = solve(problem, tol=1e-7)
+    for max_iter in (1, 2, 5):
+        s = solve(problem, name, tol=1e-6, max_iter=max_iter)
+        assert len(s.history) <= max_iter or name == "chunking"
+        assert s.dual <= truth.primal + 1e-9 and truth.dual <= s.primal + 1e-9
+        assert s.primal == pytest.approx(evaluate(problem, Ks, s.theta, s.a, s.b)[0], rel=1e-9)
+        assert s.converged == (s.gap <= 1e-6)
+
+
+@every
+def test_an_interrupt_gives_the_best_point_so_far(name):
+    problem, *_ = small_problem("hinge", partner(name), seed=5, n=40)
+
+    def stop(record):
+        if record["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    s = solve(problem, name, tol=1e-9, callback=stop)
+    assert s.interrupted and not s.converged and np.isfinite(s.gap) and s.theta.any()
+
+
+@every
+def test_a_warm_start_from_the_solution_needs_hardly_a_step(name):
+    problem, *_ = small_problem("hinge", partner(name), seed=6, n=40)
+    cold = solve(problem, name, tol=1e-5, max_iter=5000)
+    warm = solve(problem, name, tol=2e-3, warm=cold)
+    assert warm.converged and warm.n_iter <= max(3, cold.n_iter // 2)
+
+
+@every
+def test_kernels_without_variance_have_no_weight(name):
+    Ks, y = make(7, n=40)
+    Ks = np.insert(Ks, 2, 1.0, axis=0)
+    with pytest.warns(UserWarning, match="without variance|no variance|left out"):
+        bank = DenseBank(np.moveaxis(Ks, 0, 2))
+    s = solve(Problem(bank, y, losses.get("hinge"), partner(name), 1.0), name, tol=1e-3)
+    assert s.converged and s.theta.shape == (5,) and s.theta[2] == 0 and s.theta.sum() > 0
+
+
+@every
+def test_the_history_tells_the_way(name):
+    problem, *_ = small_problem("hinge", partner(name), seed=8, n=40)
+    records = []
+    s = solve(problem, name, tol=1e-4, callback=records.append)
+    assert [r["iteration"] for r in s.history] == list(range(1, s.n_iter + 1)) and len(records) == s.n_iter
+    times = [r["time"] for r in s.history]
+    assert times == sorted(times) and s.history[-1]["gap"] <= 1e-4
+    assert {"primal", "dual", "gap", "certified", "n_support", "n_kernels"} <= s.history[0].keys()
+
+
+@pytest.mark.parametrize("name", ["level", "silp", "sip"])
+def test_the_gap_between_the_bounds_never_rises(name):
+    """Yang et al. (2011), Theorem 4, for the level method."""
+    problem, *_ = small_problem("hinge", LpNorm(1.5) if name == "sip" else LpNorm(1), seed=9, n=60, M=8)
+    gaps = [r["gap"] for r in solve(problem, name, tol=1e-5).history]
+    assert len(gaps) > 3 and all(after <= before * (1 + 1e-12) for before, after in zip(gaps, gaps[1:], strict=False))
+
+
+@pytest.mark.parametrize("regularizer", [ElasticNet(0.5), LpNorm(1)])
+def test_the_level_method_takes_any_level(regularizer):
+    problem, *_ = small_problem("hinge", regularizer, seed=9, n=40)
+    truth = solve(problem, tol=1e-7).primal
+    for tau in (0.1, 0.9):
+        assert solve(problem, Solver("level", tau=tau), tol=1e-4).primal == pytest.approx(truth, rel=1e-4)
+    for tau in (0, 1, -1, "half"):
+        with pytest.raises(ValueError, match="tau"):
+            solve(problem, Solver("level", tau=tau))
+
+
+def test_auto_is_newton_unless_the_regularizer_asks_for_another():
+    for regularizer, name in ((LpNorm(1), "newton"), (BlockNorm(3), "spicy"), (EmpiricalBayes(0.5), "mackay")):
+        problem, *_ = small_problem("squared", regularizer)
+        assert best_for(problem).name == name
+
+
+def test_a_refusal_names_the_solver_and_the_reason():
+    problem, *_ = small_problem("hinge", LpNorm(2))
+    with pytest.raises(ValueError, match="silp.*simplex"):
+        solve(problem, "silp")
+    with pytest.raises(ValueError, match="newton.*marginal likelihood"):
+        solve(small_problem("squared", EmpiricalBayes(0.5))[0], "newton")
+    with pytest.raises(ValueError, match="unbounded.*LpNorm"):
+        from manykernels.regularizers import LpSum
+
+        small_problem("one_class", LpSum(1))
+
+
+def test_solvers_and_options_are_checked_by_name():
+    with pytest.raises(ValueError, match="'auto' or one of newton"):
+        Solver("gradient descent")
+    with pytest.raises(ValueError, match="no option.*fixed_step.*tau"):
+        Solver("level", fixed_step=True)
+    assert Solver("level", tau=0.3) == Solver("level", tau=0.3) != Solver("level")
+    assert repr(Solver("level", tau=0.3)) == "Solver('level', tau=0.3)"
+
+
+def test_costs_of_zero_leave_an_example_out_of_every_solver():
+    Ks, y = make(10, n=40)
+    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
+    few = DenseBank(np.moveaxis(Ks[:, :30, :30], 0, 2), normalize=None)
+    c = costs(losses.get("hinge"), 40, 1.0)
+    c[30:] = 0
+    for name in CONVEX:
+        one = solve(Problem(bank, y, losses.get("hinge"), partner(name), c), name, tol=1e-5, max_iter=5000)
+        two = solve(Problem(few, y[:30], losses.get("hinge"), partner(name), 1.0), name, tol=1e-5, max_iter=5000)
+        assert one.converged and not one.a[:, 30:].any()
+        assert one.primal == pytest.approx(two.primal, rel=2e-5), name

@@ -1,0 +1,126 @@
+"""Every loss × regularizer × solver either reaches its gap and the optimum, or is refused with a reason.
+
+`docs/support.md` is written from the same list: MANYKERNELS_WRITE_DOCS=1 pytest tests/contracts/test_support.py
+"""
+
+import inspect
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conic import solve_conic
+from problems import small_problem
+
+from manykernels import losses, regularizers
+from manykernels.regularizers import (
+    Ball,
+    BlockElasticNet,
+    BlockNorm,
+    BlockSum,
+    ElasticNet,
+    EmpiricalBayes,
+    Entropy,
+    Fixed,
+    LpNorm,
+    LpPenalty,
+    LpSum,
+    MixedNorm,
+    NonIsotropic,
+    Regularizer,
+    Wedge,
+    WeightedLpNorm,
+)  # fmt: skip
+from manykernels.solvers import SOLVERS, Solver, solve
+
+M = 4
+NEAR, W = np.eye(M) + 0.2, [1, 2, 1.5, 3]
+MEMBERS = {
+    "LpNorm(1)": LpNorm(1), "LpNorm(4/3)": LpNorm(4 / 3), "LpNorm(2)": LpNorm(2), "LpNorm(inf)": LpNorm(np.inf),
+    "WeightedLpNorm(1, w)": WeightedLpNorm(1, W), "WeightedLpNorm(2, w)": WeightedLpNorm(2, W),
+    "ElasticNet(0.5)": ElasticNet(0.5), "MixedNorm(0.5, 3)": MixedNorm(0.5, 3), "NonIsotropic(E)": NonIsotropic(NEAR),
+    "Ball(center, 0.2)": Ball(np.full(M, 0.25), 0.2), "Entropy(0.5)": Entropy(0.5),
+    "LpPenalty(1, 1)": LpPenalty(1, 1.0), "LpPenalty(2, 1)": LpPenalty(2, 1.0),
+    "LpSum(1)": LpSum(1), "LpSum(2)": LpSum(2), "BlockElasticNet(0)": BlockElasticNet(0),
+    "BlockElasticNet(0.5)": BlockElasticNet(0.5), "BlockElasticNet(1)": BlockElasticNet(1), "Wedge()": Wedge(),
+    "BlockNorm(3)": BlockNorm(3), "BlockSum(3)": BlockSum(3), "Fixed(weights)": Fixed([0.1, 0.4, 0.3, 0.2]),
+    "EmpiricalBayes(0.5)": EmpiricalBayes(0.5),
+}  # fmt: skip
+DOCS = Path(__file__).parents[2] / "docs" / "support.md"
+FIRST = f"""# What works with what
+
+Every cell marked ✓ is a contract test: the solver reaches its duality gap and the objective of a conic program. A
+number points to the reason of a refusal below the tables. `auto` takes the first of `newton`, `spicy` and `mackay`
+that is ✓. The two-stage weightings (`Uniform`, `BestSingle`, `Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
+This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
+"""
+
+
+def refusal(loss, member, solver):
+    """Why the cell is refused, or None."""
+    try:
+        problem, *_ = small_problem(loss, MEMBERS[member])
+    except ValueError as error:
+        return str(error)
+    return Solver(solver).refusal(problem)
+
+
+def test_every_exported_regularizer_is_in_the_table():
+    stages = {"Regularizer", "TwoStage", "Uniform", "BestSingle", "Align", "AlignF", "EasyMKL", "Separable"}
+    exported = {
+        name for name, cls in vars(regularizers).items() if inspect.isclass(cls) and issubclass(cls, Regularizer)
+    }
+    assert {type(member).__name__ for member in MEMBERS.values()} == exported - stages
+
+
+@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+@pytest.mark.parametrize("member", [m for m in MEMBERS if m != "EmpiricalBayes(0.5)"])
+def test_every_solver_reaches_its_gap_and_the_conic_optimum_or_says_why_not(loss, member):
+    able = [solver for solver in SOLVERS if refusal(loss, member, solver) is None]
+    if not able:
+        assert loss == "one_class" and not MEMBERS[member].bounded
+        return
+    problem, Ks, y = small_problem(loss, MEMBERS[member])
+    options = {"nu": 0.4} if loss == "one_class" else {"intercept": problem.intercept}
+    truth = solve_conic(Ks, y, loss, MEMBERS[member], **options)["objective"]
+    for name in ["auto", *able]:
+        s = solve(problem, name, tol=2e-5, max_iter=5000)
+        assert s.converged and s.gap <= 2e-5, name
+        assert s.dual - 1e-6 * abs(truth) <= truth <= s.primal + 1e-6 * abs(truth), name
+        scale = max(abs(truth), (s.primal - s.dual) / s.gap if s.gap else 0.0)  # terms of one_class cancel
+        assert s.primal == pytest.approx(truth, abs=1e-4 * scale), name
+    for name in set(SOLVERS) - set(able):
+        with pytest.raises(ValueError, match="cannot take this problem"):
+            solve(problem, name)
+
+
+@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+def test_empirical_bayes_is_for_the_squared_loss_and_mackay(loss):
+    able = [solver for solver in SOLVERS if refusal(loss, "EmpiricalBayes(0.5)", solver) is None]
+    assert able == (["mackay"] if loss == "squared" else [])
+
+
+def tables():
+    """The page: losses with the same table share it."""
+    reasons, groups = {}, {}
+    for loss in sorted(losses.LOSSES):
+        rows = []
+        for member in MEMBERS:
+            cells = []
+            for solver in SOLVERS:
+                why = refusal(loss, member, solver)
+                why = why and why.split(" does not suit it: ")[-1].replace(f"the {loss} loss", "this loss")
+                why = why and why.replace(f"regularizer={MEMBERS[member]!r}", "this regularizer")
+                cells.append(f"{reasons.setdefault(why, len(reasons) + 1)}" if why else "✓")
+            rows.append(f"| `{member}` | {' | '.join(cells)} |")
+        groups.setdefault("\n".join(rows), []).append(f"`{loss}`")
+    head = f"| regularizer | {' | '.join(SOLVERS)} |\n|---|{'---|' * len(SOLVERS)}"
+    parts = [f"## {', '.join(names)}\n\n{head}\n{rows}\n" for rows, names in groups.items()]
+    notes = "\n".join(f"{number}. {why}" for why, number in reasons.items())
+    return "\n".join([FIRST, *parts, "## Why not\n", notes, ""])
+
+
+def test_the_page_in_the_docs_is_this_table():
+    if os.environ.get("MANYKERNELS_WRITE_DOCS"):
+        DOCS.write_text(tables())
+    assert DOCS.read_text() == tables()

@@ -1,0 +1,111 @@
+"""Every string kernel as its definition, in plain Python on two strings: slow and simple.
+
+A letter matches itself if it is one of the alphabet's, and nothing otherwise.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+
+from manykernels import kernels as mk
+from manykernels import strings as ms
+
+
+def same(u, v, letters):
+    """Whether two words are equal and of known letters only."""
+    return len(u) == len(v) and u == v and all(c in letters for c in u)
+
+
+def words(x, k):
+    return [x[p : p + k] for p in range(len(x) - k + 1)]
+
+
+def common(x, y, k, letters, start, stop):
+    """The places at which the same word of k letters starts in both."""
+    places = range(len(x))[start:stop]
+    return sum(p + k <= len(x) and same(x[p : p + k], y[p : p + k], letters) for p in places)
+
+
+def beta(k, d):
+    return Fraction(2 * (d - k + 1), d * (d + 1))
+
+
+def weighted_degree(x, y, d, letters, start=None, stop=None):
+    return sum(beta(k, d) * common(x, y, k, letters, start, stop) for k in range(1, d + 1))
+
+
+def weighted_degree_shift(x, y, d, shift, letters):
+    total = Fraction(0)
+    for k in range(1, d + 1):
+        for p in range(len(x) - k + 1):
+            for s in range(shift + 1):
+                if p + s + k <= len(x):
+                    hits = same(x[p + s : p + s + k], y[p : p + k], letters)
+                    hits += same(x[p : p + k], y[p + s : p + s + k], letters)
+                    if hits:
+                        total += beta(k, d) * Fraction(hits, 2 * (s + 1))
+    return total
+
+
+def spectrum(x, y, k, letters):
+    return sum(same(u, v, letters) for u in words(x, k) for v in words(y, k))
+
+
+def gapped(x, y, span, k, letters):
+    """Over windows and chosen places: the chosen letters agree."""
+    total = 0
+    for u, v in product(words(x, span), words(y, span)):
+        for places in combinations(range(span), k):
+            total += all(u[p] == v[p] and u[p] in letters for p in places)
+    return total
+
+
+def mismatch_counts(x, k, m, letters):
+    """#{words of x within m of w}, for every word w over the alphabet."""
+    known = [u for u in words(x, k) if all(c in letters for c in u)]
+    near = Counter()
+    for w in map("".join, product(letters, repeat=k)):
+        near[w] = sum(sum(a != b for a, b in zip(u, w, strict=True)) <= m for u in known)
+    return near
+
+
+def mismatch(x, y, k, m, letters):
+    a, b = mismatch_counts(x, k, m, letters), mismatch_counts(y, k, m, letters)
+    return sum(a[w] * b[w] for w in a)
+
+
+def value(kernel, x, y):
+    """k(x, y) of two strings whose letters have the case of the alphabet."""
+    match kernel:
+        case mk.Sum():
+            return value(kernel.k1, x, y) + value(kernel.k2, x, y)
+        case mk.Product():
+            return value(kernel.k1, x, y) * value(kernel.k2, x, y)
+        case mk.Constant():
+            return kernel.value
+    letters = ms.alphabet.get(kernel.alphabet).letters
+    start, stop = kernel.start, kernel.stop
+    match kernel:
+        case ms.Degree():
+            return common(x, y, kernel.k, letters, start, stop)
+        case ms.WeightedDegree():
+            return weighted_degree(x, y, kernel.d, letters, start, stop)
+    x, y = x[start:stop], y[start:stop]
+    match kernel:
+        case ms.WeightedDegreeShift():
+            return weighted_degree_shift(x, y, kernel.d, kernel.shift, letters)
+        case ms.Spectrum():
+            low, high = kernel.k if isinstance(kernel.k, tuple) else (kernel.k, kernel.k)
+            return sum(spectrum(x, y, k, letters) for k in range(low, high + 1))
+        case ms.GappedKmer():
+            return gapped(x, y, kernel.l, kernel.k, letters)
+        case ms.Mismatch():
+            return mismatch(x, y, kernel.k, kernel.m, letters)
+    raise NotImplementedError(type(kernel))
+
+
+def matrix(kernel, X, Y=None):
+    """k(x_i, y_j), (n, m)."""
+    return np.array([[float(value(kernel, x, y)) for y in (X if Y is None else Y)] for x in X])

@@ -1,0 +1,33 @@
+"""Small problems that every solver can finish and a conic program can check."""
+
+import numpy as np
+
+from manykernels import losses
+from manykernels.banks import DenseBank
+from manykernels.problem import Problem
+
+
+def make(seed=0, n=30, M=4, real=False):
+    """Kernels (M, n, n) on random features of different relevance, RBF and linear by turns, and targets (n,)."""
+    rng = np.random.default_rng(seed)
+    Ks = []
+    X = rng.normal(size=(n, 3 * M))
+    for m in range(M):
+        x = X[:, 3 * m : 3 * m + 3]
+        K = x @ x.T if m % 2 else np.exp(-0.3 * ((x[:, None] - x[None]) ** 2).sum(-1))
+        Ks.append(K / (np.trace(K) / n - K.mean()))
+    f = X[:, 0] + 0.7 * X[:, 3] + 0.4 * rng.normal(size=n)
+    return np.array(Ks), f if real else np.where(f > 0, 1.0, -1.0)
+
+
+def costs(loss, n, C, nu=0.4):
+    return np.full(n, 1 / (nu * n)) if loss.name == "one_class" else np.full(n, C)
+
+
+def small_problem(loss, regularizer, seed=0, n=30, M=4, C=1.0, intercept=None):
+    """(problem, kernels, y); without an intercept where the loss has none."""
+    loss = losses.get(loss)
+    Ks, y = make(seed, n, M, real=loss.targets == "real")
+    intercept = loss.name != "level_set" if intercept is None else intercept
+    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
+    return Problem(bank, y, loss, regularizer, costs(loss, n, C), intercept), Ks, y

@@ -1,0 +1,222 @@
+"""The interleaved solver: every partner it accepts, the row cache, starts and interrupts."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+
+from manykernels import losses
+from manykernels.banks import DenseBank, PairwiseBank
+from manykernels.kernels import RBF, KernelStack
+from manykernels.kernels._list import KernelList
+from manykernels.problem import Problem
+from manykernels.regularizers import (
+    Ball,
+    BlockElasticNet,
+    BlockNorm,
+    ElasticNet,
+    Entropy,
+    LpNorm,
+    LpPenalty,
+    LpSum,
+    MixedNorm,
+    NonIsotropic,
+    Wedge,
+    WeightedLpNorm,
+)
+from manykernels.solvers import Solver, solve
+from manykernels.solvers._rows import CachedRows, ComputedRows, Rows, rows_of
+
+M = 5
+QUADRATIC = ("hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class")
+REGULARIZERS = (
+    LpNorm(1), LpNorm(1.1), LpNorm(2), LpNorm(np.inf), ElasticNet(0.5), Entropy(0.5), LpPenalty(1.5, 2.0), LpSum(2),
+    LpSum(1), BlockElasticNet(0.5), BlockElasticNet(0), MixedNorm(0.5, 3), WeightedLpNorm(2, np.arange(1.0, M + 1)),
+    NonIsotropic(np.eye(M) + 0.3), Ball(np.full(M, 0.5), 0.4), Wedge(),
+)  # fmt: skip
+
+
+def data(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    target = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(n)
+    return X, target
+
+
+def bank(n=60, seed=0, **options):
+    X, _ = data(n, seed)
+    D = ((X[:, None] - X) ** 2).sum(-1)
+    S = [np.exp(-D * g) for g in (0.1, 0.5, 2.0)] + [X @ X.T, np.outer(X[:, 2], X[:, 2])]
+    return DenseBank(KernelStack(np.array(S)), **options)
+
+
+def make_problem(loss="hinge", regularizer=2, n=60, intercept=True, c=1.0, kernels=None, seed=0):
+    loss = losses.get(loss)
+    _, target = data(n, seed)
+    y = target if loss.targets == "real" else np.where(target > np.median(target), 1.0, -1.0)
+    c = 1 / (0.3 * n) if loss.total else c
+    regularizer = LpNorm(regularizer) if np.isscalar(regularizer) else regularizer
+    return Problem(bank(n, seed) if kernels is None else kernels, y, loss, regularizer, c, intercept)
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+@pytest.mark.parametrize("loss", QUADRATIC)
+def test_every_quadratic_loss_and_closed_form_reaches_the_gap_and_newtons_objective(loss, regularizer):
+    if loss == "one_class" and not regularizer.bounded:
+        pytest.skip("unbounded: refused by Problem")
+    problem = make_problem(loss, regularizer)
+    best = solve(problem, "newton", tol=1e-7)
+    for tol in (1e-3, 1e-5):
+        solution = solve(problem, "chunking", tol=tol)
+        assert solution.converged and solution.gap <= tol
+        assert abs(solution.primal - best.primal) <= (tol + 1e-6) * max(abs(best.primal), problem.c.sum())
+        assert solution.history[-1]["certified"]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "epsilon_insensitive"])
+@pytest.mark.parametrize("p", [1, 2])
+def test_without_intercept(loss, p):
+    problem = make_problem(loss, p, intercept=False)
+    solution = solve(problem, "chunking", tol=1e-5)
+    assert solution.gap <= 1e-5 and (solution.b == 0).all()
+    assert solution.primal == pytest.approx(solve(problem, "newton", tol=1e-7).primal, rel=2e-5)
+
+
+@pytest.mark.parametrize("p", [1, 1.5])
+def test_three_outputs_share_the_weights(p):
+    _, target = data()
+    Y = np.sign(np.stack([target - shift for shift in (-0.5, 0.0, 0.5)]))
+    problem = Problem(bank(), Y, losses.get("hinge"), LpNorm(p), 1.0)
+    solution = solve(problem, "chunking", tol=1e-5)
+    assert solution.gap <= 1e-5 and solution.a.shape == Y.shape
+    assert solution.primal == pytest.approx(solve(problem, "newton", tol=1e-7).primal, rel=2e-5)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("size", [2, 10, None])
+def test_any_working_set_arrives(size, p):
+    problem = make_problem(regularizer=p, n=40)
+    solution = solve(problem, Solver("chunking", size=size), tol=1e-3, max_iter=5000)
+    assert solution.gap <= 1e-3
+
+
+def test_the_closed_form_as_printed_arrives_later():
+    problem = make_problem(regularizer=1.2)
+    printed = solve(problem, Solver("chunking", accelerate=False), tol=1e-5)
+    quick = solve(problem, "chunking", tol=1e-5)
+    assert printed.gap <= 1e-5 and quick.n_iter < printed.n_iter
+    assert printed.primal == pytest.approx(quick.primal, rel=2e-5)
+
+
+@pytest.mark.parametrize("order", ["first", "last", "spherical"])
+def test_memory_orders_agree(order):
+    S = bank().stack.array
+    X = np.ascontiguousarray(np.moveaxis(S, 0, 2)) if order == "last" else KernelStack(S)
+    normalize = "spherical" if order == "spherical" else "multiplicative"
+    problem = make_problem(kernels=DenseBank(X, normalize=normalize))
+    a, b = solve(problem, "chunking", tol=1e-5), solve(problem, "newton", tol=1e-5)
+    assert a.gap <= 1e-5 and a.primal == pytest.approx(b.primal, rel=2e-5)
+
+
+def on_the_fly(n=80):
+    """Kernels given as functions: dear to compute, so that their rows are cached."""
+    X, _ = data(n)
+    kernels = [(f"k{g}", partial(rbf_kernel, gamma=g)) for g in (0.05, 0.2, 1.0, 5.0)]
+    return PairwiseBank(KernelList.from_spec(kernels, X), X, dtype=np.float64)
+
+
+def test_rows_cached_within_a_tiny_limit_give_the_same_result():
+    whole = solve(make_problem(n=80, kernels=on_the_fly()), "chunking", tol=1e-6)
+    tight = on_the_fly()
+    for slots in (0, 5, 40):
+        tight.memory_limit = 4 * slots * tight.M * tight.n * 8
+        assert rows_of(tight, np.arange(tight.M)).slots == slots
+        solution = solve(make_problem(n=80, kernels=tight), Solver("chunking", size=30), tol=1e-6)
+        assert solution.gap <= 1e-6
+        assert solution.primal == pytest.approx(whole.primal, rel=2e-6)
+        np.testing.assert_allclose(solution.theta, whole.theta, atol=1e-3)
+
+
+def test_the_cache_adds_the_rows_it_holds_and_drops_the_oldest():
+    kernels = on_the_fly()
+    rows, rng = CachedRows(kernels, np.arange(kernels.M), 6 * kernels.M * kernels.n * 8), np.random.default_rng(0)
+    assert rows.slots == 6
+    for size in (4, 6, 3, 17, 80):
+        index = np.sort(rng.choice(kernels.n, size, replace=False))
+        change, g = rng.standard_normal(size), np.zeros((kernels.M, kernels.n))
+        rows.add(g, index, change)
+        np.testing.assert_allclose(g, kernels.products(change[None], index)[0], atol=1e-10)
+        held = np.flatnonzero(rows.slot >= 0)
+        assert len(held) <= 6 and (rows.owner[rows.slot[held]] == held).all()
+
+
+def test_cheap_kernels_are_computed_and_matrices_that_fit_are_kept():
+    X, _ = data()
+    cheap = PairwiseBank(KernelList.from_spec([(f"k{k}", RBF(gamma=1.2**k)) for k in range(30)], X), X)
+    assert type(rows_of(cheap, np.arange(30))) is ComputedRows
+    assert solve(make_problem(kernels=cheap), "chunking", tol=1e-4).gap <= 1e-4
+    assert type(rows_of(on_the_fly(), np.arange(4))) is Rows
+
+
+def test_matrices_are_not_copied():
+    kernels = bank()
+    rows = rows_of(kernels, np.arange(kernels.M))
+    assert type(rows) is Rows and rows.bank is kernels
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_warm_start_takes_fewer_steps(p):
+    problem = make_problem(regularizer=p)
+    cold = solve(problem, "chunking", tol=1e-5)
+    again = solve(problem, "chunking", tol=1e-5, warm=cold)
+    assert again.gap <= 1e-5 and again.n_iter < cold.n_iter
+
+
+def test_a_warm_start_revives_weights_of_zero():
+    sparse = solve(make_problem(regularizer=1), "newton", tol=1e-5)
+    assert not sparse.theta.all()
+    problem = make_problem(regularizer=2)
+    solution = solve(problem, "chunking", tol=1e-5, warm=sparse)
+    assert solution.gap <= 1e-5 and solution.theta.all()
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_an_interrupt_returns_a_certified_point(p):
+    def stop(record):
+        if record["iteration"] == 4:
+            raise KeyboardInterrupt
+
+    problem = make_problem(regularizer=p, n=100)
+    solution = solve(problem, Solver("chunking", size=10), tol=1e-8, callback=stop)
+    assert solution.interrupted and not solution.converged
+    assert solution.primal >= solve(problem, tol=1e-8).primal * (1 - 1e-8)
+    assert solution.history[-1]["certified"]
+
+
+def test_the_gap_of_the_result_holds_at_outputs_computed_anew():
+    problem = make_problem(regularizer=1.5, n=80)
+    solution = solve(problem, Solver("chunking", size=6), tol=1e-4, max_iter=5000)
+    support = np.flatnonzero(solution.a.any(axis=0))
+    P = problem.bank.products(solution.a[:, support], support)
+    q, f = np.einsum("tmi,ti->m", P, solution.a), np.einsum("m,tmi->ti", solution.theta, P)
+    certificate = problem.certificate(problem.losses(f, solution.b), solution.a, solution.b, solution.theta, q)
+    assert certificate.gap <= 1e-4
+    assert certificate.primal == pytest.approx(solution.primal, rel=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
+def test_losses_that_are_not_quadratic_are_refused(loss):
+    with pytest.raises(ValueError, match="conjugate of the .* loss is not"):
+        solve(make_problem(loss), "chunking")
+
+
+def test_a_block_norm_without_weights_is_refused():
+    with pytest.raises(ValueError, match="cannot take this problem"):
+        solve(make_problem(regularizer=BlockNorm(3)), "chunking")
+
+
+@pytest.mark.parametrize("size", [1, 2.5, "all"])
+def test_a_working_set_too_small_or_no_number_is_an_error(size):
+    with pytest.raises(ValueError, match="size must be"):
+        solve(make_problem(), Solver("chunking", size=size))

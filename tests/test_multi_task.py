@@ -1,0 +1,285 @@
+"""Multi-task kernels: equal to block matrices made by hand, and the task as an argument of everything."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import manykernels
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels.kernels import RBF, Constant, HistogramIntersection, Linear, multi_task, multi_task_stack
+from manykernels.regularizers import Fixed, LpNorm
+
+BASES = [("rbf", RBF(gamma=0.3)), ("line", Linear(), [0, 1])]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three tasks of unequal size whose classes differ in part."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    task = np.array(["a", "b", "c"])[rng.choice(3, 120, p=[0.5, 0.3, 0.2])]
+    f = X[:, 0] + np.where(task == "a", X[:, 1], -X[:, 1]) + 0.3 * rng.normal(size=120)
+    return X, np.where(f > 0, "yes", "no"), task, f
+
+
+def by_hand(X, task, Z=None, task_Z=None, one_parameter=False):
+    """The kernels of multi_task(BASES) as an (n, m, M) array, before normalisation."""
+    Z, task_Z = (X, task) if Z is None else (Z, task_Z)
+    matrices = []
+    for K in (RBF(gamma=0.3)(X, Z), Linear()(X[:, :2], Z[:, :2])):
+        equal = task[:, None] == task_Z
+        blocks = [3 * equal * K] if one_parameter else [np.outer(task == t, task_Z == t) * K for t in "abc"]
+        matrices += [K, *blocks]
+    return np.stack(matrices, axis=2)
+
+
+@pytest.mark.parametrize("one_parameter", [False, True])
+@pytest.mark.parametrize("normalize", ["multiplicative", "trace", None, "spherical"])
+def test_equal_to_block_matrices_made_by_hand(data, one_parameter, normalize):
+    X, y, task, _ = data
+    kernels = multi_task(BASES, one_parameter)
+    train, new = np.arange(120) < 90, np.arange(120) >= 90
+    options = dict(regularizer=1.5, normalize=normalize, tol=1e-7)
+    model = MKLClassifier(kernels, **options).fit(X[train], y[train], task=task[train])
+    S = by_hand(X[train], task[train], one_parameter=one_parameter)
+    peer = MKLClassifier("precomputed", **options).fit(S, y[train])
+    np.testing.assert_allclose(model.kernel_weights_, peer.kernel_weights_, atol=1e-4)
+    assert model.objective_ == pytest.approx(peer.objective_, rel=1e-6)
+    cross = by_hand(X[new], task[new], X[train], task[train], one_parameter)
+    diagonals = np.einsum("iim->mi", by_hand(X[new], task[new], one_parameter=one_parameter))
+    cross = KernelStack(np.moveaxis(cross, 2, 0), test_diagonals=diagonals)
+    decision = model.decision_function(X[new], task=task[new])
+    np.testing.assert_allclose(decision, peer.decision_function(cross), atol=2e-3)
+    parts = model.decision_parts(X[new], task=task[new])
+    np.testing.assert_allclose(parts, peer.decision_parts(cross), atol=2e-3)
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, decision, atol=1e-9)
+    if not one_parameter:
+        assert (parts[:, 1][task[new] != "a"] == 0).all() and (parts[:, 1][task[new] == "a"] != 0).any()
+
+
+def test_names_say_what_is_shared(data):
+    X, y, task, _ = data
+    model = MKLClassifier(multi_task(BASES)).fit(X, y, task=task)
+    assert model.kernel_names_ == [
+        "rbf@shared", "rbf@task=a", "rbf@task=b", "rbf@task=c",
+        "line@shared", "line@task=a", "line@task=b", "line@task=c",
+    ]  # fmt: skip
+    assert list(model.tasks_) == ["a", "b", "c"]
+    model = MKLClassifier(multi_task(RBF(gamma=0.1), one_parameter=True)).fit(X, y, task=task)
+    assert model.kernel_names_ == ["rbf(gamma=0.1)[all]@shared", "rbf(gamma=0.1)[all]@same task"]
+    model = MKLClassifier(multi_task([RBF(gamma=0.1)])).fit(X, y, task=np.unique(task, return_inverse=True)[1] + 5)
+    assert model.kernel_names_[1:] == [f"rbf(gamma=0.1)[all]@task={t}" for t in (5, 6, 7)]
+
+
+def test_tasks_help_where_classes_differ_between_them(data):
+    X, y, task, _ = data
+    with_task = MKLClassifier(multi_task(BASES), C=10).fit(X[:80], y[:80], task=task[:80])
+    without = MKLClassifier(BASES, C=10).fit(X[:80], y[:80])
+    assert with_task.score(X[80:], y[80:], task=task[80:]) > without.score(X[80:], y[80:]) + 0.1
+
+
+def test_one_parameter_block_norm_is_that_of_corollary_5(data):
+    """½ Σ‖f_m‖²/θ_m over θ on the simplex = ½ (√(Σ_t‖f_t‖²/n) + ‖f_shared‖)², f_t in the space of k itself."""
+    X, _, task, f = data
+    K, options = RBF(gamma=0.3)(X), dict(loss="squared", normalize=None, tol=1e-9)
+    kernels = multi_task([RBF(gamma=0.3)], one_parameter=True)
+    for lam in (0.2, 0.7):
+        model = MKLRegressor(kernels, regularizer=Fixed([1 - lam, lam]), **options).fit(X, f, task=task)
+        a = model.dual_coef_[0]  # all are support vectors
+        of_task = [3 * lam * np.where(task == t, a, 0) for t in "abc"]  # the coefficients of f_t on k(x_i, ·)
+        shared, inner = (1 - lam) ** 2 * a @ K @ a, sum(v @ K @ v for v in of_task)
+        prediction = (1 - lam) * K @ a + sum((task == t) * (K @ v) for t, v in zip("abc", of_task, strict=True))
+        np.testing.assert_allclose(model.predict(X, task=task), prediction + model.intercept_, atol=1e-8)
+        risk = np.sum((f - model.predict(X, task=task)) ** 2)
+        norms = 0.5 * (shared / (1 - lam) + inner / 3 / lam)
+        assert model.objective_ == pytest.approx(risk + norms, rel=1e-7)
+        block = 0.5 * (np.sqrt(inner / 3) + np.sqrt(shared)) ** 2
+        assert LpNorm(1).block_norm([shared, inner / 3]) == pytest.approx(block) and block <= norms
+    model = MKLRegressor(kernels, regularizer=1, **options).fit(X, f, task=task)
+    np.testing.assert_allclose(model.kernel_weights_, [0, 1])  # ‖Σ_t f_t‖² <= n Σ_t ‖f_t‖²: see multi_task
+    model = MKLRegressor(kernels, regularizer=1, loss="squared").fit(X, f, task=task)
+    assert model.kernel_weights_.min() > 0.02
+
+
+def test_block_norm_of_one_kernel_per_task(data):
+    """The first part of Corollary 5: ½ (Σ_t ‖f_t‖ + ‖f_shared‖)²."""
+    X, _, task, f = data
+    model = MKLRegressor(multi_task([RBF(gamma=0.3)]), regularizer=1, loss="squared", normalize=None, tol=1e-9)
+    model.fit(X, f, task=task)
+    K, a = RBF(gamma=0.3)(X), np.zeros(120)
+    a[model.support_] = model.dual_coef_[0]
+    vectors = [a, *(np.where(task == t, a, 0) for t in "abc")]
+    norms = [w * np.sqrt(v @ K @ v) for w, v in zip(model.kernel_weights_, vectors, strict=True)]
+    risk = np.sum((f - model.predict(X, task=task)) ** 2)
+    assert model.objective_ == pytest.approx(risk + 0.5 * np.sum(norms) ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("one_parameter", [False, True])
+def test_precomputed_stacks(data, one_parameter):
+    X, y, task, _ = data
+    S = [RBF(gamma=0.3)(X), Linear()(X[:, :2])]
+    stack = multi_task_stack(KernelStack(S, ["rbf", "line"]), task, one_parameter=one_parameter)
+    np.testing.assert_allclose(np.asarray(stack), by_hand(X, task, one_parameter=one_parameter))
+    model = MKLClassifier(multi_task(BASES, one_parameter), tol=1e-6).fit(X, y, task=task)
+    given = MKLClassifier("precomputed", tol=1e-6).fit(stack, y)
+    assert given.kernel_names_ == model.kernel_names_
+    new = multi_task_stack([K[:9] for K in S], task[:9], task, one_parameter)
+    np.testing.assert_allclose(given.decision_function(new), model.decision_function(X[:9], task=task[:9]), atol=1e-3)
+    with pytest.raises(ValueError, match="multi_task_stack"):
+        given.fit(stack, y, task=task)
+    with pytest.raises(ValueError, match="train_task has shape"):
+        multi_task_stack(S, task, task[:9])
+
+
+def test_many_rows_in_float32_with_an_active_set():
+    rng = np.random.default_rng(1)
+    X, task = rng.normal(size=(1500, 10)), rng.integers(0, 2, 1500)
+    y = X[:, 0] + np.where(task == 0, 1, -1) * X[:, 1] > 0
+    for one_parameter in (False, True):
+        kernels = multi_task([RBF(gamma=0.05), RBF(gamma=0.2)], one_parameter)
+        model = MKLClassifier(kernels, normalize="spherical").fit(X, y, task=task)
+        exact = MKLClassifier(kernels, normalize="spherical", tol=1e-5).fit(X, y, task=task)
+        assert model.duality_gap_ <= 1e-3
+        assert model.objective_ == pytest.approx(exact.objective_, rel=1.1e-3)
+        K = model.combined_kernel(X[:200], X, task=task[:200], task_Y=task)
+        expected = K[:, model.support_] @ model.dual_coef_[0] + model.intercept_
+        np.testing.assert_allclose(model.decision_function(X[:200], task=task[:200]), expected, atol=1e-4)
+        assert len(pickle.dumps(model)) < 3 * X.nbytes  # one copy of the support, however many tasks
+
+
+def test_kernels_that_are_called_share_out_too(data):
+    X, y, task, _ = data
+
+    def product(A, B):
+        return A @ B.T
+
+    for one_parameter in (False, True):
+        called, known = (
+            MKLClassifier(multi_task([k], one_parameter), tol=1e-6).fit(X, y, task=task) for k in (product, Linear())
+        )
+        np.testing.assert_allclose(called.decision_function(X, task), known.decision_function(X, task), atol=1e-3)
+    histograms = multi_task([HistogramIntersection(), Constant()], one_parameter=True)
+    assert MKLClassifier(histograms).fit(np.abs(X), y, task=task).duality_gap_ <= 1e-3
+
+
+def test_frames_views_missing_sources_and_weights(data):
+    X, y, task, _ = data
+    frame = pd.DataFrame(X, columns=["r", "s", "t"])
+    kernels = multi_task([("rbf", RBF(gamma=0.3)), ("line", Linear(), ["r", "s"])])
+    a = MKLClassifier(kernels).fit(frame, y, task=pd.Series(task))
+    b = MKLClassifier(multi_task(BASES)).fit(X, y, task=task)
+    np.testing.assert_allclose(a.decision_function(frame, task=list(task)), b.decision_function(X, task), atol=1e-9)
+    views = {"left": X[:, :1], "right": X[:, 1:]}
+    both = MKLClassifier(multi_task([("l", Linear(), "left"), ("r", RBF(gamma=1.0), "right")])).fit(views, y, task=task)
+    assert both.score(views, y, task=task) > 0.8
+    holes = X.copy()
+    holes[::4, 2] = np.nan
+    model = MKLClassifier(multi_task([("h", RBF(gamma=1.0), [2], "zero"), ("l", Linear(), [0, 1])]))
+    assert (model.fit(holes, y, task=task).decision_parts(holes, task)[::4, :4] == 0).all()
+    weight = (task != "c").astype(float)  # weight 0 is removal, of a task too
+    kept = MKLClassifier(multi_task(BASES)).fit(X, y, sample_weight=weight, task=task)
+    assert list(kept.tasks_) == ["a", "b"] and len(kept.kernel_names_) == 6
+
+
+def test_regression_novelties_and_probabilities(data):
+    X, y, task, f = data
+    regressor = MKLRegressor(multi_task(BASES), C=10).fit(X, f, task=task)
+    assert regressor.score(X, f, task=task) > 0.8
+    assert regressor.score(X, f, task=task) > MKLRegressor(BASES, C=10).fit(X, f).score(X, f)
+    one = MKLOneClass(multi_task(BASES[:1]))
+    assert set(one.fit_predict(X, task=task)) == {-1, 1} and one.score_samples(X, task).shape == (120,)
+    P = MKLClassifier(multi_task(BASES), loss="logistic").fit(X, y, task=task).predict_proba(X, task=task)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+
+
+def test_save_load_clone_and_pickle(data, tmp_path):
+    X, y, task, _ = data
+    model = clone(MKLClassifier(multi_task(BASES, one_parameter=True))).fit(X, y, task=task)
+    model.save(tmp_path / "model.mk")
+    for copy in (manykernels.load(tmp_path / "model.mk"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(copy.decision_function(X, task=task), model.decision_function(X, task=task))
+        with pytest.raises(ValueError, match="give task="):
+            copy.predict(X)
+
+
+def test_metadata_routing(data):
+    X, y, task, _ = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = MKLClassifier(multi_task(BASES)).set_fit_request(task=True).set_score_request(task=True)
+        model.set_predict_request(task=True).set_decision_function_request(task=True)
+        scores = cross_validate(model, X, y, cv=3, params={"task": task}, error_score="raise")["test_score"]
+        assert scores.min() > 0.7
+        search = GridSearchCV(model, {"C": [0.1, 10]}, cv=3, error_score="raise").fit(X, y, task=task)
+        assert search.best_score_ > 0.7 and search.score(X, y, task=task) > 0.8
+        pipe = make_pipeline(StandardScaler(), model).fit(X, y, task=task)
+        assert pipe.score(X, y, task=task) > 0.8
+        with pytest.warns(UserWarning, match="not seen in fit"):  # another task altogether
+            groups = dict(params={"task": task, "groups": task}, cv=LeaveOneGroupOut(), error_score="raise")
+            assert cross_validate(model, X, y, **groups)["test_score"].shape == (3,)
+
+
+def test_a_task_not_seen_in_fit_is_predicted_by_the_shared_kernels(data):
+    X, y, task, _ = data
+    model = MKLClassifier(multi_task(BASES)).fit(X, y, task=task)
+    with pytest.warns(UserWarning, match="'d'.*shared kernels only"):
+        parts = model.decision_parts(X[:5], task=["d"] * 5)
+    shared = [name.endswith("@shared") for name in model.kernel_names_]
+    assert (parts[:, np.logical_not(shared)] == 0).all() and (parts[:, shared] != 0).all()
+    np.testing.assert_allclose(parts[:, shared], model.decision_parts(X[:5], task=task[:5])[:, shared], atol=1e-12)
+    alone = MKLClassifier([k for k in multi_task(BASES) if k.task.kind != "shared"]).fit(X, y, task=task)
+    with pytest.raises(ValueError, match="no kernel is shared"):
+        alone.predict(X[:1], task=["d"])
+
+
+def test_the_machine_at_those_weights_is_an_svm_on_the_combined_kernel(data):
+    X, y, task, _ = data
+    model = MKLClassifier(multi_task(BASES), tol=1e-8).fit(X, y, task=task)
+    K = model.combined_kernel(X, task=task)
+    peer = SVC(kernel="precomputed", tol=1e-10).fit(K, y)
+    np.testing.assert_allclose(model.decision_function(X, task=task), peer.decision_function(K), atol=1e-3)
+
+
+def test_bad_tasks(data):
+    X, y, task, f = data
+    model = MKLClassifier(multi_task(BASES))
+    with pytest.raises(ValueError, match=r"no task: give fit\(X, y, task=task\)"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="no kernel uses it"):
+        MKLClassifier(BASES).fit(X, y, task=task)
+    with pytest.raises(ValueError, match="no kernel uses it"):
+        MKLClassifier().fit(X, y, task=task)
+    with pytest.raises(ValueError, match=r"task has shape \(7,\).*120"):
+        model.fit(X, y, task=task[:7])
+    with pytest.raises(ValueError, match="missing value nan"):
+        model.fit(X, y, task=np.where(task == "a", np.nan, 1.0))
+    with pytest.raises(ValueError, match="missing value None"):
+        model.fit(X, y, task=np.where(task == "a", None, "b"))
+    with pytest.raises(ValueError, match="cannot be sorted"):
+        model.fit(X, y, task=np.array(["a", 1] * 60, dtype=object))
+    with pytest.raises(ValueError, match=r"task 'b' has one class only \(.*'yes'.*two classes in each task"):
+        model.fit(X, np.where(task == "b", "yes", y), task=task)
+    with pytest.raises(ValueError, match="task 'c' has one class only"):
+        model.fit(X, y, sample_weight=np.where((task == "c") & (y == "no"), 0.0, 1.0), task=task)
+    model.fit(X, y, task=task)
+    with pytest.raises(ValueError, match=r"tasks \['a', 'b', 'c'\]: give task="):
+        model.predict(X)
+    with pytest.raises(ValueError, match="task has shape"):
+        model.predict(X, task="a")
+    with pytest.raises(ValueError, match="no task kernels"):
+        MKLRegressor(BASES).fit(X, f).predict(X, task=task)
+    with pytest.raises(ValueError, match="auto_kernels"):
+        multi_task("auto")
+
+
+def test_an_earlier_fit_with_tasks_is_forgotten(data):
+    X, y, task, _ = data
+    model = MKLClassifier(multi_task(BASES)).fit(X, y, task=task).set_params(kernels=BASES).fit(X, y)
+    assert not hasattr(model, "tasks_") and model.score(X, y) > 0.6

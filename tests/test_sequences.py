@@ -1,0 +1,285 @@
+"""Packed sequences hold what was put in, slice without copying, and say what is wrong with bad input."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import KFold, train_test_split
+from sklearn.utils import resample
+
+from manykernels.strings import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences
+from manykernels.strings.alphabet import get
+
+SMALL = Alphabet("xyz", "xyz")
+HEX = Alphabet("hex", "0123456789abcde", unknown="-")
+BITS = {"dna": 2, "rna": 2, "protein": 8, "bytes": 8, "xyz": 2, "hex": 4}
+ALPHABETS = [DNA, RNA, PROTEIN, BYTES, SMALL, HEX]
+named = {"argvalues": ALPHABETS, "ids": lambda a: a.name}
+
+
+def texts(alphabet, n=50, seed=0, low=1, high=40, letters=None):
+    rng, letters = np.random.default_rng(seed), list(letters or alphabet.letters.replace("\0", ""))
+    return ["".join(rng.choice(letters, rng.integers(low, high + 1))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("alphabet", **named)
+def test_every_alphabet_gives_back_what_was_encoded(alphabet):
+    X = texts(alphabet)
+    S = Sequences.encode(X, alphabet)
+    assert list(S) == X and [S[i] for i in range(len(S))] == X
+    assert S.bits == BITS[alphabet.name] and S.shape == (50,) and len(S) == 50
+    assert S.lengths.tolist() == [len(x) for x in X]
+    assert Sequences.encode(list(S), alphabet) == S
+
+
+@pytest.mark.parametrize("alphabet", **named)
+@pytest.mark.parametrize(
+    "kind",
+    {
+        "tuple": tuple,
+        "iterator": iter,
+        "bytes": lambda X: [x.encode("latin-1") for x in X],
+        "bytearray": lambda X: [bytearray(x, "latin-1") for x in X],
+        "mixed": lambda X: [x if i % 2 else x.encode("latin-1") for i, x in enumerate(X)],
+        "U array": np.array,
+        "S array": lambda X: np.array([x.encode("latin-1") for x in X]),
+        "object array": lambda X: np.array(X, dtype=object),
+        "object column": lambda X: np.array(X, dtype=object)[:, None],
+        "strided array": lambda X: np.repeat(np.array(X), 2)[::2],
+        "Series": lambda X: pd.Series(X, index=np.arange(len(X))[::-1]),
+        "string Series": lambda X: pd.Series(X, dtype="string"),
+        "DataFrame": lambda X: pd.DataFrame({"dna": X}),
+        "Sequences": None,
+    }.items(),
+    ids=lambda k: k[0],
+)
+def test_every_input_kind_encodes_alike(alphabet, kind):
+    X = texts(alphabet)
+    expected = Sequences.encode(X, alphabet)
+    given = expected if kind[1] is None else kind[1](X)
+    assert Sequences.encode(given, alphabet) == expected
+
+
+@pytest.mark.parametrize("alphabet", [DNA, PROTEIN, HEX], ids=lambda a: a.name)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_tables_of_letters_encode_like_strings(alphabet, order):
+    X = texts(alphabet, n=9, low=13, high=13)
+    table = np.array([list(x) for x in X], order=order)
+    for letters in (table, table.astype("S1"), table.astype(object), table.astype("S1").view(np.uint8)):
+        assert list(Sequences.encode(letters, alphabet)) == X
+
+
+def test_more_sequences_than_one_block_keep_their_order():
+    X = texts(DNA, n=20_000, high=9)
+    assert list(Sequences.encode(X)) == X
+    with pytest.raises(ValueError, match=r"X\[19000\] has '!' at position 1"):
+        Sequences.encode([*X[:19_000], "A!"])
+
+
+def test_packing_is_as_documented():
+    S = Sequences.encode(["ACGTT", "GA"])
+    assert S.data.tolist() == [0 | 1 << 2 | 2 << 4 | 3 << 6, 3, 2] and S.starts.tolist() == [0, 2]
+    wide = Sequences.encode(["ACN"])
+    assert wide.bits == 4 and wide.data.tolist() == [0 | 1 << 4, 4]
+
+
+def test_unpack_gives_the_codes_of_one_sequence():
+    from manykernels.loops.sequences import unpack
+
+    for alphabet in ALPHABETS:
+        X = texts(alphabet)
+        S, out = Sequences.encode(X, alphabet), np.empty(40, dtype=np.uint8)
+        for i in (0, 7, 49):
+            unpack(S.data, S.starts[i], S.lengths[i], S.bits, out)
+            assert out[: S.lengths[i]].tolist() == [alphabet.letters.index(c) for c in X[i]]
+
+
+@pytest.mark.parametrize("alphabet", [DNA, RNA, PROTEIN], ids=lambda a: a.name)
+def test_biological_alphabets_ignore_case_and_others_do_not(alphabet):
+    X = texts(alphabet)
+    assert Sequences.encode([x.lower() for x in X], alphabet) == Sequences.encode(X, alphabet)
+    with pytest.raises(ValueError, match="'X'"):
+        Sequences.encode(["xyX"], SMALL)
+
+
+def test_a_late_unknown_letter_widens_everything_before_it():
+    X = texts(DNA, n=10_000, high=15)
+    S = Sequences.encode([*X, "ACNN"])
+    assert S.bits == 4 and list(S) == [*X, "ACNN"]
+    assert S[:10_000] == Sequences.encode(X) and Sequences.encode(X) == S[:10_000]
+    assert S[-1:].codes().tolist() == [[0, 1, 4, 4]]
+
+
+def test_n_is_always_allowed_and_other_codes_only_when_ignored():
+    assert list(Sequences.encode(["ANn"])) == ["ANN"]
+    with pytest.raises(ValueError, match=r"X\[1\] has 'R' at position 2.*'dna'.*unknown='ignore'"):
+        Sequences.encode(["ACGT", "ACRT"])
+    assert list(Sequences.encode(["ACGT", "AC-R中"], unknown="ignore")) == ["ACGT", "ACNNN"]
+
+
+def test_unknown_letters_are_found_in_every_input_kind():
+    X, where = ["ACGT", "ACZT"], r"X\[1\] has 'Z' at position 2"
+    table = np.array([list(x) for x in X])
+    for given in (X, [x.encode() for x in X], np.array(X), pd.Series(X), table, table.astype("S1")):
+        with pytest.raises(ValueError, match=where):
+            Sequences.encode(given)
+        assert list(Sequences.encode(given, unknown="ignore")) == ["ACGT", "ACNT"]
+    with pytest.raises(ValueError, match=r"X\[0\] has '中' at position 1"):
+        Sequences.encode(np.array([["A", "中"]]))
+
+
+def test_an_alphabet_of_all_bytes_cannot_ignore():
+    for unknown in ("error", "ignore"):
+        with pytest.raises(ValueError, match=r"'中' at position 1.*s\.encode\('utf-8'\)"):
+            Sequences.encode(["a中"], "bytes", unknown)
+    assert Sequences.encode(["a中".encode()], "bytes").lengths.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (["ACGT", ""], r"X\[1\] is an empty sequence"),
+        (np.array(["A", "", "C"]), r"X\[1\] is an empty sequence"),
+        (["A", None], r"X\[1\] is None, not a sequence"),
+        (pd.Series(["A", np.nan]), r"X\[1\] is nan, not a sequence"),
+        (pd.Series(["A", None], dtype="string"), r"X\[1\] is <NA>, not a sequence"),
+        ([3, "A"], r"X\[0\] is 3, not a sequence"),
+        ([["A", "C"]], r"X\[0\] is \['A', 'C'\], not a sequence"),
+        ("ACGT", "X is one str"),
+        (b"ACGT", "X is one bytes"),
+        ([], "no sequences"),
+        (np.array([], dtype="U3"), "no sequences"),
+        (np.zeros((3, 4)), r"shape \(3, 4\) and dtype float64"),
+        (np.zeros(3, dtype=np.uint8), r"shape \(3,\) and dtype uint8"),
+        (np.array([["AC", "GT"]]), "2 columns of sequences"),
+        (pd.DataFrame({"a": ["AC"], "b": ["G"]}), "2 columns of sequences"),
+        (3, "type int"),
+    ],
+    ids=str,
+)
+def test_bad_input_is_named(X, message):
+    with pytest.raises(ValueError, match=message):
+        Sequences.encode(X)
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(ValueError, match="alphabet='dnaa'.*'protein'"):
+        Sequences.encode(["A"], "dnaa")
+    with pytest.raises(ValueError, match="unknown='skip'.*'ignore'"):
+        Sequences.encode(["A"], unknown="skip")
+    with pytest.raises(ValueError, match="encoded with 'dna'"):
+        Sequences.encode(Sequences.encode(["A"]), "protein")
+    with pytest.raises(ValueError, match="'C' occurs twice"):
+        Alphabet("mine", "ACGC")
+    with pytest.raises(ValueError, match="'a' occurs twice"):
+        Alphabet("mine", "AC", unknown="a", ignore_case=True)
+    with pytest.raises(ValueError, match="1 to 256 letters"):
+        Alphabet("mine", "")
+
+
+def test_names_of_alphabets_are_found_and_instances_pass_through():
+    assert get("DNA") is DNA and get("protein") is PROTEIN and get(HEX) is HEX
+    assert Sequences.encode(Sequences.encode(["ACDW"], "protein")).alphabet is PROTEIN
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        slice(3, 30, 4),
+        slice(None, None, -1),
+        [4, 4, 0],
+        np.array([7, -1]),
+        np.arange(50) % 3 == 0,
+        [],
+        np.zeros(50, bool),
+    ],
+    ids=str,
+)
+def test_slicing_selects_rows_and_shares_the_storage(rows):
+    X = texts(DNA)
+    S = Sequences.encode(X)
+    part, wanted = S[rows], rows if isinstance(rows, slice) else np.array(rows, dtype=bool if len(rows) == 50 else int)
+    assert list(part) == np.array(X, dtype=object)[wanted].tolist()
+    assert np.shares_memory(part.data, S.data)
+
+
+def test_numbers_index_single_sequences():
+    X = texts(DNA)
+    S = Sequences.encode(X)
+    assert S[0] == X[0] and S[-1] == X[-1] and S[np.int64(3)] == X[3]
+    for bad in (50, -51, (0, 1), np.zeros((2, 2), int)):
+        with pytest.raises(IndexError):
+            S[bad]
+
+
+def test_scikit_learn_slices_sequences():
+    X, y = texts(DNA, n=60), np.arange(60)
+    S = Sequences.encode(X)
+    A, B, ya, yb = train_test_split(S, y, random_state=0)
+    assert list(A) == [X[i] for i in ya] and list(B) == [X[i] for i in yb]
+    for train, test in KFold(5).split(S):
+        assert list(S[test]) == [X[i] for i in test] and len(S[train]) == 48
+    assert list(resample(S, random_state=0)) == [X[i] for i in resample(y, random_state=0)]
+
+
+def test_codes_are_a_table_for_equal_lengths_and_padded_when_asked():
+    X = texts(HEX, n=30, low=17, high=17)
+    S = Sequences.encode(X, HEX)
+    expected = np.array([[HEX.letters.index(c) for c in x] for x in X])
+    np.testing.assert_array_equal(S.codes(), expected)
+    np.testing.assert_array_equal(S.codes([5, 2]), expected[[5, 2]])
+    assert S.length == 17 and S.codes([]).shape == (0, 0)
+    ragged = Sequences.encode(["ACG", "T", "AC"])
+    assert ragged.codes(fill=9).tolist() == [[0, 1, 2], [3, 9, 9], [0, 1, 9]]
+    for ask in (lambda: ragged.length, ragged.codes):
+        with pytest.raises(ValueError, match="0 has length 3 and sequence 1 has length 1.*equal lengths"):
+            ask()
+
+
+@pytest.mark.parametrize("alphabet", [DNA, HEX, PROTEIN], ids=lambda a: a.name)
+@pytest.mark.parametrize("bounds", [(0, 5), (3, 9), (None, 4), (-6, None), (2, -1), (5, 100), (None, None)], ids=str)
+def test_windows_cut_like_python_slices(alphabet, bounds):
+    X = texts(alphabet, low=10)
+    assert list(Sequences.encode(X, alphabet).window(*bounds)) == [x[slice(*bounds)] for x in X]
+
+
+def test_a_window_that_leaves_nothing_is_refused():
+    with pytest.raises(ValueError, match="leaves nothing of sequence 1, which has length 2"):
+        Sequences.encode(["ACGT", "AC"]).window(2, 4)
+
+
+def test_equality_compares_letters_alphabets_and_lengths():
+    S = Sequences.encode(["ACG", "T"])
+    assert S == Sequences.encode(["acg", "t"]) and S[::-1] == Sequences.encode(["T", "ACG"])
+    for other in (["ACT", "T"], ["AC", "GT"], ["ACG"]):
+        assert S != Sequences.encode(other)
+    assert Sequences.encode(["AC"], "dna") != Sequences.encode(["AC"], "rna") and S != ["ACG", "T"]
+
+
+def test_sequences_cannot_be_changed():
+    S = Sequences.encode(["ACG"])
+    with pytest.raises(AttributeError, match="immutable"):
+        S.bits = 8
+    for array in (S.data, S.starts, S.lengths):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(TypeError):
+        hash(S)
+
+
+def test_pickles_hold_only_their_own_letters():
+    S = Sequences.encode(texts(DNA, n=5000, low=100, high=100))
+    part = S[[4000, 3, 17]]
+    assert pickle.loads(pickle.dumps(S)) == S and pickle.loads(pickle.dumps(part)) == part
+    assert len(pickle.dumps(part)) < 2000
+    with pytest.raises(ValueError, match="read-only"):
+        pickle.loads(pickle.dumps(part)).data[0] = 1
+
+
+def test_sequences_become_arrays_of_str_and_show_themselves():
+    S = Sequences.encode(["ACG", "T"])
+    assert np.asarray(S).tolist() == ["ACG", "T"] and np.asarray(S, dtype="U3").dtype == "U3"
+    assert repr(S) == "Sequences(2 of lengths 1 to 3, alphabet='dna', bits=2)"
+    assert repr(S[:1]) == "Sequences(1 of length 3, alphabet='dna', bits=2)"
+    assert S.nbytes == 2 and S[[0, 0]].compact().nbytes == 2

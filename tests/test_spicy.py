@@ -1,0 +1,198 @@
+"""Proximal steps with Newton's method on the dual: derivatives, conic optima, few passes, every loss."""
+
+import numpy as np
+import pytest
+from conic import solve_conic
+from problems import make, small_problem
+
+from manykernels import losses
+from manykernels.banks import DenseBank
+from manykernels.problem import Problem
+from manykernels.regularizers import BlockElasticNet, BlockNorm, BlockSum, Entropy, LpNorm, LpSum
+from manykernels.solvers import Solver, solve, spicy
+from manykernels.solvers._machine import Machine
+
+MEMBERS = [
+    BlockNorm(3),
+    BlockSum(3),
+    BlockElasticNet(0),
+    BlockElasticNet(0.3),
+    LpSum(1),
+    LpSum(1.5),
+    LpNorm(1),
+    LpNorm(2),
+]
+NEWTON = {"LpNorm(p=1.0)", "LpNorm(p=2.0)"}  # these have their conic programs in test_exactness
+members = pytest.mark.parametrize("member", MEMBERS, ids=repr)
+
+
+def three_outputs(Ks, y):
+    return np.stack([y, *(np.where(Ks[k][:, 0] > np.median(Ks[k][:, 0]), 1.0, -1.0) for k in (1, 2))])
+
+
+@members
+@pytest.mark.parametrize("gamma", [0.3, 3.0, 1e8])
+def test_the_gradient_and_hessian_of_the_proximal_dual(member, gamma):
+    if gamma == 1e8 and (member.simplex or not member.bounded):
+        pytest.skip("has kinks as γ → ∞")
+    Ks, _ = make(3, n=12)
+    rng = np.random.default_rng(0)
+    beta, a = 0.5 * rng.normal(size=(2, 4, 12)), rng.normal(size=(2, 12))
+    step = spicy.ProximalStep(member, gamma, beta, np.einsum("mij,tmj->tmi", Ks, beta))
+
+    def products(a):
+        return np.einsum("mij,tj->tmi", Ks, a)
+
+    def envelope(a):
+        """E from its definition, at the maximiser that the solver finds."""
+        point = step.at(a, products(a))
+        f = point.omega[:, None] * (beta + gamma * a[:, None])  # in the kernels' coordinates
+        away = f - beta
+        return (
+            np.einsum("ti,mij,tmj->", a, Ks, f)
+            - member.block_norm(np.einsum("tmi,mij,tmj->m", f, Ks, f))
+            - np.einsum("tmi,mij,tmj->", away, Ks, away) / (2 * gamma)
+        )
+
+    point = step.at(a, products(a))
+    assert point.t.any()
+    V, W = step.bend(point)
+    base = np.einsum("m,mij->ij", gamma * point.omega, Ks)
+    h = 1e-5
+    for _ in range(5):
+        move = rng.normal(size=a.shape)
+        up, down = (step.at(x, products(x)) for x in (a + h * move, a - h * move))
+        slope = np.sum(point.outputs * move)
+        assert (envelope(a + h * move) - envelope(a - h * move)) / (2 * h) == pytest.approx(slope, rel=1e-5)
+        assert step.line(a, products(a), move, products(move))(0.0) == pytest.approx(slope, rel=1e-10)
+        bent = move @ base + np.einsum("tmi,m->ti", V, W @ np.einsum("tmi,ti->m", V, move))
+        difference = (up.outputs - down.outputs) / (2 * h)
+        np.testing.assert_allclose(bent, difference, rtol=1e-4, atol=1e-6 * np.abs(difference).max())
+
+
+@members
+@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+def test_it_reaches_the_optimum_of_a_conic_program_or_of_newton(loss, member):
+    if loss == "one_class" and not member.bounded:
+        pytest.skip("unbounded, and refused")
+    problem, Ks, y = small_problem(loss, member, n=24)
+    if repr(member) in NEWTON or loss == "level_set":
+        truth = solve(problem, "newton", tol=1e-9).primal if problem.regularizer.has("value") else None
+    else:
+        options = {"nu": 0.4} if loss == "one_class" else {"intercept": problem.intercept}
+        truth = solve_conic(Ks, y, loss, member, **options)["objective"]
+    slack = 1e-8 if truth is None else 1e-8 + 1e-5 * abs(truth)
+    for tol in (1e-3, 1e-6):
+        s = solve(problem, "spicy", tol=tol)
+        assert s.converged and s.gap <= tol
+        assert truth is None or s.dual - slack <= truth <= s.primal + slack
+    assert truth is None or s.primal == pytest.approx(truth, rel=1e-5, abs=1e-8)
+
+
+@members
+@pytest.mark.parametrize(("loss", "intercept"), [("hinge", False), ("logistic", True)])
+def test_several_outputs_share_their_weights(loss, intercept, member):
+    Ks, y = make(2, n=20)
+    Y = three_outputs(Ks, y)
+    problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), Y, losses.get(loss), member, 0.5, intercept)
+    s = solve(problem, "spicy", tol=1e-6)
+    assert s.converged and s.n_iter <= 60
+    if member.has("value"):
+        truth = solve(problem, "newton", tol=1e-7).primal
+    else:
+        truth = solve_conic(Ks, Y, loss, member, C=0.5, intercept=intercept)["objective"]
+    assert s.primal == pytest.approx(truth, rel=1e-5)
+
+
+@pytest.mark.parametrize("member", [BlockNorm(2), BlockSum(2), BlockElasticNet(1)], ids=repr)
+def test_where_the_weights_are_uniform_it_is_the_machine_on_the_sum(member):
+    s = solve(small_problem("hinge", member)[0], "spicy", tol=1e-7)
+    plain = solve(small_problem("hinge", LpNorm(np.inf))[0], "newton", tol=1e-8)
+    np.testing.assert_allclose(s.theta, 1.0, rtol=1e-9)
+    assert s.primal == pytest.approx(plain.primal, rel=1e-6)
+
+
+def test_weights_of_a_block_norm_are_those_of_its_functions():
+    q = 3.5
+    problem, Ks, _ = small_problem("logistic", BlockNorm(q))
+    s = solve(problem, tol=1e-8)
+    norms = s.theta * np.sqrt(np.einsum("ti,mij,tj->m", s.a, Ks, s.a))
+    np.testing.assert_allclose(s.theta, np.sum(norms**q) ** ((q - 2) / q) * norms ** (2 - q), rtol=1e-9)
+
+
+@pytest.mark.parametrize("member", [BlockNorm(3), BlockSum(4), BlockElasticNet(0.3), LpSum(2)], ids=repr)
+def test_few_newton_steps_and_one_pass_each(member):
+    problem, *_ = small_problem("hinge", member, n=60, M=8)
+    calls, products, combined = [], problem.bank.products, problem.bank.combined
+    problem.bank.products = lambda *a: calls.append("products") or products(*a)
+    problem.bank.combined = lambda *a, **k: calls.append("combined") or combined(*a, **k)
+    s = solve(problem, "spicy", tol=1e-6)
+    assert s.converged and s.n_iter <= 12
+    assert calls.count("products") <= s.n_iter and calls.count("combined") <= s.n_iter
+
+
+@pytest.mark.parametrize("member", [BlockNorm(3), BlockElasticNet(0), LpNorm(1)], ids=repr)
+@pytest.mark.parametrize("gamma", [0.3, 30.0, 1e6])
+def test_any_gamma_leads_to_the_same_optimum(member, gamma):
+    problem, *_ = small_problem("squared_hinge", member)
+    s = solve(problem, Solver("spicy", gamma=gamma, growth=4.0), tol=1e-6)
+    assert s.converged and s.primal == pytest.approx(solve(problem, "spicy", tol=1e-7).primal, rel=3e-6)
+    assert s.history[0]["gamma"] == gamma
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "epsilon_insensitive"])
+def test_leaving_out_the_examples_that_do_not_matter_changes_nothing(loss, monkeypatch):
+    loss = losses.EpsilonInsensitive(1.0) if loss == "epsilon_insensitive" else loss
+    problem, *_ = small_problem(loss, BlockNorm(3), n=60, C=20.0)
+    whole = solve(problem, "spicy", tol=1e-6)
+    monkeypatch.setattr(spicy, "FEW", 5)
+    rows, inner = [], spicy.Spicy._rows
+    monkeypatch.setattr(spicy.Spicy, "_rows", lambda *a: rows.append(len(inner(*a))) or inner(*a))
+    part = solve(problem, "spicy", tol=1e-6)
+    assert part.converged and part.primal == pytest.approx(whole.primal, rel=2e-6)
+    assert min(rows) < 60
+
+
+def test_kernels_that_do_not_help_are_left_out_of_the_block_elastic_net():
+    problem, *_ = small_problem("logistic", BlockElasticNet(0), n=40, M=8)
+    s = solve(problem, "spicy", tol=1e-6)
+    assert 1 <= np.count_nonzero(s.theta) < 8 and s.history[-1]["n_kernels"] == np.count_nonzero(s.theta)
+
+
+def test_a_problem_whose_solution_is_zero():
+    s = solve(small_problem("hinge", BlockElasticNet(0), C=1e-4)[0], "spicy", tol=1e-6)
+    assert s.converged and not s.theta.any() and s.primal == pytest.approx(1e-4 * 30 * (1 - abs(make(0)[1].mean())))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "epsilon_insensitive"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_machine_with_a_shift_solves_the_shifted_problem(loss, intercept):
+    """K a + shift is what a constant kernel column makes of it: the same as targets that are moved."""
+    loss = losses.get(loss)
+    Ks, y = make(1, real=loss.targets == "real")
+    rng = np.random.default_rng(0)
+    K, shift, c = Ks.sum(axis=0), rng.normal(size=30), np.full(30, 0.7)
+    machine = Machine(loss, y, c, intercept)
+    a, f, b, gap = machine.solve(K, loss.start(y, c, intercept), 1e-10, shift=shift)
+    np.testing.assert_allclose(f, K @ a + shift, atol=1e-9)
+    assert gap <= 1e-10 and gap == pytest.approx(machine.gap(a, f, b), abs=1e-12)
+    if loss.targets == "real":
+        moved = Machine(loss, y - shift, c, intercept).solve(K, loss.start(y, c, intercept), 1e-10)[0]
+        np.testing.assert_allclose(a, moved, atol=1e-4)
+    before = machine.objective(a, f)
+    for _ in range(20):  # no feasible move lowers the objective
+        trial = np.clip(a + 1e-3 * rng.normal(size=30), machine.lo, machine.hi)
+        trial = a + 0.5 * (trial - a)
+        if intercept:
+            i, j = rng.choice(np.flatnonzero(machine.free(a)), 2, replace=False)
+            trial = a.copy()
+            trial[i], trial[j] = trial[i] + 1e-6, trial[j] - 1e-6
+        assert machine.objective(trial, K @ trial + shift) >= before - 1e-12
+
+
+def test_what_it_cannot_take_is_refused_with_the_reason():
+    with pytest.raises(ValueError, match="spicy.*block_prox"):
+        solve(small_problem("hinge", Entropy(1.0))[0], "spicy")
+    for options, named in (({"gamma": -1.0}, "gamma.*-1"), ({"growth": 0.5}, "growth.*0.5")):
+        with pytest.raises(ValueError, match=named):
+            solve(small_problem("hinge", BlockNorm(3))[0], Solver("spicy", **options))

@@ -1,0 +1,219 @@
+"""Estimators on strings: lists of kernels, mixtures, new strings, files, cross-validation."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from naive_kernels import normalised
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from string_lists import LISTS, NEW, X, acceptors, y, y_new
+
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load
+from manykernels import strings as ms
+from manykernels.kernels import RBF, KernelList, KernelSpec, KernelStack, Linear
+
+EVERY_LIST = pytest.mark.parametrize("kernels", LISTS.values(), ids=LISTS)
+
+
+@EVERY_LIST
+def test_a_list_of_strings_is_fitted_as_its_matrices_are(kernels):
+    model = MKLClassifier(kernels, tol=1e-6).fit(X, y)
+    resolved = KernelList.from_spec(kernels, X)
+    encoded, new = ms.Sequences.encode(X), ms.Sequences.encode(NEW)
+    scales = [1 if k.exempt else normalised(k(encoded), "multiplicative")[1] for k in resolved.kernels]
+    train = KernelStack([s * k(encoded) for s, k in zip(scales, resolved.kernels, strict=True)])
+    test = KernelStack([s * k(new, encoded) for s, k in zip(scales, resolved.kernels, strict=True)])
+    twin = MKLClassifier("precomputed", normalize=None, tol=1e-6).fit(train, y)
+    assert model.duality_gap_ <= 1e-6
+    assert model.objective_ == pytest.approx(twin.objective_, rel=1e-5)
+    np.testing.assert_allclose(model.decision_function(NEW), twin.decision_function(test), atol=0.02)
+    parts = model.decision_parts(NEW)
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.decision_function(NEW), atol=1e-10)
+    assert model.kernel_names_ == resolved.names
+
+
+def test_what_was_planted_is_found():
+    strings, labels = acceptors(200)
+    model = MKLClassifier(ms.position_kernels(20, 3), regularizer=1, C=0.2).fit(strings, labels)
+    heavy = [name for name, weight in zip(model.kernel_names_, model.kernel_weights_, strict=True) if weight > 0.02]
+    assert heavy and set(heavy) <= {f"position {p}" for p in range(6, 13)}
+    assert model.score(NEW, y_new) > 0.8
+
+
+def test_the_mixture_of_paper_000():
+    rng = np.random.default_rng(0)
+    strings, labels = acceptors(80, 60)
+    views = {"seq": strings, "angles": rng.normal(size=(80, 4)), "energies": labels[:, None] + rng.normal(size=(80, 3))}
+    kernels = [
+        ("signal", ms.WeightedDegreeShift(4, 3, start=5, stop=25), "seq"),
+        ("promoter", ms.Spectrum(4, stop=20), "seq"),
+        ("exon", ms.Spectrum(3, start=20), "seq"),
+        ("angles", Linear(), "angles"),
+        ("energies", Linear(), "energies"),
+    ]
+    model = MKLClassifier(kernels, normalize="spherical", regularizer=4 / 3).fit(views, labels)
+    assert model.duality_gap_ <= 1e-3 and model.score(views, labels) > 0.9
+    part = {name: view[:7] for name, view in views.items()}
+    np.testing.assert_allclose(model.decision_function(part), model.decision_function(views)[:7], rtol=1e-10)
+    packed = views | {"seq": ms.Sequences.encode(strings)}
+    np.testing.assert_allclose(model.decision_function(packed), model.decision_function(views), rtol=1e-12)
+    with pytest.raises(ValueError, match="seq"):
+        model.predict({"seqs": strings, "angles": views["angles"], "energies": views["energies"]})
+
+
+def test_a_column_of_a_data_frame():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"seq": X, "width": rng.normal(size=60), "height": rng.normal(size=60)}, index=range(9, 69))
+    kernels = [("words", ms.Spectrum(3), "seq"), ("place", ms.WeightedDegree(4), ["seq"]), ("size", RBF(1.0), [1, 2])]
+    model = MKLClassifier(kernels, tol=1e-6).fit(frame, y)
+    assert list(model.feature_names_in_) == ["seq", "width", "height"]
+    views = {"seq": X, "size": frame[["width", "height"]].to_numpy()}
+    twin = MKLClassifier(
+        [("words", ms.Spectrum(3), "seq"), ("place", ms.WeightedDegree(4), "seq"), ("size", RBF(1.0), "size")], tol=1e-6
+    ).fit(views, y)
+    np.testing.assert_allclose(model.decision_function(frame), twin.decision_function(views), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [tuple, np.array, pd.Series, ms.Sequences.encode, lambda X: [x.encode() for x in X], lambda X: np.array(X, object)],
+)
+def test_strings_in_any_form(form):
+    model = MKLClassifier(ms.degree_kernels(4)).fit(X, y)
+    other = MKLClassifier(ms.degree_kernels(4)).fit(form(X), y)
+    np.testing.assert_array_equal(other.decision_function(NEW), model.decision_function(form(NEW)))
+    table = np.array([list(x.encode()) for x in X], np.uint8)
+    np.testing.assert_array_equal(clone(model).fit(table, y).predict(table), model.predict(X))
+
+
+@EVERY_LIST
+def test_files_and_pickles_keep_the_model(kernels, tmp_path):
+    model = MKLClassifier(kernels).fit(X, y)
+    model.save(tmp_path / "model.mk")
+    for twin in (load(tmp_path / "model.mk"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(twin.decision_function(NEW), model.decision_function(NEW))
+        np.testing.assert_array_equal(twin.combined_kernel(NEW, X), model.combined_kernel(NEW, X))
+        with pytest.raises(ValueError, match="equal lengths"):
+            twin.predict([x[:-1] for x in NEW])
+
+
+def test_alphabets_of_ones_own(tmp_path):
+    alphabet = ms.Alphabet("two", "01", "?")
+    strings = ["".join("01"[c in "AC"] for c in x) for x in X]
+    model = MKLClassifier([ms.Spectrum(2, alphabet=alphabet), ms.WeightedDegree(2, alphabet=alphabet)]).fit(strings, y)
+    assert model.kernel_names_[0] == "spectrum(alphabet=two, k=2)[all]"
+    model.save(tmp_path / "model.mk")
+    new = ["01?1" * 5, "1110" * 5]
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(new), model.decision_function(new))
+
+
+def test_a_model_keeps_its_support_only():
+    small, large = acceptors(60), acceptors(2000)
+    sizes = []
+    for strings, _ in (small, large):
+        model = MKLOneClass([ms.Spectrum(3)], nu=30 / len(strings)).fit(strings)
+        sizes.append(len(pickle.dumps(model._cross)) / len(model.support_))
+    assert sizes[1] < 3 * sizes[0]
+
+
+@pytest.mark.parametrize("form", [list, ms.Sequences.encode, np.array])
+def test_grid_search_slices_strings(form):
+    grid = {"kernels": [ms.degree_kernels(2), ms.degree_kernels(5)], "C": [0.1, 1.0]}
+    search = GridSearchCV(MKLClassifier(), grid, cv=3).fit(form(X), y)
+    assert search.best_score_ > 0.6 and search.predict(form(NEW)).shape == (15,)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_kernel_parameters_in_a_pipeline_and_a_single_kernel():
+    pipe = make_pipeline(FunctionTransformer(lambda X: [x[5:] for x in X]), MKLClassifier(ms.Spectrum(3)))
+    search = GridSearchCV(pipe, {"mklclassifier__kernels__k": [2, (2, 4)]}, cv=2).fit(X, y)
+    assert search.best_params_["mklclassifier__kernels__k"] in (2, (2, 4))
+    assert cross_val_score(MKLClassifier(ms.WeightedDegree(4)), X, y, cv=3).mean() > 0.6
+
+
+def test_tags_say_that_strings_are_read():
+    assert MKLClassifier(ms.degree_kernels(3)).__sklearn_tags__().input_tags.string
+    assert not MKLClassifier(ms.degree_kernels(3)).__sklearn_tags__().input_tags.two_d_array
+    assert not MKLClassifier([RBF()]).__sklearn_tags__().input_tags.string
+    assert MKLClassifier().__sklearn_tags__().input_tags.two_d_array
+
+
+def test_proteins_of_any_length_one_vs_rest():
+    rng = np.random.default_rng(0)
+    letters, labels = np.array(list(ms.PROTEIN.letters)), np.arange(45) % 3
+    proteins = ["".join(rng.choice(letters, rng.integers(20, 60))) + "WCH"[c] * 4 for c in labels]
+    kernels = [ms.Spectrum(k, alphabet="protein") for k in (1, 2, 3)] + [ms.GappedKmer(4, 2, alphabet="protein")]
+    model = MKLClassifier(kernels, normalize="spherical").fit(proteins, labels)
+    assert model.kernel_weights_.shape == (3, 4) and model.score(proteins, labels) > 0.9
+
+
+def test_one_thread_is_one_thread(monkeypatch):
+    import manykernels._threads as threads
+
+    asked, submit = [], threads._submit
+    monkeypatch.setattr(threads, "_submit", lambda fn, blocks, n: asked.append(n) or submit(fn, blocks, n))
+    strings, labels = acceptors(600)
+    MKLClassifier([ms.Spectrum(3) + ms.Spectrum(2), ms.WeightedDegreeShift(3, 1)], n_jobs=1).fit(strings, labels)
+    assert not asked
+
+
+def test_regression_and_one_class():
+    target = np.array([x.count("A") / 20 for x in X])
+    model = MKLRegressor(ms.degree_kernels(3) + [("words", ms.Spectrum(1))], C=100, epsilon=0.01).fit(X, target)
+    assert model.score(X, target) > 0.9
+    assert set(MKLOneClass([ms.WeightedDegree(3)], nu=0.2).fit(X).predict(X)) == {-1, 1}
+
+
+def test_weight_zero_is_removal():
+    weight = (np.arange(60) % 3 > 0).astype(float)
+    model = MKLClassifier(ms.degree_kernels(3), tol=1e-8).fit(X, y, sample_weight=weight)
+    kept = np.flatnonzero(weight)
+    twin = MKLClassifier(ms.degree_kernels(3), tol=1e-8).fit([X[i] for i in kept], y[kept])
+    np.testing.assert_allclose(model.decision_function(NEW), twin.decision_function(NEW), atol=1e-8)
+
+
+def test_examples_without_a_string():
+    strings = [None if i % 5 == 0 else x for i, x in enumerate(X)]
+    kernels = [KernelSpec("words", ms.Spectrum(2), "seq", "zero"), KernelSpec("place", ms.Degree(2), "seq", "zero")]
+    views = {"seq": strings, "x": np.arange(60.0)[:, None]}
+    model = MKLClassifier([*kernels, ("x", RBF(0.1), "x")]).fit(views, y)
+    parts = model.decision_parts({"seq": [None, X[1]], "x": np.zeros((2, 1))})
+    np.testing.assert_array_equal(parts[0, :2], 0)
+    assert (parts[1, :2] != 0).all()
+    with pytest.raises(ValueError, match="X\\[0\\] is None"):
+        MKLClassifier([("words", ms.Spectrum(2), "seq")]).fit({"seq": strings}, y)
+
+
+@pytest.mark.parametrize(
+    "kernels, X, message",
+    [
+        (ms.degree_kernels(3), [*X[:-1], X[-1][:-1]], "equal lengths"),
+        (ms.degree_kernels(3), [*X[:-1], "ACGTZ" * 4], "X\\[59\\] has 'Z' at position 4"),
+        (ms.degree_kernels(3), [*X[:-1], ""], "X\\[59\\] is an empty sequence"),
+        (ms.degree_kernels(3), X[:-1], "inconsistent numbers of samples"),
+        (ms.degree_kernels(3), np.zeros((60, 3)), "dtype float64"),
+        (ms.position_kernels(30, 3), X, "start=20"),
+        (ms.degree_kernels(3, alphabet="rna"), X, "'T'"),
+        ([("place", ms.Degree(0))], X, "k=0"),
+        ([("size", RBF(1.0)), ("place", ms.Degree(1))], X, "not numeric"),
+    ],
+)
+def test_bad_input_is_named(kernels, X, message):
+    with pytest.raises(ValueError, match=message):
+        MKLClassifier(kernels).fit(X, y)
+
+
+def test_new_strings_must_be_like_those_of_fit():
+    model = MKLClassifier(ms.degree_kernels(3)).fit(X, y)
+    with pytest.raises(ValueError, match="length 21.*length 20.*equal lengths"):
+        model.predict([x + "A" for x in NEW])
+    with pytest.raises(ValueError, match="length 20 and sequence 1 has length 19"):
+        model.predict([NEW[0], NEW[1][1:]])
+    with pytest.raises(ValueError, match="alphabet"):
+        model.predict(ms.Sequences.encode(NEW, "protein"))
+    anywhere = MKLClassifier([ms.Spectrum(3), ms.Mismatch(3)]).fit(X, y)
+    assert anywhere.predict(["ACG", "A", "ACGTAACGTACGATCGATCGATCGATCGATCGA"]).shape == (3,)

@@ -1,0 +1,233 @@
+"""Two-stage weights: equal to their formulas on dense matrices, and a certified second stage."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.svm import SVC
+
+import manykernels
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, losses
+from manykernels.banks import DenseBank
+from manykernels.kernels import RBF, Linear, Polynomial, alignment, multiplicative, target_alignments
+from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, LpNorm, Uniform
+
+KERNELS = [RBF(gamma=0.02), RBF(gamma=0.3), Linear(), Polynomial(degree=2)]
+RULES = [Uniform(), Align(), AlignF(), BestSingle(cv=3), EasyMKL(lam=0.2)]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(60, 5, n_informative=3, random_state=1)
+    return X, 2.0 * y - 1, np.array([multiplicative(k(X)) for k in KERNELS])
+
+
+def weights(rule, S, y, c=1.0, loss=None, **options):
+    bank = DenseBank.from_scaled(np.array(S), [f"k{m}" for m in range(len(S))])
+    fixed, cost = rule.bind(bank, y, c, loss or losses.Hinge(), **options)
+    assert fixed.weights.min() >= 0 and fixed.weights.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(cost, np.broadcast_to(c, cost.shape))
+    return fixed.weights
+
+
+def centred(K):
+    H = np.eye(len(K)) - 1 / len(K)
+    return H @ K @ H
+
+
+def test_uniform_is_the_mean_of_the_kernels(data):
+    X, y, S = data
+    np.testing.assert_allclose(weights(Uniform(), S, y), 0.25)
+    model = MKLClassifier(KERNELS, regularizer=Uniform(), C=2.0, tol=1e-8).fit(X, y)
+    peer = SVC(kernel="precomputed", C=2.0, tol=1e-10).fit(S.mean(axis=0), y)
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(S.mean(axis=0)), atol=1e-4)
+    scaled = MKLClassifier(KERNELS, regularizer=np.inf, C=0.5, tol=1e-8).fit(X, y)  # the sum is four times the mean
+    np.testing.assert_allclose(model.decision_function(X), scaled.decision_function(X), atol=1e-4)
+
+
+def test_align_is_proportional_to_the_centred_alignments(data):
+    _, y, S = data
+    rho = [np.vdot(centred(K), np.outer(y, y)) / np.linalg.norm(centred(K)) for K in S]
+    np.testing.assert_allclose(weights(Align(), S, y), rho / np.sum(rho))
+    np.testing.assert_allclose(weights(Align(), S, y), target_alignments(S, y, centered=True) / np.sum(
+        target_alignments(S, y, centered=True)))  # fmt: skip
+    real = y * np.random.default_rng(0).random(60)
+    rho = target_alignments(S, real, centered=True)
+    np.testing.assert_allclose(weights(Align(), S, real, loss=losses.Squared()), rho / rho.sum())
+
+
+def test_alignf_maximises_the_alignment_of_the_combination(data):
+    _, y, S = data
+    theta = weights(AlignF(), S, y)
+
+    def minus_alignment(v):
+        return -alignment(np.tensordot(np.abs(v), S, 1), y, centered=True)
+
+    best = min(minimize(minus_alignment, v, method="Nelder-Mead", options={"maxiter": 4000, "fatol": 1e-12}).fun
+               for v in (np.ones(4), theta + 0.1, *np.eye(4)))  # fmt: skip
+    assert minus_alignment(theta) <= best + 1e-7
+    assert -minus_alignment(theta) >= max(alignment(K, y, centered=True) for K in S) - 1e-12
+    assert -minus_alignment(theta) >= -minus_alignment(weights(Align(), S, y))
+
+
+def test_alignf_with_equal_kernels_and_targets_of_several_outputs(data):
+    X, y, S = data
+    twice = weights(AlignF(), [*S, S[1]], y)
+    np.testing.assert_allclose(twice[:4] + [0, twice[4], 0, 0], weights(AlignF(), S, y), atol=1e-6)
+    Y = np.stack([y, np.sign(X[:, 0])])
+    for rule in (Align(), AlignF()):
+        theta = weights(rule, S, Y)
+        L = Y.T @ Y
+        if isinstance(rule, Align):
+            rho = [alignment(K, L, centered=True) for K in S]
+            np.testing.assert_allclose(theta, rho / np.sum(rho))
+        else:
+            value = alignment(np.tensordot(theta, S, 1), L, centered=True)
+            nearby = np.maximum(theta + 0.02 * np.random.default_rng(0).normal(size=(200, 4)), 0)
+            assert value >= max(alignment(np.tensordot(v, S, 1), L, centered=True) for v in nearby) - 1e-9
+
+
+def test_easymkl_solves_its_quadratic_program(data):
+    import cvxpy
+
+    _, y, S = data
+    for lam in (0.05, 0.5, 1.0):
+        gamma = cvxpy.Variable(60, nonneg=True)
+        root = np.linalg.cholesky(S.sum(axis=0) + 1e-10 * np.eye(60)).T
+        objective = (1 - lam) * cvxpy.sum_squares(root @ cvxpy.multiply(y, gamma)) + lam * cvxpy.sum_squares(gamma)
+        sides = [cvxpy.sum(gamma[y > 0]) == 1, cvxpy.sum(gamma[y < 0]) == 1]
+        cvxpy.Problem(cvxpy.Minimize(objective), sides).solve(solver="CLARABEL")
+        d = np.array([(y * gamma.value) @ K @ (y * gamma.value) for K in S])
+        np.testing.assert_allclose(weights(EasyMKL(lam), S, y), d / d.sum(), atol=1e-4)
+
+
+def test_best_single_has_the_lowest_held_out_loss(data):
+    _, y, S = data
+    order = np.empty(60, int)
+    for label in (-1, 1):
+        order[y == label] = np.arange(np.sum(y == label)) % 3
+    risk = []
+    for K in S:
+        total = 0.0
+        for k in range(3):
+            train, test = np.flatnonzero(order != k), np.flatnonzero(order == k)
+            peer = SVC(kernel="precomputed", C=0.7, tol=1e-8).fit(K[np.ix_(train, train)], y[train])
+            total += losses.Hinge().value(y[test], peer.decision_function(K[np.ix_(test, train)])).sum()
+        risk.append(total)
+    assert np.sort(risk)[1] > 1.02 * np.min(risk)  # no tie
+    np.testing.assert_array_equal(weights(BestSingle(cv=3), S, y, c=0.7), np.eye(4)[np.argmin(risk)])
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if not isinstance(r, BestSingle)], ids=repr)
+def test_weight_k_is_k_copies(rule, data):  # in BestSingle copies fall into other folds
+    X, y, _ = data
+    weight = np.random.default_rng(0).integers(0, 3, len(X))
+    rows = np.repeat(np.arange(len(X)), weight)
+    model = MKLClassifier(KERNELS, regularizer=rule, C=3.0, tol=1e-8)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    copied = clone(model).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=1e-6)
+    np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "squared_hinge"])
+def test_every_loss_takes_them_with_a_certificate(rule, loss, data, tmp_path):
+    X, y, _ = data
+    model = MKLClassifier(KERNELS, regularizer=rule, loss=loss, tol=1e-6).fit(X, y)
+    assert model.duality_gap_ <= 1e-6 and model.kernel_weights_.sum() == pytest.approx(1)
+    model.save(tmp_path / "model.mk")
+    loaded = manykernels.load(tmp_path / "model.mk")
+    assert loaded.regularizer == rule
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_classes_have_their_own_weights_one_vs_rest(rule):
+    X, y = load_iris(return_X_y=True)
+    model = MKLClassifier(KERNELS, regularizer=rule).fit(X, y)
+    one = MKLClassifier(KERNELS, regularizer=rule).fit(X, y == 1)
+    assert model.kernel_weights_.shape == (3, 4)
+    np.testing.assert_allclose(model.kernel_weights_[1], one.kernel_weights_, atol=1e-7)
+    if not isinstance(rule, EasyMKL):
+        shared = MKLClassifier(KERNELS, regularizer=rule, multi_class="shared").fit(X, y)
+        assert shared.kernel_weights_.shape == (4,) and shared.duality_gap_ <= shared.tol
+
+
+def test_regression_and_one_class():
+    X, y = make_regression(60, 4, noise=3, random_state=0)
+    for rule in (Uniform(), Align(), AlignF(), BestSingle()):
+        model = MKLRegressor(KERNELS, regularizer=rule, C=10).fit(X, y)
+        assert model.score(X, y) > 0.5 and model.duality_gap_ <= model.tol
+    assert MKLRegressor(KERNELS, regularizer=BestSingle(), C=10).fit(X, y).kernel_weights_[2] == 1  # y is linear
+    assert MKLOneClass(KERNELS[:2], regularizer=Uniform()).fit(X).duality_gap_ <= 1e-3
+
+
+def test_given_weights(data):
+    X, y, S = data
+    model = MKLClassifier(KERNELS, regularizer=Fixed([0.0, 2.0, 1.0, 0.0]), tol=1e-8).fit(X, y)
+    np.testing.assert_array_equal(model.kernel_weights_, [0, 2, 1, 0])
+    peer = SVC(kernel="precomputed", tol=1e-10).fit(2 * S[1] + S[2], y)
+    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(2 * S[1] + S[2]), atol=1e-4)
+    learned = MKLClassifier(KERNELS, regularizer=LpNorm(2), tol=1e-8).fit(X, y)
+    again = MKLClassifier(KERNELS, regularizer=Fixed(learned.kernel_weights_), tol=1e-8).fit(X, y)
+    assert again.objective_ == pytest.approx(learned.objective_, rel=1e-6)
+
+
+def test_the_block_norm_of_given_weights():
+    fixed, norms = Fixed([0.5, 2.0]), np.array([1.0, 3.0])
+    assert fixed.block_norm(norms**2) == pytest.approx(0.5 * (1 / 0.5 + 9 / 2))
+    t = fixed.block_prox(norms, 0.7)
+    for step in 1e-4 * np.eye(2):
+        values = [0.5 * np.sum((x - norms) ** 2) + 0.7 * fixed.block_norm(x**2) for x in (t - step, t, t + step)]
+        assert values[1] < min(values[0], values[2])
+    assert Fixed([0.0, 1.0]).block_norm(norms) == np.inf
+
+
+def test_a_kernel_without_variance_gets_no_weight(data):
+    X, y, S = data
+    stack = np.stack([*S, np.ones((60, 60))], axis=2)
+    for rule in RULES:
+        with pytest.warns(UserWarning, match="without variance"):
+            model = MKLClassifier("precomputed", regularizer=rule).fit(stack, y)
+        assert model.kernel_weights_[4] == 0 and model.kernel_weights_.sum() == pytest.approx(1)
+
+
+def test_bad_input(data):
+    X, y, S = data
+    with pytest.raises(ValueError, match="EasyMKL.*two classes"):
+        MKLRegressor(KERNELS, regularizer=EasyMKL()).fit(X, X[:, 0])
+    iris = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="multi_class='ovr'"):
+        MKLClassifier(KERNELS, regularizer=EasyMKL(), multi_class="shared").fit(*iris)
+    for rule in RULES[1:]:
+        with pytest.raises(ValueError, match=r"use Uniform\(\)"):
+            MKLOneClass(KERNELS[:2], regularizer=rule).fit(X)
+    with pytest.raises(ValueError, match="cv=40 folds are too many"):
+        MKLClassifier(KERNELS, regularizer=BestSingle(cv=40)).fit(X, y)
+    with pytest.raises(ValueError, match="fit an estimator"):
+        from manykernels.problem import Problem
+        from manykernels.solvers import solve
+
+        solve(Problem(DenseBank.from_scaled(S, list("abcd")), y, losses.Hinge(), Align()), solver="newton")
+    with pytest.raises(ValueError, match="2 entries for 4 kernels"):
+        MKLClassifier(KERNELS, regularizer=Fixed([1, 1])).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: BestSingle(cv=1), "cv=1"),
+        (lambda: BestSingle(cv=2.5), "cv=2.5"),
+        (lambda: EasyMKL(lam=0), "lam=0"),
+        (lambda: EasyMKL(lam=1.5), "lam=1.5"),
+        (lambda: EasyMKL(lam="a"), "lam='a'"),
+        (lambda: Fixed([1, -1]), "weights="),
+        (lambda: Fixed([0, 0]), "no kernel"),
+        (lambda: Fixed([[1.0]]), "weights="),
+    ],
+)
+def test_parameters_outside_their_range(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
