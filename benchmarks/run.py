@@ -1,10 +1,10 @@
-"""python -m benchmarks.run compare|speed|growth|large [--quick] [--data DIR] [--out DIR]"""
+"""python -m benchmarks.run compare|speed|growth|large|classic [--quick] [--data DIR] [--out DIR]"""
 
 import argparse
 import os
 from importlib import import_module
 
-COMMANDS = ("compare", "speed", "growth", "large")
+COMMANDS = ("compare", "speed", "growth", "large", "classic")
 
 
 def main():

@@ -191,7 +191,7 @@ def test_a_machine_with_a_shift_solves_the_shifted_problem(loss, intercept):
 
 
 def test_what_it_cannot_take_is_refused_with_the_reason():
-    with pytest.raises(ValueError, match="spicy.*block_prox"):
+    with pytest.raises(ValueError, match="spicy.*proximal step"):
         solve(small_problem("hinge", Entropy(1.0))[0], "spicy")
     for options, named in (({"gamma": -1.0}, "gamma.*-1"), ({"growth": 0.5}, "growth.*0.5")):
         with pytest.raises(ValueError, match=named):

@@ -222,11 +222,8 @@ def _reads_strings(kernels):
     """Whether a kernel of strings is given for X as a whole."""
     from ..kernels import Kernel, KernelSpec
 
-    if isinstance(kernels, str):
-        return False
-    if isinstance(kernels, Kernel) or not hasattr(kernels, "__iter__"):
-        kernels = [kernels]
-    for spec in [kernels] if isinstance(kernels, KernelSpec) else kernels:
+    several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
+    for spec in kernels if several else [kernels]:
         named = isinstance(spec, tuple) and len(spec) > 1
         whole = not named or len(spec) < 3 or spec[2] is None
         kernel = spec[1] if named else spec
