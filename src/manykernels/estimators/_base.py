@@ -17,6 +17,7 @@ from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
 from .warm import begin_from
 
+_MATRICES = 3000  # examples up to which string kernels are compared pair by pair
 _NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
 
@@ -95,8 +96,19 @@ class MKLBase(BaseEstimator):
         from ..kernels import KernelList
 
         kernels = KernelList.from_spec(self.kernels, X, limit)
+        if not exact and self._wants_features(_n_examples(X)):
+            from ..banks.degree import DegreeBank
+
+            plain = {k: v for k, v in options.items() if k != "memory_limit"}
+            bank = None if self.normalize == "spherical" else DegreeBank.from_list(kernels, X, **plain)
+            if bank is not None:
+                return bank
         coarse = self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact  # small data: exact is cheap
         return PairwiseBank(kernels, X, dtype=np.float32 if coarse else np.float64, **options)
+
+    def _wants_features(self, n):
+        """Whether kernels with explicit features should use them: where matrices are too large, or on request."""
+        return n > _MATRICES or getattr(self.solver, "name", self.solver) == "coordinate"
 
     def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
         """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.

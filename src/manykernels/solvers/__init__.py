@@ -9,7 +9,8 @@ from importlib import import_module
 from inspect import signature
 
 SOLVERS = (
-    "newton", "analytic", "hessian", "silp", "sip", "level", "simplemkl", "chunking", "nesterov", "spicy", "mackay",
+    "newton", "analytic", "hessian", "silp", "sip", "level", "simplemkl", "chunking", "coordinate", "nesterov", "spicy",
+    "mackay",
 )  # fmt: skip
 
 
@@ -55,7 +56,7 @@ class Solver:
 
 def best_for(problem):
     """The solver that "auto" stands for: the fastest exact one that takes the problem."""
-    for name in ("newton", "spicy", "mackay"):
+    for name in ("coordinate", "newton", "spicy", "mackay"):
         if Solver(name).refusal(problem) is None:
             return Solver(name)
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")

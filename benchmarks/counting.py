@@ -1,0 +1,58 @@
+"""A bank that counts the kernel entries a solver reads; a pass is M n² of them."""
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from manykernels.banks import DenseBank
+from manykernels.solvers import _rows
+
+
+class CountingBank(DenseBank):
+    """A `DenseBank` with `entries`, those read so far; of a symmetric block the upper half is read."""
+
+    def __init__(self, X, **options):
+        self.counter = [0.0]
+        super().__init__(X, **options)
+
+    @property
+    def passes(self):
+        return self.counter[0] / (self.M * float(self.n) ** 2)
+
+    def count(self, entries):
+        self.counter[0] += entries
+
+    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
+        height, width = (self.n if index is None else len(index) for index in (rows, cols))
+        same = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
+        self.count(np.count_nonzero(theta) * height * width * (0.5 if same else 1.0))
+        return super().combined(theta, rows, cols, dtype, shifted)
+
+    def products(self, A, support, rows=None, kernels=None):
+        height = self.n if rows is None else len(rows)
+        self.count((self.M if kernels is None else len(kernels)) * height * len(support))
+        return super().products(A, support, rows, kernels)
+
+    def restrict(self, rows, kernels=None):
+        small = super().restrict(rows, kernels)
+        if small is not None:
+            self.count(small.M * float(small.n) ** 2)
+            small.__class__, small.counter = CountingBank, self.counter
+        return small
+
+
+@contextmanager
+def rows_counted():
+    """Counts the rows that the interleaved solver reads straight from the stack of a `CountingBank`."""
+    add = _rows.Rows.add
+
+    def counted(self, g, index, change):
+        if isinstance(self.bank, CountingBank) and not self.bank.stack.last:
+            self.bank.count(g.size * len(index))
+        return add(self, g, index, change)
+
+    _rows.Rows.add = counted
+    try:
+        yield
+    finally:
+        _rows.Rows.add = add

@@ -1,0 +1,250 @@
+"""Kernels on sequences of one length that count common words at the same position, as explicit features.
+
+    k_m(x, x') = Σ_{at, k} coef[at, k] · [x[at : at+k] = x'[at : at+k]],  summed over the (at, k) with kern[at, k] = m
+
+Weighted degree kernels, one kernel per degree, per position or per block of positions: each pair (position, word
+length) belongs to one kernel at most.
+"""
+
+import numpy as np
+
+from .._threads import n_threads, run_blocks
+from .explicit import ExplicitBank, Vectors
+
+TABLE = 2**27  # bytes for the values of short words
+LANES = 4  # parts of the positions that can be changed side by side
+
+
+class DegreeBank(ExplicitBank):
+    """coef and kern are (L, d); a place that no kernel counts has coef 0."""
+
+    def __init__(self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", n_jobs=1):
+        self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
+        self.n, self.M, self.dtype = len(sequences), len(self.names), np.dtype(np.float64)
+        self.L, self.d = coef.shape
+        self.letters = len(sequences.alphabet.letters)
+        self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
+        self.direct, self.even = self._direct(), self._is_even()
+        self.text = (sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
+        self._find_nodes()
+        self.coef, self.scale = self.raw_coef, np.ones(self.M)
+        self.sq_norms, self.alone = self._sizes()
+        self._normalise(weights, normalize)
+
+    kernels = None  # the list they come from
+
+    @classmethod
+    def from_list(cls, kernels, X, **options):
+        """The bank of a `KernelList`, or None where one of its kernels is not of this kind or two count the same word."""
+        if len(kernels.columns) == 0 or kernels.tasks is not None or len(set(kernels.view_of)) > 1:
+            return None
+        if not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):
+            return None
+        view = kernels.views(X)[0]
+        if view.present is not None and not np.all(view.present):
+            return None
+        tables = [kernel.degree_table(view.X.length) for kernel in kernels.kernels]
+        L, d = view.X.length, max(table.shape[1] for table in tables)
+        coef, kern = np.zeros((L, d)), np.zeros((L, d), np.int32)
+        for m, table in enumerate(tables):
+            counts = np.nonzero(table)
+            if coef[counts].any():
+                return None
+            coef[counts], kern[counts] = table[counts], m
+        bank = cls(view.X, kernels.names, coef, kern, **options)
+        bank.kernels = kernels
+        return bank
+
+    def _direct(self):
+        """How many letters a word may have to keep its value in the table."""
+        direct = 1
+        while direct < self.d and self.L * 4 * self._width(direct + 1) <= TABLE:
+            direct += 1
+        return direct
+
+    def _is_even(self):
+        """Whether a word counts the same wherever it starts."""
+        fits = np.arange(self.L)[:, None] + np.arange(self.d) < self.L
+        same = (self.raw_coef == self.raw_coef[0]) & (self.kern == self.kern[0])
+        return bool(np.all(same | ~fits))
+
+    def _width(self, k):
+        return sum(self.letters**j for j in range(1, k + 1))
+
+    def _find_nodes(self):
+        """depth (n, L), ids, begin: the nodes of the longer words, in two walks over the positions."""
+        from ..loops import degree as loops
+
+        depth = np.zeros((self.L, self.n), np.uint8)
+        counts = np.zeros(self.L, np.int64)
+
+        def measure(at):
+            for group, groups in self._levels(at):
+                loops.deepen(group, depth[at])
+                counts[at] += groups
+
+        run_blocks(measure, range(self.L), self.n_jobs)
+        self.begin = np.concatenate([[0], np.cumsum(depth.sum(axis=0, dtype=np.int64))])
+        first = np.concatenate([[0], np.cumsum(counts)])
+        self.n_nodes = int(first[-1])
+        self.ids = np.empty(self.begin[-1], np.uint32)
+
+        def write(lane):
+            fill = self.begin[:-1] + depth[: lane[0]].sum(axis=0, dtype=np.int64)
+            for at in lane:
+                node = first[at]
+                for group, groups in self._levels(at):
+                    loops.place(group, node, fill, self.ids)
+                    node += groups
+
+        lanes = [lane for lane in np.array_split(np.arange(self.L), n_threads(self.n_jobs)) if len(lane)]
+        run_blocks(write, lanes, self.n_jobs)
+        self.depth = np.ascontiguousarray(depth.T)
+
+    def _levels(self, at):
+        """(group of each example, number of groups) for the words at at of direct + 1 letters and more."""
+        from ..loops import degree as loops
+
+        data, starts, bits, L, size = self.text
+        if at + self.direct >= L:
+            return
+        group, letter = np.empty(self.n, np.int64), np.empty(self.n, np.uint8)
+        loops.prefixes(data, starts, bits, at, self.direct, size, group)
+        groups = size**self.direct
+        for k in range(self.direct, min(self.d, L - at)):
+            loops.letters(data, starts, bits, at + k, letter)
+            scratch = np.zeros(groups * size, np.int32), np.full(groups * size, -1, np.int32)
+            groups = loops.refine(group, letter, size, *scratch)
+            if not groups:
+                return
+            yield group, groups
+
+    def _sizes(self):
+        from ..loops import degree as loops
+
+        norms, alone = np.zeros((self.n, self.M), np.float32), np.zeros((self.n, self.M), np.float32)
+        data, starts, *rest = self.text
+
+        def part(block):
+            loops.sizes(
+                data,
+                starts[block],
+                *rest,
+                self.direct,
+                self.coef,
+                self.kern,
+                self.depth[block],
+                norms[block],
+                alone[block],
+            )
+
+        run_blocks(part, _slices(self.n, n_threads(self.n_jobs)), self.n_jobs)
+        return norms, alone
+
+    def _normalise(self, weights, normalize):
+        w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
+        mean = w @ self.sq_norms
+        if normalize in ("multiplicative", "trace"):
+            centre = 0.0
+            if normalize == "multiplicative":
+                vectors = self.vectors()
+                vectors.add(np.arange(self.n), np.zeros(self.n), w)
+                centre = vectors.q
+            spread = mean - centre
+            self.usable = spread > 1e-6 * np.maximum(mean, 1e-300)
+            self.scale = np.divide(1.0, spread, out=np.zeros(self.M), where=self.usable)
+        else:
+            self.usable = mean > 0
+        self.coef = self.raw_coef * self.scale[self.kern]
+        self.sq_norms *= self.scale.astype(np.float32)
+        self.alone *= self.scale.astype(np.float32)
+
+    def vectors(self):
+        return DegreeVectors(self)
+
+    def block(self, rows, theta):
+        from ..loops.strings import add_degrees, add_positions
+        from ..strings._planes import across, planes
+
+        weight = self.coef * theta[self.kern]
+        left = planes(self.sequences[rows])
+        right, K, zero = across(left), np.zeros((1, len(rows), len(rows))), np.zeros(1)
+        runs = np.cumsum(weight, axis=1)[:, :, None]
+
+        def part(low):
+            if self.even:
+                add_degrees(left[low], right, weight[:1], zero, K[:, low])
+            else:
+                add_positions(left[low], right, runs, zero, K[:, low])
+
+        run_blocks(part, _slices(len(rows), n_threads(self.n_jobs)), self.n_jobs)
+        return K[0]
+
+    def cross(self, support):
+        from .degree_cross import DegreeCross
+
+        support = self.sequences[support].compact()
+        return DegreeCross(support, self.names, self.coef, self.kern, self.n_jobs, self.kernels)
+
+
+class DegreeVectors(Vectors):
+    """The values of short words in a table (L, words), those of shared longer words in one array of nodes."""
+
+    def __init__(self, bank):
+        self.bank = bank
+        self.table = np.zeros((bank.L, bank._width(bank.direct)), np.float32)
+        self.nodes = np.zeros(max(bank.n_nodes, 1), np.float32)
+        self.q = np.zeros(bank.M)
+        self.lanes = [lane for lane in _slices(bank.L, LANES) if lane.stop > lane.start]
+
+    def clear(self):
+        self.table[:], self.nodes[:], self.q[:] = 0, 0, 0
+
+    def _places(self):
+        bank = self.bank
+        return self.table, self.nodes, bank.depth, bank.begin, bank.ids
+
+    def add(self, rows, before, delta):
+        from ..loops import degree as loops
+
+        bank, keep = self.bank, np.flatnonzero(delta)
+        if not len(keep):
+            return
+        rows, before, delta = rows[keep], before[keep], np.ascontiguousarray(delta[keep])
+
+        def lane(part):
+            q = np.zeros(bank.M)
+            places = (*self._places(), bank.coef, bank.kern, part.start, part.stop, q)
+            loops.add(*bank.text, bank.direct, rows, delta, *places)
+            return q
+
+        self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
+        self.q += (delta * (2 * before + delta)) @ bank.alone[rows]
+
+    def outputs(self, rows, theta, a):
+        from ..loops import degree as loops
+
+        bank, out = self.bank, np.empty(len(rows))
+        weight = bank.coef * theta[bank.kern]
+
+        def part(block):
+            loops.look_up(*bank.text, bank.direct, rows[block], *self._places(), weight, out[block])
+
+        run_blocks(part, _slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
+        return out + (bank.alone[rows] @ theta) * a
+
+    def parts(self, rows, a):
+        from ..loops import degree as loops
+
+        bank, out = self.bank, np.zeros((len(rows), self.bank.M))
+
+        def part(block):
+            loops.look_up_each(*bank.text, bank.direct, rows[block], *self._places(), bank.coef, bank.kern, out[block])
+
+        run_blocks(part, _slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
+        return out + bank.alone[rows] * a[:, None]
+
+
+def _slices(n, parts):
+    cuts = np.linspace(0, n, parts + 1).astype(int)
+    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]

@@ -1,0 +1,86 @@
+"""Predictions of kernels that count common words at the same position, exact and streamed.
+
+The support is gathered position by position: the sums of a over all short words in a table, and behind each of them
+the few examples that have it, for the longer ones. New sequences then walk through the positions, block by block.
+"""
+
+import numpy as np
+
+from .._threads import n_threads, run_blocks
+from ._base import Cross
+
+BLOCK = 20_000  # new sequences at a time
+DIRECT = 2**16  # words in the table of the longest short words, at most
+
+
+class DegreeCross(Cross):
+    """The support as packed `sequences`; coef and kern (L, d) as in `DegreeBank`, normalisation included.
+
+    `read(X)` makes `Sequences` of new data: as the kernel list does, or with the alphabet of the support.
+    """
+
+    def __init__(self, sequences, names, coef, kern, n_jobs, kernels=None):
+        self.sequences, self.names, self.coef, self.kern = sequences, names, coef, kern
+        self.n_jobs, self.kernels = n_jobs, kernels
+
+    def decision(self, X, A, theta):
+        new = self.read(X)
+        thetas = np.broadcast_to(theta, (len(A), len(self.names)))
+        one = np.zeros_like(self.kern)  # all words count together
+        out = np.empty((len(A), len(new)))
+        for t, (a, weights) in enumerate(zip(A, thetas, strict=True)):
+            out[t] = self._walk(new, a, self.coef * weights[self.kern], one, 1)[:, 0]
+        return out
+
+    def parts(self, X, A, theta):
+        new = self.read(X)
+        thetas = np.broadcast_to(theta, (len(A), len(self.names)))
+        walks = [self._walk(new, a, self.coef, self.kern, len(self.names)) for a in A]
+        return np.array(walks) * thetas[:, None, :]
+
+    def combined(self, X, theta):
+        return self.gram(X, None, theta, other=self.sequences)
+
+    def gram(self, X, Y=None, theta=None, other=None):
+        """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
+        new = self.read(X)
+        other = (new if Y is None else self.read(Y)) if other is None else other
+        walk = DegreeCross(other, ["all"], self.coef * theta[self.kern], np.zeros_like(self.kern), self.n_jobs)
+        return np.stack([walk._walk(new, a, walk.coef, walk.kern, 1)[:, 0] for a in np.eye(len(other))], axis=1)
+
+    def read(self, X):
+        from ..strings import Sequences
+
+        sequences = Sequences.encode(X, self.sequences.alphabet) if self.kernels is None else self.kernels.views(X)[0].X
+        if sequences.length != len(self.coef):
+            raise ValueError(
+                f"X has sequences of length {sequences.length}, the model was fitted on length {len(self.coef)}: "
+                "position-dependent kernels need the same length"
+            )
+        return sequences
+
+    def _walk(self, new, a, coef, kern, M):
+        """Σ_i a_i k_m(x_i, x), (n_new, M)."""
+        from ..loops import degree as loops
+
+        size, (L, d) = len(self.sequences.alphabet.letters), coef.shape
+        direct = max(1, min(d, L, int(np.log(DIRECT) / np.log(size))))
+        used = np.flatnonzero(a)
+        codes, a = self.sequences[used].codes(), np.ascontiguousarray(a[used])
+        width = sum(size**k for k in range(1, direct + 1))
+        out = np.zeros((len(new), M))
+        lanes = [lane for lane in np.array_split(np.arange(L), n_threads(self.n_jobs)) if len(lane)]
+        for start in range(0, len(new), BLOCK):
+            block = new[start : start + BLOCK].codes()
+
+            def lane(positions, block=block):
+                part = np.zeros((len(block), M))
+                first, order = np.empty(size**direct + 1, np.int64), np.empty(len(a), np.int64)
+                for at in positions:
+                    table = np.zeros(width)
+                    loops.gather(codes, at, direct, size, a, table, first, order)
+                    loops.meet(codes, block, at, direct, size, a, table, first, order, coef[at], kern[at], part)
+                return part
+
+            out[start : start + BLOCK] = np.sum(run_blocks(lane, lanes, self.n_jobs), axis=0)
+        return out

@@ -1,0 +1,251 @@
+"""Position-dependent k-mers as explicit features: the loops of banks/degree.py.
+
+Feature (l, k, w) is 1 where the word w of k letters starts at position l. Up to `direct` letters its value has a place
+in `table[l]`, found from the word itself; longer words have a node where at least two examples share them, and the
+numbers of an example's nodes, `ids`, follow each other position by position, `depth[i, l]` of them at l. A word that
+no other example has meets only its own example, and needs no place at all.
+"""
+
+import numpy as np
+from numba import njit
+
+from . import OPTIONS
+
+
+@njit(**OPTIONS)
+def unpack(data, start, length, bits, out):
+    """The codes of one packed sequence."""
+    if bits == 8:
+        for j in range(length):
+            out[j] = data[start + j]
+    elif bits == 4:
+        for j in range(length):
+            out[j] = (data[start + (j >> 1)] >> ((j & 1) << 2)) & 15
+    else:
+        for j in range(length):
+            out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
+
+
+@njit(**OPTIONS)
+def letters(data, starts, bits, position, out):
+    """The code of each sequence at one position."""
+    for i in range(len(starts)):
+        s = starts[i]
+        if bits == 8:
+            out[i] = data[s + position]
+        elif bits == 4:
+            out[i] = (data[s + (position >> 1)] >> ((position & 1) << 2)) & 15
+        else:
+            out[i] = (data[s + (position >> 2)] >> ((position & 3) << 1)) & 3
+
+
+@njit(**OPTIONS)
+def prefixes(data, starts, bits, position, k, size, group):
+    """The number of the word of k letters at that position, −1 where it holds an unknown letter."""
+    word = np.empty(len(starts), np.uint8)
+    for i in range(len(starts)):
+        group[i] = 0
+    for j in range(k):
+        letters(data, starts, bits, position + j, word)
+        for i in range(len(starts)):
+            group[i] = group[i] * size + word[i] if group[i] >= 0 and word[i] < size else -1
+
+
+@njit(**OPTIONS)
+def refine(group, letter, size, count, number):
+    """Groups of equal words become groups of words one letter longer, −1 where an example is alone; their number.
+
+    `count` zeros and `number` −1, of length groups · size, are scratch.
+    """
+    for i in range(len(group)):
+        g = group[i]
+        if g >= 0:
+            g = g * size + letter[i] if letter[i] < size else -1
+            group[i] = g
+            if g >= 0:
+                count[g] += 1
+    groups = 0
+    for i in range(len(group)):
+        g = group[i]
+        if g >= 0:
+            if count[g] < 2:
+                group[i] = -1
+            else:
+                if number[g] < 0:
+                    number[g] = groups
+                    groups += 1
+                group[i] = number[g]
+    return groups
+
+
+@njit(**OPTIONS)
+def deepen(group, depth):
+    for i in range(len(group)):
+        if group[i] >= 0:
+            depth[i] += 1
+
+
+@njit(**OPTIONS)
+def place(group, first, fill, ids):
+    """Writes the nodes, numbered from `first`, to where each example's list goes on."""
+    for i in range(len(group)):
+        if group[i] >= 0:
+            ids[fill[i]] = first + group[i]
+            fill[i] += 1
+
+
+@njit(**OPTIONS)
+def sizes(data, starts, bits, length, size, direct, coef, kern, depth, norms, alone):
+    """‖φ_m(x_i)‖², and the part of it from words that no other example has; both (n, M) and zero at first."""
+    code = np.empty(length, np.uint8)
+    d = coef.shape[1]
+    for i in range(len(starts)):
+        unpack(data, starts[i], length, bits, code)
+        for at in range(length):
+            for k in range(min(d, length - at)):
+                if code[at + k] >= size:
+                    break
+                norms[i, kern[at, k]] += coef[at, k]
+                if k >= direct + depth[i, at]:
+                    alone[i, kern[at, k]] += coef[at, k]
+
+
+@njit(**OPTIONS)
+def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, out):
+    """Σ weight[l, k] · value of the word of k + 1 letters at l, for each row; the words alone are not counted."""
+    code = np.empty(length, np.uint8)
+    for r in range(len(rows)):
+        i = rows[r]
+        unpack(data, starts[i], length, bits, code)
+        total, p = 0.0, begin[i]
+        for at in range(length):
+            word, offset, count = 0, 0, size
+            for k in range(min(direct, length - at)):
+                c = code[at + k]
+                if c >= size:
+                    break
+                word = word * size + c
+                total += weight[at, k] * table[at, offset + word]
+                offset += count
+                count *= size
+            for k in range(direct, direct + depth[i, at]):
+                total += weight[at, k] * nodes[ids[p]]
+                p += 1
+        out[r] = total
+
+
+@njit(**OPTIONS)
+def look_up_each(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, coef, kern, out):
+    """The same for every kernel apart, (|rows|, M), `out` zero at first."""
+    code = np.empty(length, np.uint8)
+    for r in range(len(rows)):
+        i = rows[r]
+        unpack(data, starts[i], length, bits, code)
+        p = begin[i]
+        for at in range(length):
+            word, offset, count = 0, 0, size
+            for k in range(min(direct, length - at)):
+                c = code[at + k]
+                if c >= size:
+                    break
+                word = word * size + c
+                out[r, kern[at, k]] += coef[at, k] * table[at, offset + word]
+                offset += count
+                count *= size
+            for k in range(direct, direct + depth[i, at]):
+                out[r, kern[at, k]] += coef[at, k] * nodes[ids[p]]
+                p += 1
+
+
+@njit(**OPTIONS)
+def add(
+    data, starts, bits, length, size, direct, rows, delta, table, nodes, depth, begin, ids, coef, kern, low, high, q
+):
+    """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and to q_m = Σ coef value² what comes of it."""
+    code = np.empty(length, np.uint8)
+    for r in range(len(rows)):
+        i, step = rows[r], delta[r]
+        unpack(data, starts[i], length, bits, code)
+        p = begin[i]
+        for at in range(low):
+            p += depth[i, at]
+        for at in range(low, high):
+            word, offset, count = 0, 0, size
+            for k in range(min(direct, length - at)):
+                c = code[at + k]
+                if c >= size:
+                    break
+                word = word * size + c
+                value = table[at, offset + word]
+                q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
+                table[at, offset + word] = value + step
+                offset += count
+                count *= size
+            for k in range(direct, direct + depth[i, at]):
+                value = nodes[ids[p]]
+                q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
+                nodes[ids[p]] = value + step
+                p += 1
+
+
+@njit(**OPTIONS)
+def gather(codes, at, direct, size, a, table, first, order):
+    """One position of the support: Σ a of every word of up to `direct` letters, and the examples by their word.
+
+    codes (n, L). table (words,), zero at first. Those with word w are order[first[w] : first[w + 1]].
+    """
+    n, L = codes.shape
+    words = np.empty(n, np.int64)
+    first[:] = 0
+    for i in range(n):
+        word, offset, count = 0, 0, size
+        for k in range(min(direct, L - at)):
+            c = codes[i, at + k]
+            if c >= size:
+                word = -1
+                break
+            word = word * size + c
+            table[offset + word] += a[i]
+            offset += count
+            count *= size
+        words[i] = word if at + direct <= L else -1
+        if words[i] >= 0:
+            first[words[i] + 1] += 1
+    for w in range(len(first) - 1):
+        first[w + 1] += first[w]
+    for i in range(n - 1, -1, -1):
+        if words[i] >= 0:
+            first[words[i] + 1] -= 1
+            order[first[words[i] + 1]] = i
+    for w in range(len(first) - 1):  # they ended at their own beginning
+        first[w] = first[w + 1]
+    total = 0
+    for i in range(n):
+        total += words[i] >= 0
+    first[-1] = total
+
+
+@njit(**OPTIONS)
+def meet(codes, new, at, direct, size, a, table, first, order, coef, kern, out):
+    """Adds Σ_k coef[k] Σ_i a_i [the words of k + 1 letters at that position agree] to out[:, kern[k]]."""
+    L, d = new.shape[1], len(coef)
+    for j in range(len(new)):
+        word, offset, count, known = 0, 0, size, True
+        for k in range(min(direct, L - at)):
+            c = new[j, at + k]
+            if c >= size:
+                known = False
+                break
+            word = word * size + c
+            out[j, kern[k]] += coef[k] * table[offset + word]
+            offset += count
+            count *= size
+        if not known or at + direct >= L:
+            continue
+        for place in range(first[word], first[word + 1]):
+            i = order[place]
+            for k in range(direct, min(d, L - at)):
+                c = new[j, at + k]
+                if c >= size or codes[i, at + k] != c:
+                    break
+                out[j, kern[k]] += coef[k] * a[i]

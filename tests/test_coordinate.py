@@ -1,0 +1,220 @@
+"""Explicit features of sequences, the look-up by tables and nodes, and the coordinate solver on them."""
+
+import numpy as np
+import pytest
+from problems import costs
+
+from manykernels import MKLClassifier, losses
+from manykernels.banks import degree
+from manykernels.banks.degree import DegreeBank
+from manykernels.banks.dense import DenseBank
+from manykernels.datasets import make_splice
+from manykernels.kernels import KernelList
+from manykernels.problem import Problem
+from manykernels.regularizers import BlockElasticNet, ElasticNet, Entropy, LpNorm
+from manykernels.solvers import Solver, solve
+from manykernels.strings import (
+    Sequences,
+    Spectrum,
+    WeightedDegree,
+    degree_kernels,
+    degree_position_kernels,
+    position_kernels,
+)  # fmt: skip
+
+LISTS = {
+    "degrees": degree_kernels(7),
+    "positions": position_kernels(24, 7, block=5),
+    "both": degree_position_kernels(24, 7, block=6),
+    "one": [("wd", WeightedDegree(7))],
+}
+every_list = pytest.mark.parametrize("kind", LISTS)
+
+
+def strings(n=60, seed=0, length=24, unknown=True):
+    """Strings that share words, some twice, some with an N."""
+    rng = np.random.default_rng(seed)
+    S = ["".join(row) for row in rng.choice(list("ACGT"), p=[0.5, 0.2, 0.2, 0.1], size=(n, length))]
+    S[1] = S[0]
+    if unknown:
+        S[2], S[3] = S[2][:7] + "N" + S[2][8:], S[4][:20] + "NNNN"
+    return S
+
+
+def bank_and_kernels(kind, S, monkeypatch=None, words=None, **options):
+    if words is not None:
+        monkeypatch.setattr(degree, "TABLE", words)
+    kernels = KernelList.from_spec(LISTS[kind], S)
+    return DegreeBank.from_list(kernels, S, **options), np.stack([k(S) for k in kernels.kernels])
+
+
+@every_list
+@pytest.mark.parametrize("words", [1, 24 * 4 * 90, 2**27])
+@pytest.mark.parametrize("unknown", [True, False])
+def test_tables_and_nodes_give_the_kernels_themselves(kind, words, unknown, monkeypatch):
+    S = strings(unknown=unknown)
+    bank, Ks = bank_and_kernels(kind, S, monkeypatch, words, normalize=None, n_jobs=2)
+    assert bank.direct == {1: 1, 24 * 4 * 90: 3, 2**27: 7}[words]
+    rng, n, M = np.random.default_rng(0), len(S), len(Ks)
+    theta, a, rows = rng.random(M), rng.normal(size=(2, n)), np.array([0, 3, 17, 40])
+    np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), rtol=1e-6)
+    np.testing.assert_allclose(bank.combined(theta), np.einsum("m,mij->ij", theta, Ks), rtol=1e-12)
+    np.testing.assert_allclose(bank.combined(theta, rows, rows[:2])[:, 1], theta @ Ks[:, rows, 3], rtol=1e-12)
+    expected = np.einsum("mij,tj->tmi", Ks, a)
+    np.testing.assert_allclose(bank.products(a, np.arange(n)), expected, atol=1e-5 * np.abs(expected).max())
+    vectors = bank.vectors()
+    for part in np.array_split(rng.permutation(n), 5):
+        vectors.add(part, np.zeros(len(part)), a[0, part])
+    q = np.einsum("i,mij,j->m", a[0], Ks, a[0])
+    np.testing.assert_allclose(vectors.q, q, atol=1e-5 * q.max())
+    f = vectors.outputs(rows, theta, a[0, rows])
+    np.testing.assert_allclose(f, theta @ expected[0][:, rows], atol=1e-5 * np.abs(expected).max())
+
+
+@every_list
+def test_taking_back_what_was_added_leaves_nothing(kind):
+    S = strings()
+    bank, _ = bank_and_kernels(kind, S)
+    vectors, a = bank.vectors(), np.random.default_rng(1).normal(size=len(S)).astype(np.float32).astype(float)
+    vectors.add(np.arange(len(S)), np.zeros(len(S)), a)
+    vectors.add(np.arange(len(S)), a, -a)
+    np.testing.assert_allclose(vectors.q, 0, atol=1e-3)
+    vectors.clear()
+    assert not vectors.q.any() and not vectors.parts(np.arange(3), np.zeros(3)).any()
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scales_are_those_of_the_matrices(normalize, weighted):
+    S = strings()
+    weights = np.random.default_rng(2).integers(1, 4, len(S)) if weighted else None
+    bank, Ks = bank_and_kernels("degrees", S, normalize=normalize, weights=weights)
+    dense = DenseBank(np.moveaxis(Ks, 0, 2), normalize=normalize, weights=weights)
+    np.testing.assert_allclose(bank.scale, dense.scale, rtol=1e-5)
+
+
+@every_list
+def test_predictions_are_those_of_the_kernels(kind, monkeypatch):
+    from manykernels.banks import degree_cross
+
+    monkeypatch.setattr(degree_cross, "BLOCK", 7)
+    monkeypatch.setattr(degree_cross, "DIRECT", 64)
+    S, new = strings(), strings(20, seed=5)
+    bank, _ = bank_and_kernels(kind, S, n_jobs=2)
+    support, rng = np.arange(0, 60, 2), np.random.default_rng(3)
+    cross, a, theta = bank.cross(support), rng.normal(size=(2, 30)), rng.random(bank.M)
+    Ks = np.stack([k(new, [S[i] for i in support]) for k in bank.kernels.kernels]) * bank.scale[:, None, None]
+    np.testing.assert_allclose(cross.decision(new, a, theta), np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
+    np.testing.assert_allclose(cross.parts(new, a, theta), np.einsum("m,mij,tj->tim", theta, Ks, a), atol=1e-9)
+    np.testing.assert_allclose(cross.combined(new, theta), np.einsum("m,mij->ij", theta, Ks), atol=1e-9)
+    with pytest.raises(ValueError, match="length"):
+        cross.decision([s[:20] for s in new], a, theta)
+
+
+def problem_pair(loss, regularizer, intercept=True, n=150, T=1, seed=0):
+    """The same problem on explicit features and on matrices."""
+    X, y = make_splice(n, length=41, positives=0.3, random_state=seed)
+    loss = losses.get(loss)
+    y = y.astype(float)
+    if loss.targets == "real":
+        y = y + 0.3 * np.random.default_rng(seed).normal(size=n)
+    Y = np.stack([y, -y, np.roll(y, 1)][:T])
+    kernels = KernelList.from_spec(degree_kernels(6), X)
+    bank = DegreeBank.from_list(kernels, X, n_jobs=2)
+    S = np.stack([k(X) for k in kernels.kernels], axis=2)
+    c = costs(loss, n, 1.0)
+    return (Problem(b, Y, loss, regularizer, c, intercept) for b in (bank, DenseBank(S)))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "regularizer", [LpNorm(1), LpNorm(2), LpNorm(1.2), ElasticNet(0.5), Entropy(0.5), BlockElasticNet(0.5)], ids=repr
+)
+def test_coordinate_finds_what_newton_finds_on_matrices(regularizer, intercept):
+    explicit, dense = problem_pair("hinge", regularizer, intercept)
+    one, two = solve(explicit, "coordinate", tol=1e-4), solve(dense, "newton", tol=1e-6)
+    assert one.converged and one.gap <= 1e-4
+    assert one.primal == pytest.approx(two.primal, rel=1e-3) and one.dual <= two.primal * (1 + 1e-5)
+    np.testing.assert_allclose(one.theta, two.theta, atol=1e-3 if regularizer != LpNorm(1) else 2e-2)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class", "level_set"])
+@pytest.mark.parametrize("p", [1, 2])
+def test_every_loss_with_a_quadratic_conjugate(loss, p):
+    explicit, dense = problem_pair(loss, LpNorm(p), intercept=loss != "level_set")
+    one, two = solve(explicit, "coordinate", tol=1e-3), solve(dense, tol=1e-6)
+    assert one.converged and one.dual <= two.primal + 1e-5 * abs(two.primal)
+    assert one.primal - two.primal <= 1.1e-3 * max(abs(two.primal), (one.primal - one.dual) / one.gap)
+
+
+def test_several_outputs_share_the_weights():
+    explicit, dense = problem_pair("hinge", LpNorm(1.5), T=3)
+    one, two = solve(explicit, tol=1e-4), solve(dense, tol=1e-6)
+    assert one.converged and one.primal == pytest.approx(two.primal, rel=2e-4)
+
+
+def test_runs_repeat_exactly_for_one_random_state_and_any_number_of_threads():
+    X, y = make_splice(400, length=41, positives=0.2, random_state=1)
+    a = [
+        MKLClassifier(degree_kernels(6), solver=Solver("coordinate", random_state=3), n_jobs=n_jobs)
+        .fit(X, y)
+        .dual_coef_
+        for n_jobs in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(a[0], a[1])
+    np.testing.assert_allclose(a[0].sum(), a[2].sum(), atol=1e-3)
+
+
+def test_an_interrupt_and_a_warm_start():
+    explicit, _ = problem_pair("hinge", LpNorm(2))
+
+    def stop(record):
+        if record["iteration"] == 1:
+            raise KeyboardInterrupt
+
+    s = solve(explicit, tol=1e-5, callback=stop)
+    assert s.interrupted and np.isfinite(s.gap)
+    whole = solve(explicit, tol=1e-4)
+    again = solve(explicit, tol=1e-3, warm=whole)
+    assert again.converged and again.n_iter <= 2
+
+
+def test_estimators_take_features_where_there_are_many_examples(monkeypatch):
+    from manykernels.estimators import _base
+
+    X, y = make_splice(300, length=41, positives=0.3, random_state=2)
+    text = list(X)
+    matrices = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
+    monkeypatch.setattr(_base, "_MATRICES", 100)
+    features = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
+    assert type(features._cross).__name__ == "DegreeCross" != type(matrices._cross).__name__
+    np.testing.assert_allclose(features.kernel_weights_, matrices.kernel_weights_, atol=2e-3)
+    np.testing.assert_allclose(features.decision_function(text), matrices.decision_function(text), atol=5e-3)
+    parts = features.decision_parts(text[:9])
+    np.testing.assert_allclose(parts.sum(1) + features.intercept_, features.decision_function(text[:9]), atol=1e-9)
+
+
+def test_a_fitted_model_is_saved_and_loaded(tmp_path):
+    from manykernels import load
+
+    X, y = make_splice(200, length=41, positives=0.3, random_state=2)
+    model = MKLClassifier(degree_kernels(6), solver="coordinate").fit(X, y)
+    model.save(tmp_path / "m.mk")
+    np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))
+
+
+def test_what_has_no_explicit_features_is_refused():
+    X, y = make_splice(60, length=41, positives=0.3)
+    with pytest.raises(ValueError, match="coordinate.*explicit features"):
+        MKLClassifier([Spectrum(3)], solver="coordinate").fit(X, y)
+    with pytest.raises(ValueError, match="coordinate.*logistic"):
+        MKLClassifier(degree_kernels(3), solver="coordinate", loss="logistic").fit(X, y)
+    with pytest.raises(ValueError, match="size"):
+        MKLClassifier(degree_kernels(3), solver=Solver("coordinate", size=1)).fit(X, y)
+
+
+def test_overlapping_tables_are_left_to_matrices():
+    S = strings()
+    both = [("wd", WeightedDegree(4)), *degree_kernels(2)]
+    assert DegreeBank.from_list(KernelList.from_spec(both, S), S) is None
+    assert isinstance(Sequences.encode(S), Sequences)
