@@ -35,7 +35,7 @@ class DegreeBank(ExplicitBank):
 
     @classmethod
     def from_list(cls, kernels, X, **options):
-        """The bank of a `KernelList`, or None where one of its kernels is not of this kind or two count the same word."""
+        """The bank of a `KernelList`; None where a kernel is not of this kind or two of them count the same word."""
         if len(kernels.columns) == 0 or kernels.tasks is not None or len(set(kernels.view_of)) > 1:
             return None
         if not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):

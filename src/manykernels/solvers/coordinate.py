@@ -5,11 +5,12 @@
 A pass visits the active examples in random order, some at a time: their outputs are looked up in v, the small problem
 in their a is solved with the kernel among them, and v takes in what changed (Algorithms 3 and 4 of Sonnenburg et al.
 2006 share the look-up and the update among threads; so does this). v is kept unscaled, so that the weights may change
-at any moment for nothing: in closed form during the pass, or, where Ω* has kinks, by cuts and level sets after it.
+at any moment for nothing: in closed form during the first passes, then after each by cuts of J (see `_cuts`).
 The intercept is the multiplier of Σa = total (an augmented Lagrangian), not a penalised constant feature. Examples far
 from their margin rest. Before every gap a is moved onto Σa = total within its box and v is summed anew.
 """
 
+from itertools import count
 from numbers import Integral
 
 import numpy as np
@@ -19,6 +20,7 @@ from ._machine import Machine
 from ._oracle import Point, Run
 
 NEEDS = ("value", "conjugate", "weights_from_norms", "start")
+EARLY = 4  # passes in which the weights follow in closed form
 MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
 
 
@@ -41,23 +43,22 @@ class Coordinate(Run):
     def __init__(self, problem, tol, max_iter, warm, monitor, size, random_state):
         super().__init__(problem, tol, max_iter, warm, monitor)
         self.size, self.rng = size, np.random.default_rng(random_state)
-        self.smooth = not problem.regularizer.simplex
-        self.estimate = np.inf
+        self.scale = float(problem.c.sum())
+        smooth, simplex = problem.regularizer.smooth, problem.regularizer.simplex
+        self.cuts = cuts_for(problem.regularizer) if smooth or simplex else None
+        self.closed = not simplex
 
     def iterate(self):
-        problem = self.problem
-        parts = zip(problem.Y, problem.c, self.a, self.b, strict=True)
-        self.sides = [Side(problem, y, c, a, b) for y, c, a, b in parts]
-        cuts = None if self.smooth else cuts_for(problem.regularizer)
-        since = 0
-        while True:
+        parts = zip(self.problem.Y, self.problem.c, self.a, self.b, strict=True)
+        self.sides = [Side(self.problem, y, c, a, b) for y, c, a, b in parts]
+        for turn in count():
             for side in self.sides:
-                self._pass(side)
-            since += 1
-            if since == 1 or self._estimate() <= 1.2 * self.tol or since % 4 == 0:
+                self._pass(side, self.closed and (turn < EARLY or self.cuts is None))
+                side.settle()
+            if turn % 4 == 0 or self._estimate() <= 1.2 * self.tol:
                 self._certify()
-            if cuts is not None:
-                self._level(cuts)
+            if self.cuts is not None:
+                self._cut(turn >= EARLY or not self.closed)
             for side in self.sides:
                 side.rest()
 
@@ -70,11 +71,11 @@ class Coordinate(Run):
     def q(self):
         return np.maximum(np.sum([side.vectors.q for side in self.sides], axis=0)[self.kernels], 0.0)
 
-    def _pass(self, side):
-        order = self.rng.permutation(side.active)
+    def _pass(self, side, closed):
+        order, precision = self.rng.permutation(side.active), 0.1 * self.tol * self.scale / float(self.problem.c.sum())
         for turn, start in enumerate(range(0, len(order), self.size)):
-            side.visit(order[start : start + self.size], self.full(self.theta), self.tol)
-            if self.smooth and (turn % 8 == 7 or start + self.size >= len(order)):
+            side.visit(order[start : start + self.size], self.full(self.theta), precision)
+            if closed and (turn % 8 == 7 or start + self.size >= len(order)):
                 norms = self.theta * np.sqrt(self.q)
                 if norms.any():
                     self.theta = self.problem.regularizer.weights_from_norms(norms)
@@ -87,22 +88,27 @@ class Coordinate(Run):
         return problem.certificate(risk, a, b, self.theta, self.q).gap
 
     def _certify(self):
-        """Sums v anew from a feasible a, looks up every example, and lets those that matter come back."""
-        outputs = np.array([side.renew(self.full(self.theta)) for side in self.sides])
+        """Looks up every example; those that matter come back."""
+        outputs = np.array([side.look_up(self.full(self.theta)) for side in self.sides])
         a = np.array([side.a for side in self.sides])
-        self.certify(self.theta, a, q=self.q, outputs=outputs, n_active=int(max(len(s.active) for s in self.sides)))
+        active = int(max(len(side.active) for side in self.sides))
+        self.certify(self.theta, a, q=self.q, outputs=outputs, n_active=active)
         for side, b in zip(self.sides, self.intercepts(outputs), strict=True):
-            side.b = b
+            side.b, side.active = b, side.everyone
 
-    def _level(self, cuts):
-        """Weights by the level method, from a cut at the present a."""
-        a = np.array([side.feasible() for side in self.sides])
+    def _cut(self, step):
+        """Adds the cut at the present a; with `step` the weights follow: its level set, or the minimum of the cuts."""
+        a, regularizer = np.array([side.a for side in self.sides]), self.problem.regularizer
+        value = self.upper - regularizer.value(self.theta)
         constant = -float(np.sum(self.problem.conjugates(a)))
-        value = self.upper - self.problem.regularizer.value(self.theta)
-        cuts.add(Point(self.theta, a, self.q, value, constant, None, None, None))
+        self.cuts.add(Point(self.theta, a, self.q, value, constant, None, None, None))
         slack = 0.05 * self.scale * max(self.gap, self.tol)
-        self.bound(cuts.minimum(slack)[1], cuts.dual_point)
-        self.theta = cuts.project(self.theta, self.lower + 0.5 * (self.upper - self.lower), slack)
+        theta, lower = self.cuts.minimum(slack)
+        self.bound(lower, self.cuts.dual_point)
+        if step and regularizer.simplex:
+            self.theta = self.cuts.project(self.theta, self.lower + 0.5 * (self.upper - self.lower), slack)
+        elif step:
+            self.theta = theta
 
 
 class Side:
@@ -116,11 +122,11 @@ class Side:
         support = np.flatnonzero(self.a)
         self.vectors.add(support, np.zeros(len(support)), self.a[support])
         self.outputs = np.zeros(len(y))  # as of the last visit, without b
-        self.active = np.flatnonzero(c > 0)
+        self.everyone = self.active = np.flatnonzero(c > 0)
         self.excess = float(self.a.sum()) - self.total
         self.turn = 0
 
-    def visit(self, rows, theta, tol):
+    def visit(self, rows, theta, precision):
         """Solves for the a of these examples with everything else held."""
         from ..loops.box_qp import single_steps
 
@@ -132,7 +138,7 @@ class Side:
         gradient = outputs + self.b + force * self.excess + linear + diagonal * a
         new = a.copy()
         single_steps(
-            K + force, new, gradient, diagonal, kink, machine.lo[rows], machine.hi[rows], 0.1 * tol, 50 * len(a)
+            K + force, new, gradient, diagonal, kink, machine.lo[rows], machine.hi[rows], precision, 50 * len(a)
         )
         self.outputs[rows] = outputs
         self.vectors.add(rows, a, new - a)
@@ -142,22 +148,19 @@ class Side:
         if self.turn % 8 == 0:
             self.b += 0.5 * force * self.excess
 
-    def feasible(self):
-        """a with Σa = total, within its box."""
-        if not self.machine.intercept:
-            return self.a
-        a = self.machine.repair(self.a, self.total)
-        return self.machine.loss.start(self.machine.y, self.machine.c, True) if a is None else a
-
-    def renew(self, theta):
-        """Makes a feasible, sums v anew and returns the outputs of all examples."""
-        self.a = np.array(self.feasible())
-        self.excess = 0.0
-        support, everyone = np.flatnonzero(self.a), np.arange(len(self.a))
+    def settle(self):
+        """Moves a onto Σa = total within its box, and sums v anew from it."""
+        machine = self.machine
+        if machine.intercept:
+            a = machine.repair(self.a, self.total)
+            self.a = machine.loss.start(machine.y, machine.c, True) if a is None else np.array(a)
+        self.excess, support = 0.0, np.flatnonzero(self.a)
         self.vectors.clear()
         self.vectors.add(support, np.zeros(len(support)), self.a[support])
-        self.outputs = self.vectors.outputs(everyone, theta, self.a)
-        self.active = np.flatnonzero(self.machine.c > 0)
+
+    def look_up(self, theta):
+        """The outputs of all examples, (n,)."""
+        self.outputs = self.vectors.outputs(np.arange(len(self.a)), theta, self.a)
         return self.outputs
 
     def risk(self):
