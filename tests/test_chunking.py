@@ -220,3 +220,15 @@ def test_a_block_norm_without_weights_is_refused():
 def test_a_working_set_too_small_or_no_number_is_an_error(size):
     with pytest.raises(ValueError, match="size must be"):
         solve(make_problem(), Solver("chunking", size=size))
+
+
+def test_kernels_of_single_columns_are_taken():
+    from manykernels import MKLClassifier
+    from manykernels.kernels import RBF, Linear
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + X[:, 1] ** 2 > 0.5
+    kernels = [("a", RBF(gamma=1.0), [0]), ("b", RBF(gamma=1.0), [1]), ("c", Linear(), [2])]
+    one, two = (MKLClassifier(kernels, solver=solver).fit(X, y) for solver in ("chunking", "auto"))
+    assert one.objective_ == pytest.approx(two.objective_, rel=1e-3)

@@ -120,6 +120,8 @@ class Group:
         """(middle, half-width) of the interval of a smooth base on one dense column, else None."""
         if self.pairs.kind not in ("dot", "sqdist") or not isinstance(left.x, np.ndarray) or len(left.x) != 1:
             return None
+        if not left.x.size or not right.x.size:
+            return None
         low, high = (float(f([f(left.x), f(right.x)])) for f in (np.min, np.max))
         return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or 1.0
 

@@ -47,9 +47,9 @@ class MKLBase(BaseEstimator):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         if self._is_precomputed():
             X = X if hasattr(X, "test_diagonals") else np.asarray(X)
-            if len(X.shape) != 3:
+            if len(X.shape) != 3 or (reset and X.shape[0] != X.shape[1]):
                 raise ValueError(
-                    f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M): '
+                    f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: '
                     "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
                 )
             self._check_width(X.shape[1], "columns (training examples)", reset)

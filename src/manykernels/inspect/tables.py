@@ -16,7 +16,7 @@ def top_weights(model, top=20):
 
 
 def weights_table(model, top=20):
-    """The `top` heaviest kernels of a fitted model as a `rich.table.Table`: weight, share and cumulative share."""
+    """The `top` heaviest kernels of a fitted model: weight, share and cumulative share, for `rich.print`."""
     from rich.table import Table
 
     names, weights, shares = top_weights(model, top)

@@ -44,7 +44,13 @@ def multi_task(kernels, one_parameter=False):
     itself, or by p > 1, or give it, Fixed([1 - lam, lam]).
 
     Give the tasks as `fit(X, y, task=task)`, `predict(X, task=task)`. A task that was not in the training data is
-    predicted by the shared kernels, with a warning.
+    predicted by the shared kernels, with a warning. Cross-validation hands them on by scikit-learn's metadata routing:
+
+        with sklearn.config_context(enable_metadata_routing=True):
+            model = MKLClassifier(multi_task(kernels)).set_fit_request(task=True).set_score_request(task=True)
+            cross_validate(model, X, y, params={"task": task})
+
+    which scores by `model.score`; scorers by name, such as "roc_auc", do not pass the tasks on.
     """
     from ._list import _as_spec
 

@@ -15,7 +15,10 @@ SOLVERS = (
 
 
 class Solver:
-    """A solver with options, as in `MKLClassifier(solver=Solver("nesterov", fixed_step=True))`."""
+    """A solver with options, as in `MKLClassifier(regularizer=1, solver=Solver("level", tau=0.9))`.
+
+    `Solver(name).defaults()` lists them, `help(Solver(name).module)` says what they mean.
+    """
 
     def __init__(self, name, **options):
         if name not in SOLVERS:

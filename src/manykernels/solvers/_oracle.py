@@ -26,6 +26,7 @@ class Run:
         self.problem, self.tol, self.max_iter = problem, tol, max_iter
         self.monitor = monitor or (lambda record: None)
         self.kernels, self.n = problem.kernels, problem.bank.n
+        self.bank, self.index = problem.bank, problem.kernels
         loss = problem.loss
         if warm is None:
             self.theta = problem.regularizer.start(len(self.kernels))
@@ -85,7 +86,7 @@ class Run:
     def products(self, a):
         """K_m a over the usable kernels and all examples, (T, M', n)."""
         support = np.flatnonzero(a.any(axis=0))
-        return self.problem.bank.products(a[:, support], support, None, self.kernels)
+        return self.bank.products(a[:, support], support, None, self.index)
 
     def certify(self, theta, a, P=None, *, q=None, outputs=None, **extra):
         """The certificate of (θ, a) on all examples in float64; records it, keeps the best point, stops the run.
@@ -153,6 +154,8 @@ class Oracle(Run):
     def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
         super().__init__(problem, tol, max_iter, warm, monitor)
         self.dtype, self.scale = np.float32 if tol >= 1e-4 else np.float64, float(problem.c.sum())
+        small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory, where that pays: it is read often
+        self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.machines = [
             Machine(problem.loss, y, c, problem.intercept, problem.bank.n_jobs)
             for y, c in zip(problem.Y, problem.c, strict=True)
@@ -160,16 +163,16 @@ class Oracle(Run):
 
     def __call__(self, theta):
         """The `Point` at θ; certifies it on the way."""
-        problem, weights = self.problem, np.zeros(self.problem.bank.M)
-        weights[self.kernels] = theta
+        problem, weights = self.problem, np.zeros(self.bank.M)
+        weights[self.index] = theta
         target = self.scale * self.effort * max(min(self.gap, 0.1), self.tol) / len(self.machines)
         while True:
-            K = problem.bank.combined(weights, dtype=self.dtype, shifted=problem.intercept)
+            K = self.bank.combined(weights, dtype=self.dtype, shifted=problem.intercept)
             solved = [machine.solve(K, a, target) for machine, a in zip(self.machines, self.a, strict=True)]
             a = np.array([part[0] for part in solved])
             moving = [machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)]
             support = np.flatnonzero(np.any([a != 0, moving], axis=(0, 1)))
-            P = problem.bank.products(a[:, support], support, support, self.kernels)
+            P = self.bank.products(a[:, support], support, support, self.index)
             outputs = self._outputs(theta, a, support, P)
             if self.dtype == np.float64 or self._fine(K, a, outputs, target):
                 break
@@ -187,7 +190,7 @@ class Oracle(Run):
         outputs[:, support] = np.einsum("m,tmi->ti", theta, P)
         rest, used = np.setdiff1d(np.arange(self.n), support), theta > 0
         if len(rest):
-            P = self.problem.bank.products(a[:, support], support, rest, self.kernels[used])
+            P = self.bank.products(a[:, support], support, rest, self.index[used])
             outputs[:, rest] = np.einsum("m,tmi->ti", theta[used], P)
         return outputs
 

@@ -137,7 +137,7 @@ class Wrapper(Run):
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
         self.local, self.picked = rows, self.kernels
-        if not self.whole:
+        if not self.whole or self.n <= 3 * FIRST:
             small = self.problem.bank.restrict(rows, self.kernels)
             if small is not None:
                 self.bank, self.local, self.picked = small, np.arange(len(rows)), np.arange(len(self.kernels))

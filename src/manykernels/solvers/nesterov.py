@@ -48,7 +48,8 @@ def refuse(problem):
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None, *, fixed_step=False, every=10):
-    """`fixed_step` as above; `every` so many steps there is a certificate, and max_iter counts those."""
+    """`fixed_step` as above, to study the bound: it takes thousands of steps; `every` so many steps there is a
+    certificate, and max_iter counts those."""
     if isinstance(every, bool) or not isinstance(every, Integral) or every < 1:
         raise ValueError(f"every must be a whole number of steps, at least 1, got {every!r}")
     oracle = Oracle(problem, tol, max_iter, warm, monitor)
@@ -161,10 +162,16 @@ class SmoothDual:
     def lipschitz(self):
         """L = max λ_max(K_m) + (2/lam) r² max λ_max(K_m)² + max diagonal, r² = max ‖a‖² in the box."""
         if not isinstance(self.regularizer, Entropy):
-            raise ValueError(f"fixed_step=True has a constant L for Entropy(lam) only, not for {self.regularizer!r}")
+            raise ValueError(
+                f"fixed_step=True has a constant L for Entropy(lam) only, not for {self.regularizer!r}: use "
+                "regularizer=Entropy(1.0), or solver='nesterov', which searches its steps"
+            )
         r2 = float(np.sum(np.maximum(self.lo**2, self.hi**2)))
         if not np.isfinite(r2):
-            raise ValueError(f"fixed_step=True needs a bounded box; that of the {self.problem.loss.name} loss is not")
+            raise ValueError(
+                f"fixed_step=True needs a bounded box, and that of the {self.problem.loss.name} loss is not: use "
+                "solver='nesterov', which searches its steps"
+            )
         top = max(self._largest_eigenvalue(m) for m in self.kernels)
         return top + 2 / self.regularizer.lam * r2 * top**2 + float(self.diagonal.max())
 
