@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import small_problem
 from sklearn.metrics.pairwise import rbf_kernel
 
 from manykernels import losses
@@ -290,3 +291,13 @@ def test_alignments_of_kernels_follow_their_definition():
     assert centred[0, 1] == pytest.approx(NonIsotropic.from_alignments(H @ stack @ H).E[0, 1], rel=1e-6)
     ridge = NonIsotropic.from_alignments(np.concatenate([stack, stack[:1]]), ridge=0.1)
     assert ridge.E[0, 0] == pytest.approx(1.1) and ridge.E[0, 5] == pytest.approx(1)
+
+
+def test_a_block_norm_that_grows_like_the_norm_but_starts_flat_has_an_honest_gap():
+    """g = sqrt(1 + x): the conjugate is finite up to a limit, but not 0 there."""
+    omega = Regularizer.from_block_norm(lambda x: np.sqrt(1 + x), lambda x: 0.5 / np.sqrt(1 + x))
+    for s in (0.01, 0.3, 0.49):
+        assert omega.conjugate(np.array([s])) == pytest.approx(-np.sqrt(1 - 2 * s), abs=1e-6)
+    problem, *_ = small_problem("hinge", omega, n=30)
+    best = [solve(problem, name, tol=1e-4) for name in ("newton", "analytic", "chunking", "spicy")]
+    assert all(s.converged and s.dual <= min(t.primal for t in best) + 1e-9 for s in best)

@@ -31,6 +31,14 @@ class Problem:
         self.regularizer = regularizer.restrict(self.kernels, bank.M)
         self.Y = np.atleast_2d(np.asarray(Y, dtype=np.float64))
         self.c = np.broadcast_to(np.asarray(c, dtype=np.float64), self.Y.shape)
+        if not np.all(np.isfinite(self.c) & (self.c >= 0)):
+            raise ValueError("c must be finite and at least 0: the cost of each example")
+        if loss.targets == "binary" and not np.all(np.abs(self.Y) == 1):
+            raise ValueError(f"Y must be +1 or -1 for the {loss.name} loss")
+        if loss.name == "level_set" and intercept:
+            raise ValueError(
+                "the level_set loss compares f with 1, and an intercept alone would do; use intercept=False"
+            )
         if self.Y.shape[1] != bank.n:
             raise ValueError(f"Y has {self.Y.shape[1]} examples, the kernels have {bank.n}")
         if loss.total and not intercept:
@@ -73,4 +81,8 @@ class Problem:
         t = self.regularizer.shrink(0.5 * q)
         dual = -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
         scale = max(risk + norms + abs(omega) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
-        return Certificate(primal, dual, max(primal - dual, 0.0) / scale, scale)
+        off = np.abs(np.sum(a, axis=1) - self.loss.total) if self.intercept else np.zeros(1)
+        if np.any(off > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
+            dual = -np.inf  # not a feasible point
+        gap = (primal - dual) / scale
+        return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: duality is broken

@@ -167,3 +167,42 @@ def test_costs_of_zero_leave_an_example_out_of_every_solver():
         two = solve(Problem(few, y[:30], losses.get("hinge"), partner(name), 1.0), name, tol=1e-5, max_iter=5000)
         assert one.converged and not one.a[:, 30:].any()
         assert one.primal == pytest.approx(two.primal, rel=2e-5), name
+
+
+@every
+@pytest.mark.parametrize("change", ["intercept", "cost", "labels", "loss", "regularizer"])
+def test_a_warm_start_from_another_problem_is_made_feasible(name, change):
+    problem, Ks, y = small_problem("hinge", partner(name), seed=11, n=40)
+    others = {
+        "intercept": dict(intercept=False),
+        "cost": dict(c=10.0),
+        "labels": dict(Y=-y),
+        "loss": dict(loss=losses.get("squared")),
+        "regularizer": dict(regularizer=LpNorm(1)),
+    }
+    parts = dict(bank=problem.bank, Y=y, loss=problem.loss, regularizer=problem.regularizer, c=1.0, intercept=True)
+    warm = solve(Problem(**parts | others[change]), tol=1e-4)
+    s, truth = solve(problem, name, tol=1e-4, warm=warm, max_iter=5000), solve(problem, tol=1e-7)
+    assert s.converged and abs(s.a.sum()) < 1e-6
+    assert s.dual <= truth.primal * (1 + 1e-7) and s.primal == pytest.approx(truth.primal, rel=2e-4)
+
+
+def test_a_point_that_is_not_feasible_proves_nothing():
+    problem, Ks, _ = small_problem("hinge", LpNorm(2), n=30)
+    a = np.where(problem.Y > 0, 0.5, 0.0)
+    q = np.einsum("ti,mij,tj->m", a, Ks, a)
+    certificate = problem.certificate(np.zeros(1), a, np.zeros(1), np.full(4, 0.5), q)
+    assert certificate.dual == -np.inf and certificate.gap == np.inf
+
+
+def test_problems_are_checked_by_name():
+    Ks, y = make(12, n=20)
+    bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
+    for options, message in (
+        (dict(Y=y, c=-1.0), "c must be"),
+        (dict(Y=(y > 0).astype(float)), r"\+1 or -1"),
+        (dict(Y=y, loss=losses.get("level_set")), "intercept=False"),
+        (dict(Y=y[:5]), "5 examples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Problem(**{"bank": bank, "loss": losses.get("hinge"), "regularizer": LpNorm(2), **options})

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .progress import show_progress
 from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
-from .warm import begin_from
 
 _MATRICES = 3000  # examples up to which string kernels are compared pair by pair
 _NORMALIZE = ("multiplicative", "spherical", "trace", None)
@@ -49,8 +48,8 @@ class MKLBase(BaseEstimator):
             X = X if hasattr(X, "test_diagonals") else np.asarray(X)
             if len(X.shape) != 3 or (reset and X.shape[0] != X.shape[1]):
                 raise ValueError(
-                    f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: '
-                    "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
+                    f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in '
+                    "fit: stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
                 )
             self._check_width(X.shape[1], "columns (training examples)", reset)
         elif _is_views(X):
@@ -103,8 +102,14 @@ class MKLBase(BaseEstimator):
             bank = None if self.normalize == "spherical" else DegreeBank.from_list(kernels, X, **plain)
             if bank is not None:
                 return bank
-        coarse = self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact  # small data: exact is cheap
-        return PairwiseBank(kernels, X, dtype=np.float32 if coarse else np.float64, **options)
+        if self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact:  # small data: exact is cheap
+            with warnings.catch_warnings(record=True) as caught:
+                bank = PairwiseBank(kernels, X, dtype=np.float32, **options)
+            if bank.usable.all():
+                for warning in caught:
+                    warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+                return bank
+        return PairwiseBank(kernels, X, dtype=np.float64, **options)  # tells a small variance from none
 
     def _wants_features(self, n):
         """Whether kernels with explicit features should use them: where matrices are too large, or on request."""
@@ -140,7 +145,7 @@ class MKLBase(BaseEstimator):
             if bind is not None:
                 own, cost = bind(bank, y, cost, loss, intercept, C)
             problem = Problem(bank, y, loss, own, cost, intercept=intercept)
-            warm = begin_from(last[k], problem) if k < len(last) else None
+            warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
                 solutions.append(solve(problem, warm=warm, **options))
@@ -154,10 +159,12 @@ class MKLBase(BaseEstimator):
             raise KeyboardInterrupt
         if not all(s.converged for s in solutions):
             bayes = hasattr(self, "stationarity_")
+            early = self.n_iter_ < self.max_iter
+            cure = "it no longer improves; raise tol or rescale the kernels" if early else "raise max_iter or tol"
             what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
             warnings.warn(
                 f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above "
-                f"tol={self.tol:g}, after max_iter={self.max_iter} steps: raise max_iter or tol.",
+                f"tol={self.tol:g}, after {self.n_iter_} steps: {cure}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

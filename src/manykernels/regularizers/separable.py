@@ -84,8 +84,6 @@ class Separable(Regularizer):
         return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
 
     def _from_rise(self, rise):
-        if not self.bounded:
-            return np.zeros(len(rise))
         return self._root(self._rise, rise, lambda weight, rise, t: rise)
 
     def weights_from_norms(self, norms):

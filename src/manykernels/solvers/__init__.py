@@ -8,6 +8,8 @@ regularizer without those methods lacks, in words, may stand in `MISSING`.
 from importlib import import_module
 from inspect import signature
 
+from ._warm import begin_from
+
 SOLVERS = (
     "newton", "analytic", "hessian", "silp", "sip", "level", "simplemkl", "chunking", "coordinate", "nesterov", "spicy",
     "mackay",
@@ -69,11 +71,14 @@ def solve(problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=N
     """Solves the problem to a relative duality gap of `tol`; returns a `Solution`.
 
     `solver` is "auto", a name or a `Solver`; `callback(record)` is called after each outer step with a dict of
-    iteration, time, primal, dual and gap.
+    iteration, time, primal, dual and gap. `warm` is a `Solution` to begin from, made feasible for this problem.
     """
     if not isinstance(solver, Solver):
         solver = best_for(problem) if solver == "auto" else Solver(solver)
     reason = solver.refusal(problem)
     if reason:
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
+    warm = None if warm is None else begin_from(warm, problem)
     return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=callback, **solver.options)

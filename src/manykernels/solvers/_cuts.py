@@ -30,8 +30,9 @@ class Cuts:
         return self.constants + self.slopes @ theta
 
     def dual_point(self):
-        """Σ_k λ_k a_k, (T, n)."""
-        return np.einsum("k,kti->ti", self.multipliers, np.array(self.points))
+        """A function that gives Σ_k λ_k a_k, (T, n), at the present multipliers."""
+        multipliers, points = self.multipliers.copy(), list(self.points)
+        return lambda: np.einsum("k,kti->ti", multipliers, np.array(points))
 
     def minimum(self, slack):
         """(θ, a lower bound of min over θ of model + Ω, at most `slack` below it)."""
@@ -90,7 +91,8 @@ class SimplexCuts(Cuts):
         multipliers = np.maximum(solution.row_dual[1:], 0.0)
         if multipliers.sum() > 0:  # else the program failed: keep the last ones, which are a bound too
             self.multipliers = multipliers / multipliers.sum()
-        return theta / theta.sum(), float(self.multipliers @ self.constants + np.min(self.multipliers @ self.slopes))
+        theta = theta / theta.sum() if theta.sum() > 0 else np.full(len(theta), 1 / len(theta))
+        return theta, float(self.multipliers @ self.constants + np.min(self.multipliers @ self.slopes))
 
 
 class SmoothCuts(Cuts):

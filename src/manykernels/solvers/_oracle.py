@@ -89,7 +89,7 @@ class Run:
         return self.bank.products(a[:, support], support, None, self.index)
 
     def certify(self, theta, a, P=None, *, q=None, outputs=None, **extra):
-        """The certificate of (θ, a) on all examples in float64; records it, keeps the best point, stops the run.
+        """The certificate of (θ, a) on all examples, in float64 sums; records it, keeps the best, stops the run.
 
         From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known. The
         run's own gap is that between the best primal and the best dual value so far.
@@ -120,7 +120,8 @@ class Run:
     @property
     def gap(self):
         """Between the best primal and the best dual value so far, relative."""
-        return max(self.upper - self.lower, 0.0) / self.scale if np.isfinite(self.upper - self.lower) else 1.0
+        gap = (self.upper - self.lower) / self.scale if self.upper < np.inf else np.inf
+        return max(gap, 0.0) if gap > -1e-6 else np.nan  # below: duality is broken
 
     def record(self, theta, a, certificate, **extra):
         record = {
@@ -165,7 +166,8 @@ class Oracle(Run):
         """The `Point` at θ; certifies it on the way."""
         problem, weights = self.problem, np.zeros(self.bank.M)
         weights[self.index] = theta
-        target = self.scale * self.effort * max(min(self.gap, 0.1), self.tol) / len(self.machines)
+        gap = self.gap if np.isfinite(self.gap) else 1.0
+        target = self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.machines)
         while True:
             K = self.bank.combined(weights, dtype=self.dtype, shifted=problem.intercept)
             solved = [machine.solve(K, a, target) for machine, a in zip(self.machines, self.a, strict=True)]

@@ -14,7 +14,10 @@ NEEDS = ("value", "conjugate", "weights_from_norms", "prox", "start")
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Wrapper(problem, ClosedForm(), tol, max_iter, warm, monitor).solve()
+    wrapper = Wrapper(problem, ClosedForm(), tol, max_iter, warm, monitor)
+    if not wrapper.theta.all():  # the closed form cannot revive a weight of 0
+        wrapper.theta = 0.999 * wrapper.theta + 0.001 * problem.regularizer.start(len(wrapper.theta))
+    return wrapper.solve()
 
 
 class ClosedForm:

@@ -259,5 +259,5 @@ class _CutStep:
             return
         self.cuts.add(Cut(run.a.copy(), q, certificate.primal, constant))
         slack = 0.05 * run.scale * max(run.gap, run.tol)
-        run.bound(self.cuts.minimum(slack)[1], self.cuts.dual_point)
+        run.bound(self.cuts.minimum(slack)[1], self.cuts.dual_point())
         run.theta = self.cuts.project(run.theta, 0.5 * (run.lower + run.upper), slack, max_steps=100)

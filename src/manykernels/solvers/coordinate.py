@@ -104,7 +104,7 @@ class Coordinate(Run):
         self.cuts.add(Point(self.theta, a, self.q, value, constant, None, None, None))
         slack = 0.05 * self.scale * max(self.gap, self.tol)
         theta, lower = self.cuts.minimum(slack)
-        self.bound(lower, self.cuts.dual_point)
+        self.bound(lower, self.cuts.dual_point())
         if step and regularizer.simplex:
             self.theta = self.cuts.project(self.theta, self.lower + 0.5 * (self.upper - self.lower), slack)
         elif step:

@@ -34,5 +34,5 @@ def _level(oracle, tau):
     while True:
         cuts.add(oracle(theta))
         slack = 0.05 * oracle.scale * max(oracle.gap, oracle.tol)
-        oracle.bound(cuts.minimum(slack)[1], cuts.dual_point)
+        oracle.bound(cuts.minimum(slack)[1], cuts.dual_point())
         theta = cuts.project(theta, oracle.lower + tau * (oracle.upper - oracle.lower), slack)

@@ -35,7 +35,7 @@ MOST = 400  # kernels up to which a Newton step is tried
 def refuse(problem):
     """Why the marginal likelihood of this loss has no closed form, or None."""
     if problem.loss.name != "squared":
-        return "the marginal likelihood is a formula for the squared loss only"
+        return f"the marginal likelihood is a formula for the squared loss only, not for the {problem.loss.name} loss"
     return None
 
 

@@ -28,4 +28,4 @@ def cutting_planes(oracle):
     while True:
         cuts.add(oracle(theta))
         theta, lower = cuts.minimum(0.1 * oracle.scale * max(oracle.gap, oracle.tol))
-        oracle.bound(lower, cuts.dual_point)
+        oracle.bound(lower, cuts.dual_point())

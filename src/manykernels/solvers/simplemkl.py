@@ -48,6 +48,7 @@ def _descend(oracle):
             oracle.effort *= 0.1
             if precision < 1e-12:
                 return
+            best = oracle(point.theta)  # to the new precision
         point = best
 
 
