@@ -32,7 +32,7 @@ class Cuts:
     def dual_point(self):
         """A function that gives Σ_k λ_k a_k, (T, n), at the present multipliers."""
         multipliers, points = self.multipliers.copy(), list(self.points)
-        return lambda: np.einsum("k,kti->ti", multipliers, np.array(points))
+        return lambda: sum(share * a for share, a in zip(multipliers, points, strict=True) if share > 0)
 
     def minimum(self, slack):
         """(θ, a lower bound of min over θ of model + Ω, at most `slack` below it)."""

@@ -17,6 +17,7 @@ from ._oracle import Run
 
 FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
+EFFORT = 0.1, 0.005  # of the gap is left by the first machines: of some examples, of all of them
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
@@ -76,7 +77,7 @@ class Wrapper(Run):
     def _iterate(self):
         self._activate(self._first_rows())
         before = None  # the primal value at the last step that was taken
-        gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else 0.1
+        gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
         for _ in range(self.max_iter):
             state, certificate, inner = self._evaluate(gap)
             slow, blurred = certificate.gap > 0.5 * gap, inner > 0.01 * self.scale * certificate.gap**2
