@@ -1,10 +1,10 @@
-"""python -m benchmarks.run compare|speed|growth|large|classic [--quick] [--data DIR] [--out DIR]"""
+"""python -m benchmarks.run compare|speed|growth|large|classic|splice [--quick] [--data DIR] [--out DIR]"""
 
 import argparse
 import os
 from importlib import import_module
 
-COMMANDS = ("compare", "speed", "growth", "large", "classic")
+COMMANDS = ("compare", "speed", "growth", "large", "classic", "splice")
 
 
 def main():
@@ -14,7 +14,7 @@ def main():
     parser.add_argument(
         "--data",
         default=os.environ.get("MANYKERNELS_DATA"),
-        help="directory with mnist.npz and uci_*.npz (or MANYKERNELS_DATA)",
+        help="directory with mnist.npz, uci_*.npz and splice_*.fasta.bz2 (or MANYKERNELS_DATA)",
     )
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
