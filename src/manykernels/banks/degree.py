@@ -1,6 +1,6 @@
 """Kernels on sequences of one length that count common words at the same position, as explicit features.
 
-    k_m(x, x') = Σ_{at, k} coef[at, k] · [x[at : at+k] = x'[at : at+k]],  summed over the (at, k) with kern[at, k] = m
+    k_m(x, x') = Σ_{l, k} coef[l, k−1] · [x[l:l+k] = x'[l:l+k]],  summed over the (l, k) with kern[l, k−1] = m
 
 Weighted degree kernels, one kernel per degree, per position or per block of positions: each pair (position, word
 length) belongs to one kernel at most.
@@ -9,6 +9,7 @@ length) belongs to one kernel at most.
 import numpy as np
 
 from .._threads import n_threads, run_blocks
+from .dense import report_unusable
 from .explicit import ExplicitBank, Vectors
 
 TABLE = 2**27  # bytes for the values of short words
@@ -16,27 +17,33 @@ LANES = 4  # parts of the positions that can be changed side by side
 
 
 class DegreeBank(ExplicitBank):
-    """coef and kern are (L, d); a place that no kernel counts has coef 0."""
+    """coef and kern are (L, d); a place that no kernel counts has coef 0.
 
-    def __init__(self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", n_jobs=1):
+    `memory_limit` bounds the table of short words, to a quarter of it; the nodes take what the data ask for.
+    """
+
+    kernels = None  # the list they come from
+
+    def __init__(
+        self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
+    ):
         self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
         self.n, self.M, self.dtype = len(sequences), len(self.names), np.dtype(np.float64)
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
-        self.direct, self.even = self._direct(), self._is_even()
+        room = TABLE if memory_limit is None else min(TABLE, memory_limit // 4)
+        self.direct, self.even = self._direct(room), self._is_even()
         self.text = (sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
         self._find_nodes()
         self.coef, self.scale = self.raw_coef, np.ones(self.M)
         self.sq_norms, self.alone = self._sizes()
         self._normalise(weights, normalize)
 
-    kernels = None  # the list they come from
-
     @classmethod
     def from_list(cls, kernels, X, **options):
         """The bank of a `KernelList`; None where a kernel is not of this kind or two of them count the same word."""
-        if len(kernels.columns) == 0 or kernels.tasks is not None or len(set(kernels.view_of)) > 1:
+        if kernels.tasks is not None or len(set(kernels.view_of)) > 1:
             return None
         if not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):
             return None
@@ -55,10 +62,10 @@ class DegreeBank(ExplicitBank):
         bank.kernels = kernels
         return bank
 
-    def _direct(self):
+    def _direct(self, room):
         """How many letters a word may have to keep its value in the table."""
         direct = 1
-        while direct < self.d and self.L * 4 * self._width(direct + 1) <= TABLE:
+        while direct < self.d and self.L * 4 * self._width(direct + 1) <= room:
             direct += 1
         return direct
 
@@ -102,7 +109,7 @@ class DegreeBank(ExplicitBank):
         self.depth = np.ascontiguousarray(depth.T)
 
     def _levels(self, at):
-        """(group of each example, number of groups) for the words at at of direct + 1 letters and more."""
+        """(group of each example, number of groups) for the words there of direct + 1 letters and more."""
         from ..loops import degree as loops
 
         data, starts, bits, L, size = self.text
@@ -126,17 +133,8 @@ class DegreeBank(ExplicitBank):
         data, starts, *rest = self.text
 
         def part(block):
-            loops.sizes(
-                data,
-                starts[block],
-                *rest,
-                self.direct,
-                self.coef,
-                self.kern,
-                self.depth[block],
-                norms[block],
-                alone[block],
-            )
+            text, found = (data, starts[block], *rest), (self.depth[block], norms[block], alone[block])
+            loops.sizes(*text, self.direct, self.coef, self.kern, *found)
 
         run_blocks(part, _slices(self.n, n_threads(self.n_jobs)), self.n_jobs)
         return norms, alone
@@ -155,6 +153,7 @@ class DegreeBank(ExplicitBank):
             self.scale = np.divide(1.0, spread, out=np.zeros(self.M), where=self.usable)
         else:
             self.usable = mean > 0
+        report_unusable(self)
         self.coef = self.raw_coef * self.scale[self.kern]
         self.sq_norms *= self.scale.astype(np.float32)
         self.alone *= self.scale.astype(np.float32)

@@ -4,33 +4,33 @@
 nothing, and q_m = ‖v_m‖² is kept up to date on the way.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 
 from ._base import Bank
 
 
-class Vectors:
+class Vectors(ABC):
     """v_m = Σ_i a_i φ_m(x_i), zero at first, with `q` (M,) = ‖v_m‖²."""
 
     q: np.ndarray
 
+    @abstractmethod
     def clear(self):
         """v = 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def add(self, rows, before, delta):
         """v_m += Σ_r delta_r φ_m(x_r); `before` are the a of those rows until now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def outputs(self, rows, theta, a):
         """Σ_m θ_m ⟨v_m, φ_m(x_r)⟩, (|rows|,) float64; a (|rows|,) are the rows' own coefficients in v."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parts(self, rows, a):
         """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
-        raise NotImplementedError
 
 
 class ExplicitBank(Bank):

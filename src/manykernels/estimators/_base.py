@@ -98,8 +98,7 @@ class MKLBase(BaseEstimator):
         if not exact and self._wants_features(_n_examples(X)):
             from ..banks.degree import DegreeBank
 
-            plain = {k: v for k, v in options.items() if k != "memory_limit"}
-            bank = None if self.normalize == "spherical" else DegreeBank.from_list(kernels, X, **plain)
+            bank = None if self.normalize == "spherical" else DegreeBank.from_list(kernels, X, **options)
             if bank is not None:
                 return bank
         if self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact:  # small data: exact is cheap

@@ -4,12 +4,14 @@ Every machine solved, to the end or not, gives a cut below J (see `_oracle`). Th
 the optimum from below, and the multipliers λ of the cuts name a dual point: a = Σ_k λ_k a_k is at least as good.
 """
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from ..regularizers.lp_norm import project_simplex
 
 
-class Cuts:
+class Cuts(ABC):
     """The cuts so far, with the dual points that gave them."""
 
     def __init__(self, regularizer):
@@ -34,9 +36,9 @@ class Cuts:
         multipliers, points = self.multipliers.copy(), list(self.points)
         return lambda: sum(share * a for share, a in zip(multipliers, points, strict=True) if share > 0)
 
+    @abstractmethod
     def minimum(self, slack):
         """(θ, a lower bound of min over θ of model + Ω, at most `slack` below it)."""
-        raise NotImplementedError
 
     def project(self, theta, level, slack, max_steps=500):
         """The nearest weights of the domain to θ with model ≤ level, up to `slack`.

@@ -7,9 +7,8 @@ stopping rule, the duality gap, and in that Ω need not be the simplex. `newton`
 and damping in place of the line search.
 """
 
-from types import SimpleNamespace
-
 from ._oracle import Oracle
+from ._wrapper import State
 from .newton import NEEDS, Newton  # noqa: F401  the same needs
 
 
@@ -20,9 +19,8 @@ def solve(problem, tol, max_iter, warm=None, monitor=None):
 
 
 def _descend(oracle):
-    regularizer, point, step = oracle.problem.regularizer, oracle(oracle.theta), Newton()
+    regularizer, point, step = oracle.problem.regularizer, oracle(oracle.theta), Newton(closed_first=False)
     while True:
-        step.first, step.level = False, 0.0  # no other step than the model's, undamped
         target = step.propose(_state(oracle, point))
         value = point.value + regularizer.value(point.theta)
         for k in range(30):
@@ -39,7 +37,7 @@ def _descend(oracle):
 
 def _state(oracle, point):
     """What a weight step looks at, here on all examples."""
-    return SimpleNamespace(
+    return State(
         problem=oracle.problem, theta=point.theta, q=point.q, a=point.a.copy(), support=point.support,
         products=point.products, K=point.K, machines=oracle.machines,
         slack=0.05 * oracle.scale * max(0.1 * oracle.gap, oracle.tol),

@@ -42,8 +42,8 @@ class Model:
 class Newton:
     """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
 
-    def __init__(self):
-        self.level, self.first = 0.0, True
+    def __init__(self, closed_first=True):
+        self.level, self.first = 0.0, closed_first
 
     def propose(self, state):
         """The minimiser of the local model, (M',); moves state.a to where the machine should be then.

@@ -1,0 +1,102 @@
+"""A stack of matrices in either memory order: the passes over it that everything else is made of."""
+
+import numpy as np
+
+from .._threads import run_blocks
+
+ROWS = 64  # rows of one block of work: fixed, so that results do not depend on the number of threads
+
+
+class Stack:
+    """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
+
+    rounding = 1e-5  # how far below 0 rounding may push an eigenvalue, relative to the diagonal
+
+    def __init__(self, array, last=False):
+        self.array, self.last = array, last
+        self.shape = array.shape if last else (*array.shape[1:], array.shape[0])  # (n, n', M)
+
+    @classmethod
+    def of(cls, X):
+        """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
+        if hasattr(X, "matrices"):
+            return cls(_open(X.matrices))
+        X = np.asarray(X)
+        rounding = 1e-2 if X.dtype == np.float16 else 1e-5
+        if X.ndim != 3:
+            raise ValueError(
+                f"X has shape {X.shape}; precomputed kernels are (n, n_train, M), one matrix along the last axis "
+                "for each kernel (np.stack(matrices, axis=2)), or a KernelStack"
+            )
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64 if X.dtype.itemsize > 2 else np.float32)
+        first, stack = np.moveaxis(X, 2, 0), None
+        if X.flags.c_contiguous and not first.flags.c_contiguous:
+            stack = cls(_open(X), last=True)
+        else:
+            stack = cls(_open(np.ascontiguousarray(first)))
+        stack.rounding = rounding
+        return stack
+
+    def matrix(self, m):
+        return self.array[..., m] if self.last else self.array[m]
+
+    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
+        """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; `symmetric` reads only the upper triangle."""
+        from ..loops import stack as loops
+
+        kernels = np.flatnonzero(w)
+        if not len(kernels):
+            return np.zeros((len(rows), len(cols)), dtype)
+        _check_sorted(cols)
+        own = np.result_type(self.array.dtype, dtype)  # scales may lie outside float32's range where the stack does
+        shift = np.zeros(len(w), own) if shift is None else shift.astype(own)
+        w, out = np.asarray(w, dtype=own), np.empty((len(rows), len(cols)), dtype)
+        if self.last and 2 * len(kernels) > len(w):
+            kernels = kernels[:0]  # all of them, without gathering
+        else:
+            w, shift = w[kernels], shift[kernels]
+        loop = loops.combine_last if self.last else loops.combine_first
+
+        def block(r0):
+            part = slice(r0, r0 + ROWS)
+            loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, out[part])
+
+        run_blocks(block, range(0, len(rows), ROWS), n_jobs)
+        if symmetric:
+            loops.mirror(out)
+        return out
+
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None):
+        """S_m[rows, cols] @ A[t], (T, |kernels|, |rows|), cols sorted, in float64."""
+        from ..loops import stack as loops
+
+        _check_sorted(cols)
+        A = np.ascontiguousarray(A, dtype=np.float64)
+        sums = A.sum(axis=1)
+        out = np.empty((len(A), len(kernels), len(rows)))
+
+        def block(r0):
+            part = slice(r0, r0 + ROWS)
+            if self.last:
+                loops.multiply_last(self.array, kernels, shift, A, sums, cols, rows[part], out[:, :, part])
+            else:
+                loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], out[:, :, part])
+
+        run_blocks(block, range(0, len(rows), ROWS), n_jobs)
+        return out
+
+
+def _check_sorted(cols):
+    if len(cols) > 1 and (np.diff(cols) <= 0).any():
+        raise ValueError("cols and support must be ascending and without repetitions")
+
+
+def _open(X):
+    """X itself, or a view of a read-only X that does not say so: loops would be compiled again for it."""
+    if X.flags.writeable:
+        return X
+    interface = dict(X.__array_interface__)
+    interface["data"] = (interface["data"][0], False)
+    holder = type("Holder", (), {"__array_interface__": interface, "owner": X})()
+    return np.asarray(holder)
