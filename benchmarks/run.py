@@ -1,10 +1,10 @@
-"""python -m benchmarks.run compare|speed|growth|large|classic|splice [--quick] [--data DIR] [--out DIR]"""
+"""python -m benchmarks.run compare|speed|growth|large|classic|splice|sequences [--quick] [--data DIR] [--out DIR]"""
 
 import argparse
 import os
 from importlib import import_module
 
-COMMANDS = ("compare", "speed", "growth", "large", "classic", "splice")
+COMMANDS = ("compare", "speed", "growth", "large", "classic", "splice", "sequences")
 
 
 def main():
@@ -18,10 +18,13 @@ def main():
     )
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
+    parser.add_argument("--huge", action="store_true", help="splice: ten million sequences too (an hour, 20 GB)")
     options = vars(parser.parse_args())
     command = options.pop("command")
     if command != "compare" and options.pop("dataset") != "mnist":
         parser.error("--dataset is for compare only")
+    if command != "splice" and options.pop("huge"):
+        parser.error("--huge is for splice only")
     import_module(f".{command}", __package__).main(**options)
 
 

@@ -5,16 +5,14 @@ import pytest
 from problems import costs
 
 from manykernels import MKLClassifier, losses
-from manykernels.banks import degree
 from manykernels.banks.degree import DegreeBank
 from manykernels.banks.dense import DenseBank
 from manykernels.datasets import make_splice
-from manykernels.kernels import KernelList
+from manykernels.kernels import RBF, KernelList
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, ElasticNet, Entropy, LpNorm
 from manykernels.solvers import Solver, solve
 from manykernels.strings import (
-    Spectrum,
     WeightedDegree,
     degree_kernels,
     degree_position_kernels,
@@ -40,9 +38,7 @@ def strings(n=60, seed=0, length=24, unknown=True):
     return S
 
 
-def bank_and_kernels(kind, S, monkeypatch=None, words=None, **options):
-    if words is not None:
-        monkeypatch.setattr(degree, "TABLE", words)
+def bank_and_kernels(kind, S, **options):
     kernels = KernelList.from_spec(LISTS[kind], S)
     return DegreeBank.from_list(kernels, S, **options), np.stack([k(S) for k in kernels.kernels])
 
@@ -50,9 +46,9 @@ def bank_and_kernels(kind, S, monkeypatch=None, words=None, **options):
 @every_list
 @pytest.mark.parametrize("words", [1, 24 * 4 * 90, 2**27])
 @pytest.mark.parametrize("unknown", [True, False])
-def test_tables_and_nodes_give_the_kernels_themselves(kind, words, unknown, monkeypatch):
+def test_tables_and_nodes_give_the_kernels_themselves(kind, words, unknown):
     S = strings(unknown=unknown)
-    bank, Ks = bank_and_kernels(kind, S, monkeypatch, words, normalize=None, n_jobs=2)
+    bank, Ks = bank_and_kernels(kind, S, memory_limit=4 * words, normalize=None, n_jobs=2)
     assert bank.direct == {1: 1, 24 * 4 * 90: 3, 2**27: 7}[words]
     rng, n, M = np.random.default_rng(0), len(S), len(Ks)
     theta, a, rows = rng.random(M), rng.normal(size=(2, n)), np.array([0, 3, 17, 40])
@@ -205,7 +201,7 @@ def test_a_fitted_model_is_saved_and_loaded(tmp_path):
 def test_what_has_no_explicit_features_is_refused():
     X, y = make_splice(60, length=41, positives=0.3)
     with pytest.raises(ValueError, match="coordinate.*explicit features"):
-        MKLClassifier([Spectrum(3)], solver="coordinate").fit(X, y)
+        MKLClassifier([RBF(gamma=1.0)], solver="coordinate").fit(np.random.default_rng(0).normal(size=(60, 2)), y)
     with pytest.raises(ValueError, match="coordinate.*logistic"):
         MKLClassifier(degree_kernels(3), solver="coordinate", loss="logistic").fit(X, y)
     with pytest.raises(ValueError, match="size"):

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from naive_kernels import matrix
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gp
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel, polynomial_kernel, rbf_kernel
 
 from manykernels import kernels as mk
@@ -33,6 +34,7 @@ EXAMPLES = [
     mk.RBF(0.2) * mk.Linear() + mk.Identity(),
     2 * mk.Linear() + 1,
     mk.RBF(0.2) * mk.Polynomial(2),
+    mk.Features(RBFSampler(n_components=20, random_state=0)),
 ]
 EVERY = pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
 rng = np.random.default_rng(0)
@@ -48,7 +50,7 @@ def test_every_exported_kernel_has_an_example():
     assert exported == {type(kernel) for kernel in EXAMPLES}
 
 
-@EVERY
+@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if not isinstance(k, mk.Features)], ids=repr)
 def test_equals_a_naive_loop(kernel):
     np.testing.assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(kernel(X, Y), matrix(kernel, X, Y), rtol=1e-12, atol=1e-13)
@@ -74,6 +76,23 @@ def test_clone_pickle_and_params_keep_the_kernel(kernel):
 def test_sparse_equals_dense(kernel):
     np.testing.assert_allclose(kernel(sp.csr_array(X)), kernel(X), atol=1e-12)
     np.testing.assert_allclose(kernel(sp.csr_array(X), sp.csr_array(Y)), kernel(X, Y), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if hasattr(k, "features")], ids=repr)
+@pytest.mark.parametrize("as_data", [np.asarray, sp.csr_array])
+def test_products_of_features_are_the_kernel(kernel, as_data):
+    kernel = kernel.resolve(as_data(X))
+    F, G = kernel.features(as_data(X)), kernel.features(as_data(Y))
+    K = F @ G.T
+    np.testing.assert_allclose(K.toarray() if sp.issparse(K) else K, kernel(X, Y), atol=1e-13)
+
+
+def test_a_transformer_as_a_kernel_sees_what_it_was_fitted_on():
+    transformer = RBFSampler(n_components=20, random_state=0)
+    kernel, fitted = mk.Features(transformer), clone(transformer).fit(X)
+    np.testing.assert_allclose(kernel(X, Y), fitted.transform(X) @ fitted.transform(Y).T, rtol=1e-12)
+    np.testing.assert_allclose(kernel.resolve(X)(Y), fitted.transform(Y) @ fitted.transform(Y).T, rtol=1e-12)
+    assert not hasattr(transformer, "random_offset_")
 
 
 @given(arrays(float, (6, 2), elements=st.floats(0, 1e3)), st.floats(1e-4, 1e2))

@@ -9,8 +9,7 @@ length) belongs to one kernel at most.
 import numpy as np
 
 from .._threads import n_threads, run_blocks
-from .dense import report_unusable
-from .explicit import ExplicitBank, Vectors
+from .explicit import ExplicitBank, Vectors, slices
 
 TABLE = 2**27  # bytes for the values of short words
 LANES = 4  # parts of the positions that can be changed side by side
@@ -22,8 +21,6 @@ class DegreeBank(ExplicitBank):
     `memory_limit` bounds the table of short words, to a quarter of it; the nodes take what the data ask for.
     """
 
-    kernels = None  # the list they come from
-
     def __init__(
         self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
@@ -32,23 +29,31 @@ class DegreeBank(ExplicitBank):
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
-        room = TABLE if memory_limit is None else min(TABLE, memory_limit // 4)
+        room = max(TABLE, 3 * self.n * self.L)  # less than one more node for each word would take
+        room = room if memory_limit is None else min(room, memory_limit // 4)
         self.direct, self.even = self._direct(room), self._is_even()
         self.text = (sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
         self._find_nodes()
         self.coef, self.scale = self.raw_coef, np.ones(self.M)
-        self.sq_norms, self.alone = self._sizes()
-        self._normalise(weights, normalize)
+        self.own, self.alone = self._sizes()
+        if normalize == "spherical":  # without unknown letters k(x, x) is the same for all
+            whole, normalize = self.own[0].astype(float), None
+            self.coef = self.raw_coef = self.raw_coef / whole[self.kern]
+            self.own, self.alone = self.own / self.own[0], self.alone / self.own[0]
+        self.normalise(weights, normalize)
+        self.coef = self.raw_coef * self.scale[self.kern]
+        self.alone *= self.scale.astype(np.float32)
 
     @classmethod
     def from_list(cls, kernels, X, **options):
-        """The bank of a `KernelList`; None where a kernel is not of this kind or two of them count the same word."""
-        if kernels.tasks is not None or len(set(kernels.view_of)) > 1:
-            return None
-        if not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):
+        """The bank of a `KernelList`; None where a kernel is not of this kind or two of them count the same word.
+
+        Also where normalize="spherical" would give every example a factor of its own, for its unknown letters.
+        """
+        if len(set(kernels.view_of)) > 1 or not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):
             return None
         view = kernels.views(X)[0]
-        if view.present is not None and not np.all(view.present):
+        if options.get("normalize") == "spherical" and view.X.bits > 2:
             return None
         tables = [kernel.degree_table(view.X.length) for kernel in kernels.kernels]
         L, d = view.X.length, max(table.shape[1] for table in tables)
@@ -79,18 +84,20 @@ class DegreeBank(ExplicitBank):
         return sum(self.letters**j for j in range(1, k + 1))
 
     def _find_nodes(self):
-        """depth (n, L), ids, begin: the nodes of the longer words, in two walks over the positions."""
+        """depth (n, L), ids, begin: the nodes of the longer words, found position by position."""
         from ..loops import degree as loops
 
         depth = np.zeros((self.L, self.n), np.uint8)
         counts = np.zeros(self.L, np.int64)
 
-        def measure(at):
+        def walk(at):
+            found = []
             for group, groups in self._levels(at):
-                loops.deepen(group, depth[at])
+                found.append(loops.deepen(group, counts[at], depth[at]))
                 counts[at] += groups
+            return found
 
-        run_blocks(measure, range(self.L), self.n_jobs)
+        found = run_blocks(walk, range(self.L), self.n_jobs)
         self.begin = np.concatenate([[0], np.cumsum(depth.sum(axis=0, dtype=np.int64))])
         first = np.concatenate([[0], np.cumsum(counts)])
         self.n_nodes = int(first[-1])
@@ -99,10 +106,10 @@ class DegreeBank(ExplicitBank):
         def write(lane):
             fill = self.begin[:-1] + depth[: lane[0]].sum(axis=0, dtype=np.int64)
             for at in lane:
-                node = first[at]
-                for group, groups in self._levels(at):
-                    loops.place(group, node, fill, self.ids)
-                    node += groups
+                for level, numbers in enumerate(found[at]):
+                    loops.place(numbers, first[at], level, depth[at], fill, self.ids)
+                fill += depth[at]
+                found[at] = None
 
         lanes = [lane for lane in np.array_split(np.arange(self.L), n_threads(self.n_jobs)) if len(lane)]
         run_blocks(write, lanes, self.n_jobs)
@@ -136,27 +143,8 @@ class DegreeBank(ExplicitBank):
             text, found = (data, starts[block], *rest), (self.depth[block], norms[block], alone[block])
             loops.sizes(*text, self.direct, self.coef, self.kern, *found)
 
-        run_blocks(part, _slices(self.n, n_threads(self.n_jobs)), self.n_jobs)
+        run_blocks(part, slices(self.n, n_threads(self.n_jobs)), self.n_jobs)
         return norms, alone
-
-    def _normalise(self, weights, normalize):
-        w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
-        mean = w @ self.sq_norms
-        if normalize in ("multiplicative", "trace"):
-            centre = 0.0
-            if normalize == "multiplicative":
-                vectors = self.vectors()
-                vectors.add(np.arange(self.n), np.zeros(self.n), w)
-                centre = vectors.q
-            spread = mean - centre
-            self.usable = spread > 1e-6 * np.maximum(mean, 1e-300)
-            self.scale = np.divide(1.0, spread, out=np.zeros(self.M), where=self.usable)
-        else:
-            self.usable = mean > 0
-        report_unusable(self)
-        self.coef = self.raw_coef * self.scale[self.kern]
-        self.sq_norms *= self.scale.astype(np.float32)
-        self.alone *= self.scale.astype(np.float32)
 
     def vectors(self):
         return DegreeVectors(self)
@@ -176,7 +164,7 @@ class DegreeBank(ExplicitBank):
             else:
                 add_positions(left[low], right, runs, zero, K[:, low])
 
-        run_blocks(part, _slices(len(rows), n_threads(self.n_jobs)), self.n_jobs)
+        run_blocks(part, slices(len(rows), n_threads(self.n_jobs)), self.n_jobs)
         return K[0]
 
     def cross(self, support):
@@ -194,10 +182,12 @@ class DegreeVectors(Vectors):
         self.table = np.zeros((bank.L, bank._width(bank.direct)), np.float32)
         self.nodes = np.zeros(max(bank.n_nodes, 1), np.float32)
         self.q = np.zeros(bank.M)
-        self.lanes = [lane for lane in _slices(bank.L, LANES) if lane.stop > lane.start]
+        self.many = max(bank.letters**bank.direct // 8, 64)  # rows from which `sum_all` pays
+        self.empty = True
+        self.lanes = [lane for lane in slices(bank.L, LANES) if lane.stop > lane.start]
 
     def clear(self):
-        self.table[:], self.nodes[:], self.q[:] = 0, 0, 0
+        self.table[:], self.nodes[:], self.q[:], self.empty = 0, 0, 0, True
 
     def _places(self):
         bank = self.bank
@@ -211,10 +201,13 @@ class DegreeVectors(Vectors):
             return
         rows, before, delta = rows[keep], before[keep], np.ascontiguousarray(delta[keep])
 
+        loop = loops.sum_all if self.empty and len(keep) >= self.many else loops.add
+        self.empty = False
+
         def lane(part):
             q = np.zeros(bank.M)
             places = (*self._places(), bank.coef, bank.kern, part.start, part.stop, q)
-            loops.add(*bank.text, bank.direct, rows, delta, *places)
+            loop(*bank.text, bank.direct, rows, delta, *places)
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
@@ -229,7 +222,7 @@ class DegreeVectors(Vectors):
         def part(block):
             loops.look_up(*bank.text, bank.direct, rows[block], *self._places(), weight, out[block])
 
-        run_blocks(part, _slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
+        run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
         return out + (bank.alone[rows] @ theta) * a
 
     def parts(self, rows, a):
@@ -240,10 +233,5 @@ class DegreeVectors(Vectors):
         def part(block):
             loops.look_up_each(*bank.text, bank.direct, rows[block], *self._places(), bank.coef, bank.kern, out[block])
 
-        run_blocks(part, _slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
+        run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
         return out + bank.alone[rows] * a[:, None]
-
-
-def _slices(n, parts):
-    cuts = np.linspace(0, n, parts + 1).astype(int)
-    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]

@@ -1,18 +1,23 @@
 """Kernels given by explicit features, k_m(x, x') = ⟨φ_m(x), φ_m(x')⟩: what the `coordinate` solver asks for.
 
 `Vectors` holds v_m = Σ_i a_i φ_m(x_i), *unscaled*: the weights come in at look-up, so that changing them costs
-nothing, and q_m = ‖v_m‖² is kept up to date on the way.
+nothing, and q_m = ‖v_m‖² is kept up to date on the way. Its clear, add and look-up are the three operations of linadd
+(Sonnenburg et al. 2006, section 3).
 """
 
 from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ._base import Bank
+from .._threads import n_threads, run_blocks
+from ..kernels.normalize import inverse_root, scales
+from ._base import Bank, Cross
+
+BLOCK = 20_000  # new examples at a time
 
 
 class Vectors(ABC):
-    """v_m = Σ_i a_i φ_m(x_i), zero at first, with `q` (M,) = ‖v_m‖²."""
+    """v_m = Σ_i a_i φ_m(x_i), zero at first, with `q` (M,) = ‖v_m‖²; φ_m is normalised."""
 
     q: np.ndarray
 
@@ -32,22 +37,79 @@ class Vectors(ABC):
     def parts(self, rows, a):
         """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
 
+    def at(self, views, theta=None):
+        """Look-up at new examples, given by their views: the outputs (n,), without θ the parts (n, M)."""
+        raise NotImplementedError
+
 
 class ExplicitBank(Bank):
-    """A bank with explicit features: `sq_norms` (n, M) = ‖φ_m(x_i)‖² and `vectors()`."""
+    """A bank with explicit features: `own` (n, M) = k_m(x_i, x_i), before normalisation, and `vectors()`.
 
-    sq_norms: np.ndarray
+    `kernels` is their KernelList and `views` the training data as those see them. The normalised kernel is
+    scale_m k_m(x, x') · root_im root_jm, where `root` (n, M) = k_m(x_i, x_i)^−½ for "spherical", else None.
+    """
+
+    kernels = None
+    views = None
+    own: np.ndarray
+    root = None
+    dtype = np.dtype(np.float64)
 
     @abstractmethod
     def vectors(self):
         """New `Vectors`, zero."""
 
-    @abstractmethod
+    def take(self, support):
+        """The same bank with these examples only and the same scale: what prediction keeps."""
+        raise NotImplementedError
+
+    def normalise(self, weights, normalize):
+        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here."""
+        w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
+        self.scale, self.root = np.ones(self.M), self.roots() if normalize == "spherical" else None
+        diagonal = self.mean_square(w)
+        scale, variance = scales(diagonal, self.square_mean(w), normalize)
+        self.usable = variance > 1e-6 * np.maximum(diagonal, np.finfo(float).tiny)
+        self.scale = np.where(self.usable, scale, 0.0)
+
+    def roots(self):
+        return inverse_root(self.own)
+
+    def mean_square(self, w):
+        """Σ_i w_i ‖φ_m(x_i)‖², (M,)."""
+        return w @ (self.own if self.root is None else self.own > 0)
+
+    def square_mean(self, w):
+        """‖Σ_i w_i φ_m(x_i)‖², (M,)."""
+        vectors = self.vectors()
+        vectors.add(np.arange(self.n), np.zeros(self.n), w)
+        return vectors.q
+
+    def between(self, left, right, theta, left_root=None, right_root=None):
+        """Σ_m θ_m k_m of two lists of views, normalised, (n_left, n_right), by the kernels themselves."""
+        n, out = len_of(left), np.zeros((len_of(left), len_of(right)))
+        used = np.flatnonzero(theta * self.scale)
+
+        def part(rows):
+            for m in used:
+                view = self.kernels.view_of[m]
+                K = self.kernels.kernels[m].between(left[view].X[rows], right[view].X)
+                if self.root is not None:
+                    K = K * left_root[rows, m, None] * right_root[:, m]
+                out[rows] += (theta[m] * self.scale[m]) * K
+
+        run_blocks(part, slices(n, min(n, n_threads(self.n_jobs))), self.n_jobs)
+        return out
+
     def block(self, rows, theta):
         """Σ_m θ_m K_m[rows, rows]."""
+        views = [view._replace(X=view.X[rows]) for view in self.views]
+        root = None if self.root is None else self.root[rows]
+        return self.between(views, views, theta, root, root)
 
     def diagonals(self):
-        return np.asarray(self.sq_norms.T, dtype=np.float64)
+        spherical = 1.0 * (self.own > 0) if self.root is not None else self.own
+        return np.ascontiguousarray((spherical * self.scale).T, dtype=np.float64)
 
     def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
         rows = np.arange(self.n) if rows is None else rows
@@ -67,3 +129,71 @@ class ExplicitBank(Bank):
             own[support] = a
             out[t] = vectors.parts(rows, own[rows])[:, kernels].T
         return out
+
+    def cross(self, support):
+        return ExplicitCross(self.take(support))
+
+
+class ExplicitCross(Cross):
+    """Predictions from v: the support is added once, and new examples are looked up in blocks."""
+
+    def __init__(self, bank):
+        self.bank = bank
+
+    @property
+    def kernel_list(self):
+        return self.bank.kernels
+
+    def vectors(self, a):
+        """Those of the support with coefficients a."""
+        vectors, used = self.bank.vectors(), np.flatnonzero(a)
+        vectors.add(used, np.zeros(len(used)), np.asarray(a, dtype=float)[used])
+        return vectors
+
+    def _look_up(self, X, A, thetas):
+        """Look-up with each row of A; `thetas` None for the parts."""
+        views = self.kernel_list.views(X)
+        n = len_of(views)
+        for t, a in enumerate(A):
+            vectors, found = self.vectors(a), []
+            for start in range(0, n, BLOCK):
+                block = [view._replace(X=view.X[start : start + BLOCK]) for view in views]
+                found.append(vectors.at(block, None if thetas is None else thetas[t]))
+            yield np.concatenate(found)
+
+    def decision(self, X, A, theta):
+        return np.array(list(self._look_up(X, A, np.broadcast_to(theta, (len(A), self.bank.M)))))
+
+    def parts(self, X, A, theta):
+        thetas = np.broadcast_to(theta, (len(A), self.bank.M))
+        return np.array(list(self._look_up(X, A, None))) * thetas[:, None, :]
+
+    def combined(self, X, theta):
+        return self._gram(self.kernel_list.views(X), self.bank.views, theta)
+
+    def gram(self, X, Y=None, theta=None):
+        """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
+        left = self.kernel_list.views(X)
+        return self._gram(left, left if Y is None else self.kernel_list.views(Y), theta)
+
+    def _gram(self, left, right, theta):
+        found = [None, None]
+        if self.bank.root is not None:
+            found = [inverse_root(diagonals(self.kernel_list, views)) for views in (left, right)]
+        return self.bank.between(left, right, theta, *found)
+
+
+def diagonals(kernels, views):
+    """k_m(x_i, x_i) of the examples in these views, (n, M), before normalisation."""
+    own = [kernel.diag(views[v].X) for v, kernel in zip(kernels.view_of, kernels.kernels, strict=True)]
+    return np.stack(own, axis=1)
+
+
+def len_of(views):
+    return views[0].X.shape[0]
+
+
+def slices(n, parts):
+    """The numbers below n in so many runs."""
+    cuts = np.linspace(0, n, max(parts, 1) + 1).astype(int)
+    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from contextlib import nullcontext
 from numbers import Integral
@@ -12,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .checkpoint import parts_of
 from .progress import show_progress
 from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
@@ -41,6 +43,8 @@ class MKLBase(BaseEstimator):
         check_number("max_iter", self.max_iter, 1, closed=True, integer=True)
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
+        if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
+            raise ValueError(f"checkpoint={self.checkpoint!r} is not allowed: give None or the path of a file.")
 
     def _check_X(self, X, *, reset):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
@@ -95,10 +99,11 @@ class MKLBase(BaseEstimator):
         from ..kernels import KernelList
 
         kernels = KernelList.from_spec(self.kernels, X, limit)
-        if not exact and self._wants_features(_n_examples(X)):
-            from ..banks.degree import DegreeBank
+        if not exact and self._wants_features(kernels, _n_examples(X)):
+            from ..banks.choice import explicit_bank
 
-            bank = None if self.normalize == "spherical" else DegreeBank.from_list(kernels, X, **options)
+            store = getattr(self.solver, "options", {}).get("store", "auto")
+            bank = explicit_bank(kernels, X, store, **options)
             if bank is not None:
                 return bank
         if self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact:  # small data: exact is cheap
@@ -110,9 +115,13 @@ class MKLBase(BaseEstimator):
                 return bank
         return PairwiseBank(kernels, X, dtype=np.float64, **options)  # tells a small variance from none
 
-    def _wants_features(self, n):
-        """Whether kernels with explicit features should use them: where matrices are too large, or on request."""
-        return n > _MATRICES or getattr(self.solver, "name", self.solver) == "coordinate"
+    def _wants_features(self, kernels, n):
+        """Whether kernels with explicit features should use them: on request, or where matrices are too large."""
+        options = getattr(self.solver, "options", {})
+        if getattr(self.solver, "name", self.solver) == "coordinate" or "store" in options:
+            return True
+        strings = any(kernel.strings for kernel in kernels.kernels)
+        return n > _MATRICES and (strings or all(hasattr(kernel, "features") for kernel in kernels.kernels))
 
     def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
         """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.
@@ -121,7 +130,7 @@ class MKLBase(BaseEstimator):
         """
         from .. import regularizers
         from ..problem import Problem
-        from ..solvers import solve
+        from ..solvers import seed_of, solve
 
         regularizer = regularizers.get(self.regularizer)
         bind = getattr(regularizer, "bind", None)  # those that look at the data first
@@ -132,10 +141,11 @@ class MKLBase(BaseEstimator):
             rows = np.flatnonzero(weight)
             X, Y, weight, c = _take(X, rows), Y[:, rows], weight[rows], c[rows]
             task = None if task is None else task[rows]
-        exact = getattr(regularizer, "exact", False)
+        seed, exact = seed_of(self.random_state), getattr(regularizer, "exact", False)
+        parts = [Y] if joint else [y[None] for y in Y]
+        kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
 
-        parts = [Y] if joint else [y[None] for y in Y]
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
@@ -147,7 +157,7 @@ class MKLBase(BaseEstimator):
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
-                solutions.append(solve(problem, warm=warm, **options))
+                solutions.append(solve(problem, warm=warm, random_state=seed, checkpoint=kept[k], **options))
             if solutions[-1].interrupted:
                 break
         if self.warm_start:

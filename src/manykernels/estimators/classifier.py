@@ -46,8 +46,16 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     multi_class : "ovr" (weights per class) or "shared" (one weight vector for all classes)
     memory_limit : bytes for kernel blocks, an integer or a string such as "4GB"
     n_jobs : threads; None or -1 for all cores
-    verbose : whether to show progress
+    random_state : None (the same as 0: fits are deterministic), an integer, or a RandomState or Generator of
+        numpy.random, for the order of the examples in solver "coordinate"; the other solvers draw nothing
+    verbose : whether to show progress, with an estimate of the time left
     warm_start : whether fit begins from the last solution
+    checkpoint : None, or the path of a file in which a long fit is kept while it runs. After a crash or `kill -9` the
+        same fit, with the same path, goes on from there: solver "coordinate" to the same result bit by bit, the
+        others by a warm start, and classes that are solved, one-vs-rest, are not solved again. The file of another
+        fit (data, kernels, parameters; but max_iter may be raised) is refused. When the fit is done the file stays
+        and fitting again returns its result at once; delete the file to begin anew. A write that fails during the
+        fit is a RuntimeWarning: the fit goes on, and the file keeps its last state.
 
     Attributes
     ----------
@@ -80,8 +88,10 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         multi_class="ovr",
         memory_limit=None,
         n_jobs=None,
+        random_state=None,
         verbose=False,
         warm_start=False,
+        checkpoint=None,
     ):
         self.kernels = kernels
         self.regularizer = regularizer
@@ -96,8 +106,10 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         self.multi_class = multi_class
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
 
     def fit(self, X, y, sample_weight=None, task=None):
         """Learn from X and the labels y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""

@@ -51,8 +51,10 @@ class MKLOneClass(OutlierMixin, MKLBase):
         max_iter=1000,
         memory_limit=None,
         n_jobs=None,
+        random_state=None,
         verbose=False,
         warm_start=False,
+        checkpoint=None,
     ):
         self.kernels = kernels
         self.nu = nu
@@ -65,8 +67,10 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.max_iter = max_iter
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
 
     def fit(self, X, y=None, sample_weight=None, task=None):
         """Learn from X; y is ignored, as scikit-learn's outlier detectors do."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
 from importlib import import_module
 
@@ -65,6 +66,8 @@ def _encode(value, arrays, seen, where):
     """`value` as JSON, its arrays put aside in `arrays`; `where` is its path in the model, for errors."""
     if value is None or isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins":
         return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     if isinstance(value, list):
         return [_encode(v, arrays, seen, f"{where}[{i}]") for i, v in enumerate(value)]
     if id(value) in seen:

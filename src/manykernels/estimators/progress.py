@@ -1,24 +1,68 @@
-"""The bar that `verbose=True` shows: how far the gap has come, on a logarithmic scale."""
+"""The bar that `verbose=True` shows: how far the gap has come, on a logarithmic scale, and the time that is left."""
 
 from __future__ import annotations
 
 import math
 from contextlib import contextmanager
 
+import numpy as np
+
+LATEST = 8  # records from which the time left is extrapolated
+
 
 @contextmanager
 def show_progress(label, tol):
-    """Yields a function to call with each record of the solver; its bar is full when the gap reaches `tol`."""
+    """Yields a `Bar`, to be called with each record of the solver."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    shown = TextColumn("{task.description}"), BarColumn(), TextColumn("gap {task.fields[gap]}"), TimeElapsedColumn()
-    with Progress(*shown) as progress:
-        task = progress.add_task(label, total=1.0, gap="-")
+    fields = TextColumn("gap {task.fields[gap]}"), TimeElapsedColumn(), TextColumn("{task.fields[more]}")
+    with Progress(TextColumn("{task.description}"), BarColumn(), *fields) as progress:
+        yield Bar(progress, label, tol)
 
-        def advance(record):
-            gap = record.get("stationarity", record["gap"])  # empirical Bayes has no gap
-            left = math.log(max(gap, tol) / tol) / math.log(max(1.0 / tol, math.e))
-            done = max(progress.tasks[task].completed, 1.0 - left)
-            progress.update(task, completed=done, gap=f"{gap:.1e}")
 
-        yield advance
+class Bar:
+    """Full when the gap reaches `tol`."""
+
+    def __init__(self, progress, label, tol):
+        self.progress, self.tol, self.records, self.left = progress, tol, [], ""
+        self.task = progress.add_task(label, total=1.0, gap="-", more="")
+
+    def __call__(self, record):
+        gap = record.get("stationarity", record["gap"])  # empirical Bayes has no gap
+        self.records = [*self.records, (record["time"], gap)][-LATEST:]
+        left = time_left(self.records, self.tol)
+        self.left = f"about {in_words(left)} left" if left else ""
+        self._show(gap)
+
+    def _show(self, gap):
+        rest = math.log(max(gap, self.tol) / self.tol) / math.log(max(1.0 / self.tol, math.e))
+        done = max(self.progress.tasks[0].completed, 1.0 - rest)
+        self.progress.update(self.task, completed=done, gap=f"{gap:.1e}", more=self.left)
+
+    def visited(self, count, total):
+        """Within a pass over the examples."""
+        more = f"{count:,} of {total:,} examples visited"
+        self.progress.update(self.task, more=f"{self.left}, {more}" if self.left else more)
+
+    def resumed(self, gap, seconds):
+        """A checkpoint was found."""
+        where = f"at gap {gap:.0e} " if math.isfinite(gap) else ""
+        if where:
+            self._show(gap)
+        self.progress.console.print(f"resumed {where}after {in_words(seconds)}")
+
+
+def time_left(records, tol):
+    """Seconds until the gap is `tol` if log(gap) goes on falling as in the records (time, gap); None if unknown."""
+    known = [(t, math.log(gap)) for t, gap in records if 0 < gap < math.inf]
+    if len(known) < 3 or known[-1][0] <= known[0][0]:
+        return None
+    slope = np.polyfit(*zip(*known, strict=True), 1)[0]
+    return max(known[-1][1] - math.log(tol), 0.0) / -slope if slope < 0 else None
+
+
+def in_words(seconds):
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min" if seconds >= 100 else f"{seconds:.0f} s"

@@ -39,8 +39,10 @@ class MKLRegressor(RegressorMixin, MKLBase):
         fit_intercept=True,
         memory_limit=None,
         n_jobs=None,
+        random_state=None,
         verbose=False,
         warm_start=False,
+        checkpoint=None,
     ):
         self.kernels = kernels
         self.regularizer = regularizer
@@ -54,8 +56,10 @@ class MKLRegressor(RegressorMixin, MKLBase):
         self.fit_intercept = fit_intercept
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
 
     def fit(self, X, y, sample_weight=None, task=None):
         """Learn from X and the real targets y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""

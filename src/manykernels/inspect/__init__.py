@@ -1,7 +1,25 @@
-"""Looking at fitted models: which kernels carry the decision, and what theory says of them."""
+"""Looking at fitted models: which kernels, positions and words carry the decision, and what theory says of them."""
 
 from . import bounds
+from .bootstrap import bootstrap_weights
+from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .plots import plot_weights
+from .sequence_plots import plot_logo, plot_poim, plot_positions
+from .sequences import PositionWeights, position_weights
 from .tables import weights_table
 
-__all__ = ["bounds", "plot_weights", "weights_table"]
+__all__ = [
+    "POIM",
+    "PositionWeights",
+    "bootstrap_weights",
+    "bounds",
+    "plot_logo",
+    "plot_poim",
+    "plot_positions",
+    "plot_weights",
+    "poim",
+    "position_weights",
+    "top_kmers",
+    "top_kmers_table",
+    "weights_table",
+]

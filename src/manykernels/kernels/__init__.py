@@ -7,6 +7,7 @@ from .align import alignment, target_alignments
 from .chi2 import Chi2
 from .constant import Constant
 from .cosine import Cosine
+from .features import Features
 from .grids import auto_kernels, feature_bank, per_column, rbf_grid
 from .groups import group_kernels, linear_coefficients
 from .histogram_intersection import HistogramIntersection
@@ -15,6 +16,7 @@ from .laplacian import Laplacian
 from .linear import Linear
 from .normalize import multiplicative, spherical, trace
 from .polynomial import Polynomial
+from .rank_one import rank_one_kernels
 from .rbf import RBF
 from .stack import KernelStack
 from .tanimoto import Tanimoto
@@ -24,6 +26,7 @@ __all__ = [
     "Chi2",
     "Constant",
     "Cosine",
+    "Features",
     "Fitted",
     "Function",
     "GaussianProcess",
@@ -50,6 +53,7 @@ __all__ = [
     "multi_task_stack",
     "multiplicative",
     "per_column",
+    "rank_one_kernels",
     "rbf_grid",
     "spherical",
     "target_alignments",

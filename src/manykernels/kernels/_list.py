@@ -1,5 +1,6 @@
 """Kernel specifications `(name, kernel, columns, missing)` made concrete on one data set, and the views they see."""
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,8 +74,10 @@ class KernelList:
                 raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
             self._zero[v] &= spec.missing == "zero"
             self._raw[v] &= kernel.base in ("gram", "same") or isinstance(kernel, Function)
-        views = self.views(X)
-        self.kernels = [k.resolve(views[v].X) for v, k in zip(self.view_of, wrapped, strict=True)]
+        looks = [type(kernel).resolve is not Kernel.resolve for kernel in wrapped]  # what no kernel sees is not cut
+        views = self.views(X, np.unique(self.view_of[looks]))
+        parts = zip(self.view_of, wrapped, looks, strict=True)
+        self.kernels = [kernel.resolve(views[v].X) if look else kernel for v, kernel, look in parts]
         self.names = _names(specs, self.kernels, labels)
 
     @property
@@ -83,6 +86,16 @@ class KernelList:
 
     def __len__(self):
         return len(self.kernels)
+
+    def part(self, which):
+        """The list of these kernels alone, resolved as they are."""
+        part, seen = copy(self), np.unique(self.view_of[which])
+        part.kernels, part.names = [self.kernels[m] for m in which], [self.names[m] for m in which]
+        part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
+        part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
+        part._keys, part._encodings = [self._keys[v] for v in seen], [self._encodings[v] for v in seen]
+        part._zero, part._raw = self._zero[seen], self._raw[seen]
+        return part
 
     def views(self, X, which=None):
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""

@@ -14,3 +14,9 @@ class Cosine(Kernel):
         np.divide(B, norms, out=out, where=~zero)
         out[zero] = 0
         return out
+
+    def features(self, X):
+        """x / ‖x‖, (n, d)."""
+        from sklearn.preprocessing import normalize
+
+        return normalize(X)

@@ -8,3 +8,7 @@ class Linear(Kernel):
 
     def form(self):
         return 1, 1.0, 0.0
+
+    def features(self, X):
+        """X itself, (n, d)."""
+        return X

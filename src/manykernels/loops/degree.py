@@ -11,6 +11,8 @@ from numba import njit
 
 from . import OPTIONS
 
+TILE = 2**16
+
 
 @njit(**OPTIONS)
 def unpack(data, start, length, bits, out):
@@ -79,19 +81,28 @@ def refine(group, letter, size, count, number):
 
 
 @njit(**OPTIONS)
-def deepen(group, depth):
+def deepen(group, first, depth):
+    """Counts one more node for each example in a group; their numbers, from `first` on."""
+    n = 0
+    for i in range(len(group)):
+        n += group[i] >= 0
+    numbers, at = np.empty(n, np.uint32), 0
     for i in range(len(group)):
         if group[i] >= 0:
             depth[i] += 1
+            numbers[at] = first + group[i]
+            at += 1
+    return numbers
 
 
 @njit(**OPTIONS)
-def place(group, first, fill, ids):
-    """Writes the nodes, numbered from `first`, to where each example's list goes on."""
-    for i in range(len(group)):
-        if group[i] >= 0:
-            ids[fill[i]] = first + group[i]
-            fill[i] += 1
+def place(numbers, first, level, depth, fill, ids):
+    """Writes the nodes of one level to where each example's list goes on, numbered from `first`."""
+    at = 0
+    for i in range(len(depth)):
+        if depth[i] > level:
+            ids[fill[i] + level] = first + numbers[at]
+            at += 1
 
 
 @njit(**OPTIONS)
@@ -111,27 +122,42 @@ def sizes(data, starts, bits, length, size, direct, coef, kern, depth, norms, al
 
 
 @njit(**OPTIONS)
-def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, out):
-    """Σ weight[l, k] · value of the word of k + 1 letters at l, for each row; the words alone are not counted."""
-    code = np.empty(length, np.uint8)
+def tile(data, starts, bits, length, rows, codes):
+    """codes[:, r] = the letters of row r."""
+    word = np.empty(length, np.uint8)
     for r in range(len(rows)):
-        i = rows[r]
-        unpack(data, starts[i], length, bits, code)
-        total, p = 0.0, begin[i]
+        unpack(data, starts[rows[r]], length, bits, word)
         for at in range(length):
-            word, offset, count = 0, 0, size
-            for k in range(min(direct, length - at)):
-                c = code[at + k]
-                if c >= size:
-                    break
-                word = word * size + c
-                total += weight[at, k] * table[at, offset + word]
-                offset += count
-                count *= size
-            for k in range(direct, direct + depth[i, at]):
-                total += weight[at, k] * nodes[ids[p]]
-                p += 1
-        out[r] = total
+            codes[at, r] = word[at]
+
+
+@njit(**OPTIONS)
+def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, out):
+    """Σ weight[l, k] · value of the word of k + 1 letters at l, for each row; the words alone are not counted.
+
+    Position by position for TILE rows at a time: the values of one position stay in the cache.
+    """
+    codes = np.empty((length, min(len(rows), TILE)), np.uint8)
+    for first in range(0, len(rows), TILE):
+        part = rows[first : first + TILE]
+        tile(data, starts, bits, length, part, codes)
+        cursor, total = begin[part], out[first : first + TILE]
+        total[:] = 0.0
+        for at in range(length):
+            for r in range(len(part)):
+                value, word, offset, count = 0.0, 0, 0, size
+                for k in range(min(direct, length - at)):
+                    c = codes[at + k, r]
+                    if c >= size:
+                        break
+                    word = word * size + c
+                    value += weight[at, k] * table[at, offset + word]
+                    offset += count
+                    count *= size
+                for k in range(direct, direct + depth[part[r], at]):
+                    value += weight[at, k] * nodes[ids[cursor[r]]]
+                    cursor[r] += 1
+                total[r] += value
 
 
 @njit(**OPTIONS)
@@ -162,30 +188,118 @@ def add(
     data, starts, bits, length, size, direct, rows, delta, table, nodes, depth, begin, ids, coef, kern, low, high, q
 ):
     """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and to q_m = Σ coef value² what comes of it."""
-    code = np.empty(length, np.uint8)
-    for r in range(len(rows)):
-        i, step = rows[r], delta[r]
-        unpack(data, starts[i], length, bits, code)
-        p = begin[i]
-        for at in range(low):
-            p += depth[i, at]
+    codes = np.empty((length, min(len(rows), TILE)), np.uint8)
+    for first in range(0, len(rows), TILE):
+        part = rows[first : first + TILE]
+        tile(data, starts, bits, length, part, codes)
+        cursor = begin[part]
+        for r in range(len(part)):
+            for at in range(low):
+                cursor[r] += depth[part[r], at]
         for at in range(low, high):
-            word, offset, count = 0, 0, size
-            for k in range(min(direct, length - at)):
-                c = code[at + k]
-                if c >= size:
-                    break
-                word = word * size + c
-                value = table[at, offset + word]
-                q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
-                table[at, offset + word] = value + step
-                offset += count
-                count *= size
+            for r in range(len(part)):
+                step, word, offset, count = delta[first + r], 0, 0, size
+                for k in range(min(direct, length - at)):
+                    c = codes[at + k, r]
+                    if c >= size:
+                        break
+                    word = word * size + c
+                    value = table[at, offset + word]
+                    q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
+                    table[at, offset + word] = value + step
+                    offset += count
+                    count *= size
+                for k in range(direct, direct + depth[part[r], at]):
+                    value = nodes[ids[cursor[r]]]
+                    q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
+                    nodes[ids[cursor[r]]] = value + step
+                    cursor[r] += 1
+
+
+@njit(**OPTIONS)
+def _letter(data, start, bits, position):
+    bit = position * bits
+    return (data[start + (bit >> 3)] >> (bit & 7)) & ((1 << bits) - 1)
+
+
+@njit(**OPTIONS)
+def _begin(data, starts, bits, length, size, direct, rows, at, word, bad):
+    """The words of up to `direct` letters at a position, and the last place up to their end with an unknown letter."""
+    for r in range(len(rows)):
+        word[r], bad[r] = 0, -1
+        for k in range(min(direct, length - at)):
+            c = _letter(data, starts[rows[r]], bits, at + k)
+            if c >= size:
+                bad[r], c = at + k, 0
+            word[r] = word[r] * size + c
+
+
+@njit(**OPTIONS)
+def _next(data, start, bits, length, size, direct, at, word, bad, high):
+    """(word, bad) of one row at `at` + 1, from those at `at`; high = size^(letters at `at` − 1)."""
+    c = _letter(data, start, bits, at)
+    word -= high * (0 if c >= size else c)
+    if at + direct < length:
+        c = _letter(data, start, bits, at + direct)
+        if c >= size:
+            bad, c = at + direct, 0
+        word = word * size + c
+    return word, bad
+
+
+@njit(**OPTIONS)
+def sum_all(
+    data, starts, bits, length, size, direct, rows, a, table, nodes, depth, begin, ids, coef, kern, low, high, q
+):
+    """`add` for many rows to values that are zero: words of `direct` letters are counted, shorter ones summed up."""
+    cursor, word, bad = begin[rows], np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    for r in range(len(rows)):
+        for at in range(low):
+            cursor[r] += depth[rows[r], at]
+    _begin(data, starts, bits, length, size, direct, rows, low, word, bad)
+    for at in range(low, high):
+        letters = min(direct, length - at)
+        offset, count = 0, size
+        for _ in range(letters - 1):
+            offset += count
+            count *= size
+        unknown = False
+        for r in range(len(rows)):
+            i = rows[r]
+            if bad[r] < at:
+                table[at, offset + word[r]] += a[r]
+            else:
+                unknown = True
             for k in range(direct, direct + depth[i, at]):
-                value = nodes[ids[p]]
-                q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
-                nodes[ids[p]] = value + step
-                p += 1
+                value = nodes[ids[cursor[r]]]
+                q[kern[at, k]] += coef[at, k] * a[r] * (2.0 * value + a[r])
+                nodes[ids[cursor[r]]] = value + a[r]
+                cursor[r] += 1
+        top = count // size
+        for _ in range(letters - 1):
+            below, count = offset, count // size
+            offset -= count
+            for w in range(count):
+                for c in range(size):
+                    table[at, offset + w] += table[at, below + w * size + c]
+        for r in range(len(rows)):
+            if unknown and bad[r] >= at:
+                w, offset, width = 0, 0, size
+                for k in range(letters):
+                    c = _letter(data, starts[rows[r]], bits, at + k)
+                    if c >= size:
+                        break
+                    w = w * size + c
+                    table[at, offset + w] += a[r]
+                    offset += width
+                    width *= size
+            word[r], bad[r] = _next(data, starts[rows[r]], bits, length, size, direct, at, word[r], bad[r], top)
+        offset, count = 0, size
+        for k in range(letters):
+            for w in range(offset, offset + count):
+                q[kern[at, k]] += coef[at, k] * table[at, w] * table[at, w]
+            offset += count
+            count *= size
 
 
 @njit(**OPTIONS)

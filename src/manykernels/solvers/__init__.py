@@ -2,12 +2,17 @@
 
 A solver is a module with `NEEDS`, the methods it asks of the regularizer, with `solve(problem, tol, max_iter, warm,
 monitor, *, option=default)`, and, where it cannot take every loss, with `refuse(problem)`, the reason or None. What a
-regularizer without those methods lacks, in words, may stand in `MISSING`.
+regularizer without those methods lacks, in words, may stand in `MISSING`. Where a checkpoint holds the `state` of a
+run, not only a point of it, the monitor hands it on.
 """
 
 from importlib import import_module
 from inspect import signature
+from numbers import Integral
 
+import numpy as np
+
+from ._checkpoint import Watch
 from ._warm import begin_from
 
 SOLVERS = (
@@ -67,11 +72,30 @@ def best_for(problem):
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
 
 
-def solve(problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=None):
+def seed_of(random_state):
+    """The integer that `random_state` stands for: itself, 0 for None, or one drawn from a generator."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    raise ValueError(
+        f"random_state={random_state!r} is not allowed: give None, an integer >= 0, or a RandomState or Generator of "
+        "numpy.random"
+    )
+
+
+def solve(
+    problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=None, random_state=None, checkpoint=None
+):
     """Solves the problem to a relative duality gap of `tol`; returns a `Solution`.
 
     `solver` is "auto", a name or a `Solver`; `callback(record)` is called after each outer step with a dict of
     iteration, time, primal, dual and gap. `warm` is a `Solution` to begin from, made feasible for this problem.
+    `random_state` reaches the solvers that have such an option, unless theirs is given; `checkpoint` is a `Part`.
     """
     if not isinstance(solver, Solver):
         solver = best_for(problem) if solver == "auto" else Solver(solver)
@@ -80,5 +104,15 @@ def solve(problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=N
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
-    warm = None if warm is None else begin_from(warm, problem)
-    return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=callback, **solver.options)
+    options = dict(solver.options)
+    if "random_state" in solver.defaults():
+        options["random_state"] = seed_of(options.get("random_state", random_state))
+
+    def run(warm, state=None):
+        monitor = callback
+        if checkpoint is not None or hasattr(callback, "visited"):
+            monitor = Watch(callback, checkpoint, state)
+        warm = None if warm is None else begin_from(warm, problem)
+        return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
+
+    return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback)

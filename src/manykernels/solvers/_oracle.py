@@ -19,12 +19,21 @@ class Finished(Exception):
     """Ends a run: the gap is reached, or the steps are used up."""
 
 
+def check_store(problem, store):
+    """A ValueError where the bank does not keep its vectors in `store`."""
+    if store != "auto" and getattr(problem.bank, "store", "auto") != store:
+        raise ValueError(
+            f"store={store!r} is for kernels with explicit features, such as those of `strings`, and is chosen where "
+            "their bank is made: give it to the solver of an estimator, or to `banks.choice.explicit_bank`"
+        )
+
+
 class Run:
     """One fit: where it starts, its history, the best certified point, and when it stops."""
 
     def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
         self.problem, self.tol, self.max_iter = problem, tol, max_iter
-        self.monitor = monitor or (lambda record: None)
+        self.monitor, self.checkpoint = monitor or (lambda record: None), getattr(monitor, "part", None)
         self.kernels, self.n = problem.kernels, problem.bank.n
         self.bank, self.index = problem.bank, problem.kernels
         loss = problem.loss
@@ -60,6 +69,8 @@ class Run:
             if self.best is None:
                 raise
         self.finish()
+        if interrupted and self.checkpoint is not None:
+            self.leave()
         theta = np.zeros(self.problem.bank.M)
         theta[self.kernels] = self.best.pop("theta")
         return Solution(
@@ -132,6 +143,29 @@ class Run:
         }  # fmt: skip
         self.history.append(record)
         self.monitor(record)
+        if self.checkpoint is not None:
+            self.keep(theta, record)
+
+    def keep(self, theta, record):
+        """Offers the checkpoint a point to begin from again: the best one certified, or where the run is now."""
+        point = self.best if record["certified"] else {"theta": theta, "a": self.a, "b": self.b}
+        if point is not None:
+            self.checkpoint.offer(lambda: self.state(point))
+
+    def leave(self):
+        """Writes the best point after an interrupt."""
+        self.checkpoint.write({"state": self.state(self.best)})
+
+    def state(self, point):
+        """Where a warm start begins from."""
+        theta, last = np.zeros(self.problem.bank.M), self.history[-1]
+        theta[self.kernels] = point["theta"]
+        point = {"theta": theta, "a": point["a"], "b": point["b"]}
+        return {
+            "point": point | {name: last[name] for name in ("primal", "dual", "gap")},
+            "gap": last["gap"],
+            "time": last["time"],
+        }
 
 
 class Point(NamedTuple):

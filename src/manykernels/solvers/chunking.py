@@ -13,6 +13,8 @@ Q is not fixed: the free variables and those that violate form the working set, 
 the linear program alone makes the weights oscillate, so its minimum is only the lower bound, and the weights are the
 projection of the last ones on a level set of the cuts, as in `level`;
 the closed form is accelerated, unless accelerate=False, see `_ClosedForm`.
+With explicit features `store` says where their vectors are kept, and adding rows is linadd: Algorithms 3 and 4 of
+Sonnenburg et al. (2006), the look-ups shared among threads.
 """
 
 from contextlib import suppress
@@ -23,7 +25,7 @@ import numpy as np
 
 from ._cuts import cuts_for
 from ._machine import Machine
-from ._oracle import Finished, Run
+from ._oracle import Finished, Run, check_store
 from ._rows import rows_of
 
 NEEDS = ("value", "conjugate", "weights_from_norms", "start")
@@ -37,7 +39,8 @@ def refuse(problem):
         return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, size=None, accelerate=True):
+def solve(problem, tol, max_iter, warm=None, monitor=None, *, size=None, accelerate=True, store="auto"):
+    check_store(problem, store)
     if size is not None and not (isinstance(size, (int, np.integer)) and size >= 2):
         raise ValueError(f"size must be None or an integer of at least 2, the variables of a working set; got {size!r}")
     run = Interleaved(problem, tol, max_iter, warm, monitor, size)

@@ -8,20 +8,25 @@ in their a is solved with the kernel among them, and v takes in what changed (Al
 at any moment for nothing: in closed form during the first passes, then after each by cuts of J (see `_cuts`).
 The intercept is the multiplier of Σa = total (an augmented Lagrangian), not a penalised constant feature. Examples far
 from their margin rest. Before every gap a is moved onto Σa = total within its box and v is summed anew.
+
+A checkpoint is offered after every turn and within long passes, wherever v has just been summed anew: v is then a
+function of a, and a run that goes on from there makes the same steps to the last bit.
 """
 
-from itertools import count
+import time
 from numbers import Integral
 
 import numpy as np
 
 from ._cuts import cuts_for
 from ._machine import Machine
-from ._oracle import Point, Run
+from ._oracle import Point, Run, check_store
 
 NEEDS = ("value", "conjugate", "weights_from_norms", "start")
 EARLY = 4  # passes in which the weights follow in closed form
 MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
+STATE = ("theta", "turn", "at", "place", "added", "upper", "lower", "scale", "best", "history", "solves")
+VISITS = 2**21  # examples of a pass after which v is summed anew, so that it can be broken off there
 
 
 def refuse(problem):
@@ -31,7 +36,8 @@ def refuse(problem):
         return "it needs kernels with explicit features, such as strings.degree_kernels(20)"
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, size=128, random_state=0):
+def solve(problem, tol, max_iter, warm=None, monitor=None, *, size=128, random_state=0, store="auto"):
+    check_store(problem, store)
     if not (isinstance(size, Integral) and size >= 2):
         raise ValueError(f"size must be an integer >= 2, got {size!r}")
     return Coordinate(problem, tol, max_iter, warm, monitor, size, random_state).run(Coordinate.iterate)
@@ -47,20 +53,62 @@ class Coordinate(Run):
         smooth, simplex = problem.regularizer.smooth, problem.regularizer.simplex
         self.cuts = cuts_for(problem.regularizer) if smooth or simplex else None
         self.closed = not simplex
+        self.turn = self.at = self.place = 0  # the pass that is on, over which side, and how far it has come
+        self.added = []  # what the cuts were made of
+        self.visited, self.resumed = getattr(monitor, "visited", None), getattr(monitor, "state", None)
 
     def iterate(self):
-        parts = zip(self.problem.Y, self.problem.c, self.a, self.b, strict=True)
-        self.sides = [Side(self.problem, y, c, a, b) for y, c, a, b in parts]
-        for turn in count():
-            for side in self.sides:
-                self._pass(side, self.closed and (turn < EARLY or self.cuts is None))
+        sides = self._resume()
+        parts = zip(self.problem.Y, self.problem.c, self.a, self.b, sides, strict=True)
+        self.sides = [Side(self.problem, *part) for part in parts]
+        while True:
+            closed = self.closed and (self.turn < EARLY or self.cuts is None)
+            for side in self.sides[self.at :]:
+                self._pass(side, closed)
                 side.settle()
-            if turn % 4 == 0 or self._estimate() <= 1.2 * self.tol:
+                self.at, self.place = self.at + 1, 0
+            if self.turn % 4 == 0 or self._estimate() <= 1.2 * self.tol:
                 self._certify()
             if self.cuts is not None:
-                self._cut(turn >= EARLY or not self.closed)
+                self._cut(self.turn >= EARLY or not self.closed)
             for side in self.sides:
                 side.rest()
+            self.turn, self.at = self.turn + 1, 0
+            self._offer(self.rng.bit_generator.state)
+
+    def keep(self, *_):
+        """Within a turn there is nothing to go on from."""
+
+    leave = keep
+
+    def _offer(self, draw):
+        if self.checkpoint is not None:
+            self.checkpoint.offer(lambda: self._state(draw))
+
+    def _state(self, draw):
+        """All that `_resume` needs; `draw` is the generator before it drew the order of the pass that is on."""
+        return {
+            "a": np.array([side.a for side in self.sides]), "b": [side.b for side in self.sides],
+            "sides": [side.state() for side in self.sides],
+            "points": [] if self.cuts is None else self.cuts.points,
+            "witness": self.witness() if callable(self.witness) else self.witness,
+            "time": time.perf_counter() - self.started, "gap": self.gap, "draw": draw,
+            **{name: getattr(self, name) for name in STATE},
+        }  # fmt: skip
+
+    def _resume(self):
+        """Goes back to where the checkpoint was written; the states of the sides, None at the beginning."""
+        state, self.resumed = self.resumed, None
+        if state is None:
+            return [None] * len(self.a)
+        for name in (*STATE, "a", "b", "witness"):
+            setattr(self, name, state[name])
+        self.started = time.perf_counter() - state["time"]
+        self.rng.bit_generator.state = state["draw"]
+        for a, (q, value, constant, slack) in zip(state["points"], self.added, strict=True):
+            self.cuts.add(Point(None, a, q, value, constant, None, None, None))
+            self.cuts.minimum(slack)
+        return state["sides"]
 
     def full(self, theta):
         weights = np.zeros(self.problem.bank.M)
@@ -72,13 +120,21 @@ class Coordinate(Run):
         return np.maximum(np.sum([side.vectors.q for side in self.sides], axis=0)[self.kernels], 0.0)
 
     def _pass(self, side, closed):
+        draw, often = self.rng.bit_generator.state, max(1, VISITS // self.size)
         order, precision = self.rng.permutation(side.active), 0.1 * self.tol * self.scale / float(self.problem.c.sum())
-        for turn, start in enumerate(range(0, len(order), self.size)):
+        for start in range(self.place, len(order), self.size):
+            turn, last = start // self.size, start + self.size >= len(order)
             side.visit(order[start : start + self.size], self.full(self.theta), precision)
-            if closed and (turn % 8 == 7 or start + self.size >= len(order)):
+            if closed and (turn % 8 == 7 or last):
                 norms = self.theta * np.sqrt(self.q)
                 if norms.any():
                     self.theta = self.problem.regularizer.weights_from_norms(norms)
+            if self.visited is not None and turn % 8 == 7:
+                self.visited(start, len(order))
+            if turn % often == often - 1 and not last:
+                side.renew()
+                self.place = start + self.size
+                self._offer(draw)
 
     def _estimate(self):
         """The gap if the outputs were still those of the last visits, and the examples at rest had no loss."""
@@ -101,8 +157,9 @@ class Coordinate(Run):
         a, regularizer = np.array([side.a for side in self.sides]), self.problem.regularizer
         value = self.upper - regularizer.value(self.theta)
         constant = -float(np.sum(self.problem.conjugates(a)))
-        self.cuts.add(Point(self.theta, a, self.q, value, constant, None, None, None))
         slack = 0.05 * self.scale * max(self.gap, self.tol)
+        self.added.append((self.q, value, constant, slack))
+        self.cuts.add(Point(self.theta, a, self.q, value, constant, None, None, None))
         theta, lower = self.cuts.minimum(slack)
         self.bound(lower, self.cuts.dual_point())
         if step and regularizer.simplex:
@@ -114,7 +171,7 @@ class Coordinate(Run):
 class Side:
     """One output: its machine, a, v, b, and the examples that are visited."""
 
-    def __init__(self, problem, y, c, a, b):
+    def __init__(self, problem, y, c, a, b, state):
         self.machine = Machine(problem.loss, y, c, problem.intercept)
         self.bank, self.a, self.b = problem.bank, np.array(a), float(b)
         self.total = problem.loss.total
@@ -125,6 +182,15 @@ class Side:
         self.everyone = self.active = np.flatnonzero(c > 0)
         self.excess = float(self.a.sum()) - self.total
         self.turn = 0
+        if state is not None:
+            self.outputs, self.active = state["outputs"], np.flatnonzero(state["active"])
+            self.excess, self.turn = state["excess"], state["turn"]
+
+    def state(self):
+        """What does not follow from a and b."""
+        active = np.zeros(len(self.a), bool)
+        active[self.active] = True
+        return {"outputs": self.outputs, "active": active, "excess": self.excess, "turn": self.turn}
 
     def visit(self, rows, theta, precision):
         """Solves for the a of these examples with everything else held."""
@@ -154,7 +220,12 @@ class Side:
         if machine.intercept:
             a = machine.repair(self.a, self.total)
             self.a = machine.loss.start(machine.y, machine.c, True) if a is None else np.array(a)
-        self.excess, support = 0.0, np.flatnonzero(self.a)
+        self.excess = 0.0
+        self.renew()
+
+    def renew(self):
+        """Sums v anew: from here on it depends on a alone."""
+        support = np.flatnonzero(self.a)
         self.vectors.clear()
         self.vectors.add(support, np.zeros(len(support)), self.a[support])
 

@@ -1,8 +1,23 @@
 """Kernels on words at any place: occurrences of words compared through a table of them."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ._base import StringKernel, integer
+
+
+class Reading(NamedTuple):
+    """One way to read a word from a window of `span` letters: those at `places`, each moved on by `moves` (mod A).
+
+    Readings with the same `table` number speak of the same words.
+    """
+
+    places: Any
+    moves: Any
+    span: int
+    weight: float
+    table: int
 
 
 class WordKernel(StringKernel):
@@ -16,6 +31,11 @@ class WordKernel(StringKernel):
 
     def channels(self, size):
         raise NotImplementedError
+
+    def readings(self, size, positive=False):
+        """Σ_table ⟨φ, φ⟩ of these is the kernel, φ the numbers of words; `positive`: all with positive weight."""
+        channels = enumerate(self.channels(size))
+        return [Reading(places, (0,) * len(places), span, weight, c) for c, (places, span, weight) in channels]
 
     def windows(self, X):
         """(letters, begin, end): the codes of all sequences and where the part [start:stop] of each lies in them."""

@@ -4,7 +4,7 @@ from math import comb
 import numpy as np
 
 from ._base import fits, integer
-from ._words import WordKernel, window
+from ._words import Reading, WordKernel, window
 
 
 class Mismatch(WordKernel):
@@ -55,6 +55,26 @@ class Mismatch(WordKernel):
                         total += ways * comb(self.k - h, e) * (size - 1) ** e
         return total
 
+    def readings(self, size, positive=False):
+        if not positive:
+            return super().readings(size)
+        fits(self, size, self.k)
+        found = []
+        for changes in self._changes(size):
+            moves = np.zeros(self.k, np.int64)
+            moves[[place for place, _ in changes]] = [change for _, change in changes]
+            found.append(Reading(range(self.k), tuple(moves.tolist()), self.k, 1, 0))
+        return sorted(found, key=lambda reading: reading.moves)
+
+    def _changes(self, size):
+        """The ways to change at most m letters of a word: lists of (place, how far the letter moves on)."""
+        return [
+            list(zip(places, change, strict=True))
+            for far in range(self.m + 1)
+            for places in combinations(range(self.k), far)
+            for change in product(range(1, size), repeat=far)
+        ]
+
     def features(self, X):
         """φ_w(X): CSR (n, A^k), word w in column w, a number of base A."""
         from ..loops.words import neighbours
@@ -62,12 +82,7 @@ class Mismatch(WordKernel):
         X = self.encode(X)
         size, windows = X.alphabet.size, self.windows(X)
         fits(self, size, self.k)
-        patterns = [
-            list(zip(places, change, strict=True)) + [(-1, 0)] * (self.m - far)
-            for far in range(self.m + 1)
-            for places in combinations(range(self.k), far)
-            for change in product(range(1, size), repeat=far)
-        ]
+        patterns = [changes + [(-1, 0)] * (self.m - len(changes)) for changes in self._changes(size)]
         patterns = np.array(patterns, np.int64).reshape(len(patterns), self.m, 2)
         codes = self.codes(windows, range(self.k), self.k, size)
         near = np.full((codes.size, len(patterns)), -1)

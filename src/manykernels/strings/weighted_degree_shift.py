@@ -36,6 +36,13 @@ class WeightedDegreeShift(StringKernel):
         for s in range(min(self.shift, length - 1) + 1):
             yield s, degree_weights(self.d)[None] * (0.5 / (s + 1) if s else 1.0)
 
+    def shift_table(self, L):
+        """coef (S + 1, L, d): [s, l, k−1] weighs a word of k letters at l of one string, l + s of the other."""
+        self.check(L)
+        start, stop = positions(self, L)
+        place, k = np.arange(L)[:, None], np.arange(1, self.d + 1)
+        return np.array([w * ((start <= place) & (place + s + k <= stop)) for s, w in self._weights(stop - start)])
+
     def _window(self, X):
         return X if self.start is None and self.stop is None else X.window(self.start, self.stop)
 

@@ -1,0 +1,139 @@
+"""What banks/trie.py is made of: groups of kernels that share their stores, and the stores."""
+
+import numpy as np
+
+from .._threads import n_threads, run_blocks
+from .explicit import slices
+
+DIRECT = 2**12  # words in the table of the longest short words of a position, at most
+LANES = 4  # parts of the positions that can be changed side by side
+
+
+class Group:
+    """Kernels `which` of one view: their coefficients in `cells` (CSR, ((S + 1) L d, M)), and where words may begin.
+
+    share (n,): what each example's normalised features are, but for `factor` (M,), of its own; None for 1.
+    """
+
+    def __init__(self, view, alphabet, which, tables, share, factor, room):
+        import scipy.sparse as sp
+
+        self.view, self.alphabet, self.which, self.share = view, alphabet, np.array(which), share
+        self.factor = np.array(factor)
+        L = tables[0].shape[1]
+        self.shape = max(len(table) for table in tables), L, max(table.shape[2] for table in tables)
+        parts = [np.nonzero(table) for table in tables]
+        rows = np.concatenate([np.ravel_multi_index(part, self.shape) for part in parts])
+        values = np.concatenate([table[part] for table, part in zip(tables, parts, strict=True)])
+        columns = np.repeat(np.arange(len(tables)), [len(part[0]) for part in parts])
+        self.cells = sp.csr_array((values, (rows, columns)), shape=(np.prod(self.shape), len(tables)))
+        self.deep = letters((np.diff(self.cells.indptr) > 0).reshape(self.shape))
+        longest = self.deep.max(axis=0)
+        for s in range(1, len(self.deep)):
+            longest[s:] = np.maximum(longest[s:], self.deep[s, : L - s])
+        self.places = np.flatnonzero(longest)
+        self.longest = longest[self.places]
+        self.bits = max(1, (alphabet.size - 1).bit_length())  # of a letter
+        self.direct = self._direct(room)
+
+    def _direct(self, room):
+        """How many letters a word may have to keep its value in the table."""
+        direct = 1
+        while direct < self.shape[2] and 2 ** (self.bits * (direct + 1)) <= DIRECT:
+            if room is not None and len(self.places) * 12 * width(self.bits, direct + 1) > room:
+                break
+            direct += 1
+        return direct
+
+    def pack(self, X):
+        """words, known (n, L): see loops/trie."""
+        from ..loops import trie as loops
+
+        codes = X.codes()
+        words, known = np.empty(codes.shape, np.uint64), np.empty(codes.shape, np.int32)
+        loops.pack(codes, self.alphabet.size, self.bits, words, known)
+        return words, known
+
+    def of(self, rows):
+        return None if self.share is None else self.share[rows]
+
+    def weight(self, theta):
+        """Σ_m θ_m coef_m, (S + 1, L, d), θ that of all kernels."""
+        return (self.cells @ (theta[self.which] * self.factor**2)).reshape(self.shape)
+
+    def block(self, X, weight, n_jobs):
+        """Σ weight [s, l, k] · (common words of k + 1 letters at l and l ± s) of all pairs of these sequences."""
+        from ..loops.strings import add_degrees, add_positions, shift_planes
+        from ..strings._planes import across, planes
+
+        left = planes(X)
+        right, K, zero = across(left), np.zeros((1, len(X), len(X))), np.zeros(1)
+        moved = np.empty_like(right)
+        for s, table in enumerate(weight):
+            if not table.any():
+                continue
+            L, d = table.shape
+            even = np.all((table == table[0]) | (np.arange(L)[:, None] + np.arange(d) + s >= L))
+            for shift in {s, -s}:
+                shift_planes(right, shift, moved)
+                runs = np.cumsum(table if shift >= 0 else np.pad(table, ((s, 0), (0, 0)))[:L], axis=1)[:, :, None]
+
+                def part(low, even=even, runs=runs, table=table):
+                    if even:
+                        add_degrees(left[low], moved, table[:1], zero, K[:, low])
+                    else:
+                        add_positions(left[low], moved, runs, zero, K[:, low])
+
+                run_blocks(part, slices(len(X), n_threads(n_jobs)), n_jobs)
+        return K[0]
+
+
+class Store:
+    """The values of all words at some places: a table of short words, and nodes of longer ones (see loops/trie)."""
+
+    def __init__(self, group, lane):
+        self.group, part = group, slices(len(group.places), LANES)[lane]
+        self.places, self.longest = group.places[part], group.longest[part]
+        tail = self.longest.max(initial=0) - group.direct
+        self.new = len(self.places) * (1 + -(-tail // (64 // group.bits))) if tail > 0 else 0  # nodes for an example
+        self.table = np.zeros((len(self.places), width(group.bits, group.direct)))
+        self.first = np.zeros((len(self.places), 2 ** (group.bits * group.direct)), np.int32)
+        self.nodes, self.used = np.empty((1, 4)), 0
+
+    def clear(self):
+        self.table[:], self.first[:], self.used = 0, 0, 0
+
+    def _places(self):
+        nodes = self.nodes, self.nodes.view(np.uint64), self.nodes.view(np.int32)
+        return self.table, self.first, *nodes
+
+    def add(self, words, known, delta):
+        from ..loops import trie as loops
+
+        need = self.used + 1 + len(words) * self.new
+        if need > len(self.nodes):
+            nodes = np.empty((max(need, 3 * len(self.nodes) // 2), 4))
+            nodes[: self.used + 1] = self.nodes[: self.used + 1]
+            self.nodes = nodes
+        where = self.group.bits, self.group.direct, self.places, self.longest
+        self.used = loops.add(words, known, delta, *where, *self._places(), self.used)
+
+    def look_up(self, words, known, deep, weight, *entries):
+        """Σ weight · value for each example, or for every kernel where there are entries, (n, 1 or M)."""
+        from ..loops import trie as loops
+
+        out = np.zeros((len(words), len(self.group.which) if len(entries[1]) else 1))
+        where = self.group.bits, self.group.direct, self.places
+        loops.look_up(words, known, *where, *self._places(), deep, weight, *entries, out)
+        return out
+
+
+def letters(weight):
+    """How many letters the longest words that count have, (S + 1, L), from weights (S + 1, L, d)."""
+    found = weight != 0
+    return np.where(found.any(axis=2), weight.shape[2] - np.argmax(found[:, :, ::-1], axis=2), 0)
+
+
+def width(bits, direct):
+    """How many words of up to `direct` letters there are room for."""
+    return sum(2 ** (bits * k) for k in range(1, direct + 1))

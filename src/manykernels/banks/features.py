@@ -1,0 +1,172 @@
+"""Kernels with numeric features, dense or CSR: linear kernels on groups of columns, rank-one and random features.
+
+    k_m(x, x') = Σ_j φ_j(x) φ_j(x'),   j over the features of kernel m
+
+All features lie in one matrix F (n, D), those of kernel m side by side; v is one vector (D,).
+"""
+
+from copy import copy
+
+import numpy as np
+
+from ..kernels.linear import Linear
+from ._rows import as_rows
+from .explicit import ExplicitBank, Vectors, len_of
+
+WIDE = 10  # times as many features as examples (1,000 at least) are left to kernel matrices
+
+
+class FeatureBank(ExplicitBank):
+    """`rows` is F, and kernel m has its columns first[m] : first[m + 1]; for "spherical" they are divided by ‖φ_m(x)‖.
+
+    `kernels` has one view for each source of columns, where `cuts[m]` are those of kernel m (None: all).
+    """
+
+    @classmethod
+    def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
+        """The bank of a `KernelList`; None where a kernel has no features or they are too many, or a source is missing.
+
+        `memory_limit` bounds the bytes of F.
+        """
+        if not all(hasattr(kernel, "features") and not kernel.strings for kernel in kernels.kernels):
+            return None
+        bank = cls()
+        bank.kernels, bank.cuts = _by_source(kernels)
+        bank.names, bank.M, bank.n_jobs = list(kernels.names), kernels.M, n_jobs
+        bank.spherical = normalize == "spherical"
+        views = bank.kernels.views(X)
+        if any(view.present is not None for view in views):
+            return None
+        bank.n = len_of(views)
+        parts, widths = bank._parts(views)
+        entries = sum(part.nnz if hasattr(part, "nnz") else part.size for part in parts)
+        too_large = memory_limit is not None and 12 * entries > memory_limit
+        if too_large or entries > WIDE * bank.n * max(bank.n, 1000):
+            return None
+        bank.first = np.concatenate([[0], np.cumsum(widths)])
+        bank.rows = as_rows(parts, bank.first, bank.spherical)
+        bank.normalise(weights, normalize)
+        return bank
+
+    def _parts(self, views):
+        """The features as matrices side by side, and their number for each kernel."""
+        parts, widths = [], []
+        for start, stop in self._runs():
+            x = views[self.kernels.view_of[start]].X
+            if stop > start + 1:
+                widths += [len(cut) for cut in self.cuts[start:stop]]
+                parts.append(x[:, np.concatenate(self.cuts[start:stop])])
+            else:
+                cut, kernel = self.cuts[start], self.kernels.kernels[start]
+                parts.append(kernel.features(x if cut is None else x[:, cut]))
+                widths.append(parts[-1].shape[1])
+        return parts, widths
+
+    def _runs(self):
+        """(start, stop) of the kernels that are one cut of one source: thousands of Linear ones, or a single one."""
+        pairs = zip(self.kernels.kernels, self.cuts, strict=True)
+        plain = [isinstance(kernel, Linear) and cut is not None for kernel, cut in pairs]
+        kind = np.where(plain, self.kernels.view_of, -1 - np.arange(self.M))
+        ends = [*np.flatnonzero(np.diff(kind)) + 1, self.M]
+        return list(zip([0, *ends[:-1]], ends, strict=True))
+
+    def features(self, views):
+        """F of other examples, given by their views."""
+        return as_rows(self._parts(views)[0], self.first, self.spherical, self.rows.sparse)
+
+    def roots(self):
+        return None  # the features themselves are on the sphere
+
+    def mean_square(self, w):
+        return self.sums(self.rows.squares(w))
+
+    def square_mean(self, w):
+        return self.sums(self.rows.add(np.arange(self.n), w, self.n_jobs) ** 2)
+
+    def sums(self, values):
+        """Σ_j values_j over the features of each kernel, (M,)."""
+        return values if len(values) == self.M else np.add.reduceat(values, self.first[:-1])
+
+    def spread(self, theta):
+        """θ_m scale_m for every feature, (D,)."""
+        weight = np.asarray(theta) * self.scale
+        return weight if self.first[-1] == self.M else np.repeat(weight, np.diff(self.first))
+
+    def vectors(self):
+        return FeatureVectors(self)
+
+    def take(self, support):
+        bank = copy(self)
+        bank.rows, bank.n = self.rows.take(support), len(support)
+        return bank
+
+    def diagonals(self):
+        return np.ascontiguousarray((self.rows.own(self.first) * self.scale).T)
+
+    def block(self, rows, theta):
+        return self.rows.gram(rows, self.spread(theta), self.n_jobs)
+
+    def between(self, left, right, theta, left_root=None, right_root=None):
+        """Σ_m θ_m k_m of two lists of views, normalised; `right` None stands for the bank's own examples."""
+        others = self.rows if right is None else self.features(right)
+        return self.features(left).between(others, self.spread(theta), self.n_jobs)
+
+
+class FeatureVectors(Vectors):
+    """v_j = Σ_i a_i F_ij, (D,); the scales come in where it is read."""
+
+    def __init__(self, bank):
+        self.bank, self.v, self._q = bank, np.zeros(bank.first[-1]), np.zeros(bank.M)
+
+    @property
+    def q(self):
+        if self._q is None:
+            self._q = self.bank.sums(self.v**2) * self.bank.scale
+        return self._q
+
+    def clear(self):
+        self.v, self._q = np.zeros_like(self.v), np.zeros(self.bank.M)
+
+    def add(self, rows, before, delta):
+        self.v += self.bank.rows.add(rows, delta, self.bank.n_jobs)
+        self._q = None
+
+    def outputs(self, rows, theta, a):
+        return self.bank.rows.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
+
+    def parts(self, rows, a):
+        return self.bank.rows.parts(rows, self.v, self.bank.first) * self.bank.scale
+
+    def at(self, views, theta=None):
+        F, rows = self.bank.features(views), np.arange(len_of(views))
+        if theta is None:
+            return F.parts(rows, self.v, self.bank.first) * self.bank.scale
+        return F.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
+
+
+def _by_source(kernels):
+    """(the list with one view for each source, [the columns of each kernel there, None for all]).
+
+    Kernels that see all of a source keep a view of their own: new data are cut by name where columns have names.
+    """
+    found, sources = copy(kernels), {}
+    for v, (name, columns, _) in enumerate(kernels._keys):
+        sources.setdefault((name, columns is None, bool(kernels._zero[v])), []).append(v)
+    found._keys, place, source_of = [], [None] * len(kernels._keys), np.empty(len(kernels._keys), int)
+    for number, ((name, whole, _), members) in enumerate(sources.items()):
+        source_of[members] = number
+        if whole:
+            found._keys.append((name, None, None))
+            continue
+        columns = [kernels._keys[v][1] for v in members]
+        union, at = np.unique(np.concatenate(columns), return_inverse=True)
+        for v, cut in zip(members, np.split(at, np.cumsum([len(c) for c in columns])[:-1]), strict=True):
+            place[v] = cut
+        named = {}
+        for v in members:
+            named.update(zip(kernels._keys[v][1].tolist(), kernels._keys[v][2] or (), strict=False))
+        found._keys.append((name, union, [named[c] for c in union.tolist()] if named else None))
+    found._zero = np.array([zero for _, _, zero in sources])
+    found._raw, found._encodings = np.zeros(len(sources), bool), [None] * len(sources)
+    found.view_of = source_of[kernels.view_of]
+    return found, [place[v] for v in kernels.view_of]

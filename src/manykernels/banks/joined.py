@@ -1,0 +1,83 @@
+"""Several explicit banks of the same examples as one, for lists that mix kernels of different kinds."""
+
+import numpy as np
+
+from ._base import Cross
+from .explicit import ExplicitBank, Vectors
+
+
+class JoinedBank(ExplicitBank):
+    """`parts` are banks, `which` (list of index arrays) the places of their kernels in the list of all."""
+
+    def __init__(self, kernels, parts, which):
+        self.kernels, self.parts, self.which = kernels, parts, which
+        self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
+        self.scale, self.usable = self._gather("scale"), self._gather("usable")
+
+    def _gather(self, name):
+        return joined([getattr(part, name) for part in self.parts], self.which)
+
+    def diagonals(self):
+        return joined([part.diagonals().T for part in self.parts], self.which).T
+
+    def vectors(self):
+        return JoinedVectors(self)
+
+    def block(self, rows, theta):
+        return sum(part.block(rows, theta[own]) for part, own in zip(self.parts, self.which, strict=True))
+
+    def cross(self, support):
+        return JoinedCross(self.kernels, [part.cross(support) for part in self.parts], self.which)
+
+
+class JoinedVectors(Vectors):
+    def __init__(self, bank):
+        self.which, self.members = bank.which, [part.vectors() for part in bank.parts]
+
+    @property
+    def q(self):
+        return joined([member.q for member in self.members], self.which)
+
+    def clear(self):
+        for member in self.members:
+            member.clear()
+
+    def add(self, rows, before, delta):
+        for member in self.members:
+            member.add(rows, before, delta)
+
+    def outputs(self, rows, theta, a):
+        pairs = zip(self.members, self.which, strict=True)
+        return sum(member.outputs(rows, theta[own], a) for member, own in pairs if theta[own].any()) + np.zeros(
+            len(rows)
+        )
+
+    def parts(self, rows, a):
+        return joined([member.parts(rows, a) for member in self.members], self.which)
+
+
+class JoinedCross(Cross):
+    def __init__(self, kernel_list, members, which):
+        self.kernel_list, self.members, self.which = kernel_list, members, which
+
+    def _sum(self, method, theta, *args):
+        pairs = zip(self.members, self.which, strict=True)
+        return sum(getattr(member, method)(*args, theta[..., own]) for member, own in pairs)
+
+    def combined(self, X, theta):
+        return self._sum("combined", theta, X)
+
+    def decision(self, X, A, theta):
+        return self._sum("decision", theta, X, A)
+
+    def parts(self, X, A, theta):
+        pairs = zip(self.members, self.which, strict=True)
+        return joined([member.parts(X, A, theta[..., own]) for member, own in pairs], self.which)
+
+    def gram(self, X, Y=None, theta=None):
+        return self._sum("gram", theta, X, Y)
+
+
+def joined(parts, which):
+    """Arrays whose last axis speaks of kernels `which`, as one of all kernels."""
+    return np.concatenate(parts, axis=-1)[..., np.argsort(np.concatenate(which))]

@@ -1,0 +1,188 @@
+"""Kernels of words at their positions, with or without shifts, as explicit features in tries with shared prefixes.
+
+    k_m(x, y) = Σ_{l, p} Σ_k coef_m[|p − l|, min(p, l), k−1] · [x[p:p+k] = y[l:l+k]]
+
+Any list of Degree, WeightedDegree and WeightedDegreeShift. Linadd (Sonnenburg et al. 2006, sections 3.2 and 3.3): one
+store for each position l holds v[l][word] = Σ_i a_i [x_i[l:l+|word|] = word], without coefficients, so that all
+kernels share it; a look-up of x walks down the stores of l − S … l + S with its word at l. Only words of examples that
+were added since the last clear have a place: memory follows the support. Beside the print: words of a few letters
+stand in a table, runs without a branch are one node, and shifts are served at look-up, not by adding a word 2 S + 1
+times.
+"""
+
+from copy import copy
+
+import numpy as np
+
+from .._threads import run_blocks
+from ..kernels.normalize import inverse_root
+from ..strings._base import check_alike, check_length
+from ._trie import LANES, Group, Store, letters
+from .explicit import ExplicitBank, Vectors, diagonals, len_of
+
+ROWS = 4096  # examples at a time
+NONE = np.empty(0, np.int32)
+
+
+class TrieBank(ExplicitBank):
+    """`shared` are `Group`s: kernels of one view whose features share their stores."""
+
+    def __init__(self, kernels, X, tables, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
+        self.kernels, self.views, self.names, self.n_jobs = kernels, kernels.views(X), list(kernels.names), n_jobs
+        self.n, self.M, self.dtype = len_of(self.views), kernels.M, np.dtype(np.float64)
+        self.own = self._sizes(tables)
+        self.root = inverse_root(self.own) if normalize == "spherical" else None
+        self.shared = self._group(tables, memory_limit)
+        self.normalise(weights, normalize)
+
+    @classmethod
+    def from_list(cls, kernels, X, **options):
+        """The bank of a `KernelList`; None where a kernel is not of this kind."""
+        views, tables = kernels.views(X), []
+        for kernel, view in zip(kernels.kernels, kernels.view_of, strict=True):
+            if hasattr(kernel, "degree_table"):
+                tables.append(kernel.degree_table(views[view].X.length)[None])
+            elif hasattr(kernel, "shift_table"):
+                tables.append(kernel.shift_table(views[view].X.length))
+            else:
+                return None
+        return cls(kernels, X, tables, **options)
+
+    def _sizes(self, tables):
+        """k_m(x_i, x_i): without shifts and unknown letters that of all words."""
+        own = np.empty((self.n, self.M))
+        for m, (kernel, view) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
+            X = self.views[view].X
+            own[:, m] = tables[m].sum() if len(tables[m]) == 1 and X.bits == 2 else kernel.diag(X)
+        return own
+
+    def _group(self, tables, memory_limit):
+        """Kernels of one view whose roots, if any, are in proportion."""
+        members = {}
+        for m, view in enumerate(self.kernels.view_of):
+            share, factor = None, 1.0
+            if self.root is not None:
+                factor = self.root[:, m].max() or 1.0
+                share = self.root[:, m] / factor
+            key = view, None if share is None else share.tobytes()
+            members.setdefault(key, (share, [], []))
+            members[key][1].append(m)
+            members[key][2].append(factor)
+        room = None if memory_limit is None else memory_limit // (4 * len(members))
+        return [
+            Group(view, self.views[view].X.alphabet, which, [tables[m] for m in which], share, factors, room)
+            for (view, _), (share, which, factors) in members.items()
+        ]
+
+    def square_mean(self, w):
+        def squares(lane):
+            vectors = TrieVectors(self, [lane])
+            vectors.add(np.arange(self.n), np.zeros(self.n), w)
+            return vectors.q
+
+        return np.sum(run_blocks(squares, range(LANES), self.n_jobs), axis=0)  # all words of all examples are too many
+
+    def vectors(self):
+        return TrieVectors(self)
+
+    def take(self, support):
+        part = copy(self)
+        part.views = [view._replace(X=view.X[support].compact(), present=None) for view in self.views]
+        part.n, part.own = len_of(part.views), self.own[support]
+        part.root = None if self.root is None else self.root[support]
+        part.shared = [copy(group) for group in self.shared]
+        for group in part.shared:
+            group.share = None if group.share is None else group.share[support]
+        return part
+
+    def block(self, rows, theta):
+        K = np.zeros((len(rows), len(rows)))
+        for group in self.shared:
+            weight = group.weight(theta * self.scale)
+            if weight.any():
+                found, share = group.block(self.views[group.view].X[rows], weight, self.n_jobs), group.of(rows)
+                K += found if share is None else found * share[:, None] * share
+        return K
+
+
+class TrieVectors(Vectors):
+    """A row of stores for each group of kernels; `lanes` are those of its places that count."""
+
+    def __init__(self, bank, lanes=range(LANES)):
+        self.bank, self.q, self.zero = bank, np.zeros(bank.M), True
+        self.stores = [[Store(group, lane) for lane in lanes] for group in bank.shared]
+
+    def clear(self):
+        self.q, self.zero = np.zeros(self.bank.M), True
+        for stores in self.stores:
+            for store in stores:
+                store.clear()
+
+    def add(self, rows, before, delta):
+        """q_m grows by δ'(parts before + parts after) = 2 δ'(parts half-way); from zero it is δ'(parts after)."""
+        keep = np.flatnonzero(delta)
+        if not len(keep):
+            return
+        rows, delta = np.asarray(rows)[keep], np.asarray(delta, dtype=float)[keep]
+        if self.zero:
+            self._add(rows, delta)
+            self.q, self.zero = delta @ self.parts(rows, None), False
+        else:
+            self._add(rows, 0.5 * delta)
+            self.q += 2 * (delta @ self.parts(rows, None))
+            self._add(rows, 0.5 * delta)
+
+    def _add(self, rows, delta):
+        bank = self.bank
+        for group, stores in zip(bank.shared, self.stores, strict=True):
+            X, share = bank.views[group.view].X, group.of(rows)
+            step = delta if share is None else delta * share
+            for start in range(0, len(rows), ROWS):
+                what = *group.pack(X[rows[start : start + ROWS]]), step[start : start + ROWS]
+                run_blocks(lambda store, what=what: store.add(*what), stores, bank.n_jobs)
+
+    def outputs(self, rows, theta, a):
+        out = np.zeros(len(rows))
+        for group, stores in zip(self.bank.shared, self.stores, strict=True):
+            X, share = self.bank.views[group.view].X[rows], group.of(rows)
+            found = self._look_up(group, stores, X, group.weight(theta * self.bank.scale))[:, 0]
+            out += found if share is None else found * share
+        return out
+
+    def parts(self, rows, a):
+        out = np.empty((len(rows), self.bank.M))
+        for group, stores in zip(self.bank.shared, self.stores, strict=True):
+            X, share = self.bank.views[group.view].X[rows], group.of(rows)
+            found = self._look_up(group, stores, X) * (self.bank.scale[group.which] * group.factor**2)
+            out[:, group.which] = found if share is None else found * share[:, None]
+        return out
+
+    def at(self, views, theta=None):
+        bank, folded = self.bank, theta is not None and self.bank.root is None
+        out = np.zeros(len_of(views) if folded else (len_of(views), bank.M))
+        for group, stores in zip(bank.shared, self.stores, strict=True):
+            X = views[group.view].X
+            check_alike(X.alphabet, group.alphabet)
+            check_length(X, group.shape[1])
+            if folded:
+                out += self._look_up(group, stores, X, group.weight(theta * bank.scale))[:, 0]
+            else:
+                out[:, group.which] = self._look_up(group, stores, X) * (bank.scale[group.which] * group.factor)
+        if bank.root is not None:
+            out *= inverse_root(diagonals(bank.kernels, views))
+        return out if folded or theta is None else out @ theta
+
+    def _look_up(self, group, stores, X, weight=None):
+        """What the words of X meet: Σ weight · value, (n, 1), or without weight the sum of every kernel, (n, M)."""
+        if weight is None and len(group.which) == 1:
+            weight = group.cells.toarray().reshape(group.shape)
+        if weight is None:
+            how = group.deep, np.zeros(group.shape), group.cells.indptr, group.cells.indices, group.cells.data
+        else:
+            how = letters(weight), weight, NONE, NONE, np.empty(0)
+        found = []
+        for start in range(0, max(len(X), 1), ROWS):
+            what = *group.pack(X[start : start + ROWS]), *how
+            parts = run_blocks(lambda store, what=what: store.look_up(*what), stores, self.bank.n_jobs)
+            found.append(np.sum(parts, axis=0))
+        return np.concatenate(found)

@@ -1,0 +1,127 @@
+"""What a fitted model of positional words is made of: its kernels' tables, its support sequences, its weights.
+
+s(x) = Σ_i a_i Σ_{l,k} weight[l, k−1] [x_i[l:l+k] = x[l:l+k]] is its decision, the intercept apart, or a sum of such
+pieces: one more for each shift of a kernel with shifts, with x_i moved.
+"""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..strings._base import positions
+from ..strings.weighted_degree import degree_weights
+from ..strings.weighted_degree_shift import WeightedDegreeShift
+
+
+def positional(model, shifts=False):
+    """(kernels, L) of a fitted model whose kernels all count common words at the same place, else a ValueError.
+
+    With `shifts` also those that count them nearby.
+    """
+    check_is_fitted(model)
+    cross = model._cross
+    listed = getattr(cross, "kernel_list", None) or getattr(cross, "kernels", None)
+    kernels = [] if listed is None else listed.kernels
+    fit = [hasattr(kernel, "degree_table") or shifts and isinstance(kernel, WeightedDegreeShift) for kernel in kernels]
+    if not kernels or not all(fit) or listed.tasks is not None or len(set(listed.view_of)) > 1:
+        others = [name for name, good in zip(model.kernel_names_, fit, strict=False) if not good]
+        what = ", ".join(map(repr, others[:3])) if others else "precomputed kernels, several tasks or several columns"
+        known = "Degree, WeightedDegree or WeightedDegreeShift" if shifts else "Degree or WeightedDegree"
+        raise ValueError(
+            f"model has {what}; this reads models whose kernels are all {known}, on one column, such as "
+            "strings.position_kernels, degree_kernels or degree_position_kernels."
+        )
+    return kernels, _support(cross)[0].shape[1]
+
+
+def words(model, label=None):
+    """([(codes (n, L) of the support, a (n,), weight (L, d))], alphabet): the output for the class `label`."""
+    positional(model, shifts=True)
+    row = _row(model, label)
+    theta = np.atleast_2d(model.kernel_weights_)
+    theta = theta[row if len(theta) > 1 else 0]
+    return _pieces(model._cross, model.dual_coef_[row], theta), _support(model._cross)[1]
+
+
+def _support(cross):
+    """(codes (n, L) int16, alphabet) of the support sequences: unknown letters have the code A."""
+    if hasattr(cross, "members"):
+        return _support(cross.members[0])
+    if hasattr(cross, "tiles"):
+        group, side = cross.tiles.groups[0], cross.sides[0]
+        if group.pairs.kind == "walk":
+            return _codes(side.x, group.pairs.length, group.pairs.alphabet.size), group.pairs.alphabet
+        sequences = side.x
+    else:
+        sequences = cross.sequences if hasattr(cross, "sequences") else cross.bank.views[0].X
+    return sequences.codes().astype(np.int16), sequences.alphabet
+
+
+def _pieces(cross, a, theta):
+    """The pieces of `words` by kernel weights theta (M,), from what each kind of bank keeps for predictions."""
+    if hasattr(cross, "members"):
+        pairs = zip(cross.members, cross.which, strict=True)
+        return [piece for member, own in pairs for piece in _pieces(member, a, theta[own])]
+    codes, alphabet = _support(cross)
+    if hasattr(cross, "coef"):
+        return [(codes, a, cross.coef * theta[cross.kern])]
+    if hasattr(cross, "tiles"):
+        scale = cross.tiles.scale.copy()
+        for group, side in zip(cross.tiles.groups, cross.sides, strict=True):
+            scale[group.members] *= _factors(side.factor)
+    else:
+        root = getattr(cross.bank, "root", None)
+        scale = cross.bank.scale * _factors(None if root is None else root.T)
+    L, pieces, weight = codes.shape[1], [], np.zeros((codes.shape[1], 0))
+    for kernel, value in zip(cross.kernel_list.kernels, theta * scale, strict=True):
+        if hasattr(kernel, "degree_table"):
+            table = kernel.degree_table(L)
+            weight = np.pad(weight, ((0, 0), (0, max(0, table.shape[1] - weight.shape[1]))))
+            weight[:, : table.shape[1]] += value * table
+        else:
+            pieces += [(moved, a, value * table) for moved, table in _shifted(kernel, codes, alphabet.size)]
+    return [(codes, a, weight), *pieces] if weight.size else pieces
+
+
+def _row(model, label):
+    """Which row of dual_coef_ speaks for a class."""
+    rows, classes = len(model.dual_coef_), list(getattr(model, "classes_", []))
+    if rows == 1 and (label is None or len(classes) == 2 and label == classes[1]):
+        return 0
+    if rows == 1 or label not in classes:
+        cure = f"one of {classes}" if rows > 1 else f"{classes[1]!r} or None" if classes else "None"
+        raise ValueError(f"label={label!r}: give {cure}, what this model has an output for")
+    return classes.index(label)
+
+
+def _factors(factor):
+    """The product of the factors (members, n) of two sequences: one number where all letters are known."""
+    if factor is None:
+        return 1.0
+    if not np.allclose(factor, factor[:, :1], rtol=1e-6, atol=0):
+        raise ValueError(
+            'model has normalize="spherical" with shifts or unknown letters, or missing sequences: its decision is no '
+            'sum over words; fit it with normalize="multiplicative" on whole sequences.'
+        )
+    return factor[:, 0] ** 2
+
+
+def _shifted(kernel, codes, unknown):
+    """(codes of the support moved by s, weight) for each shift s of a WeightedDegreeShift kernel."""
+    L = codes.shape[1]
+    start, stop = positions(kernel, L)
+    place, k = np.arange(L)[:, None], np.arange(1, kernel.d + 1)
+    weight = degree_weights(kernel.d) * ((start <= place) & (place + k <= stop))
+    most = min(kernel.shift, stop - start - 1)
+    for s in range(-most, most + 1):
+        moved, low, high = np.full_like(codes, unknown), max(start, start - s), min(stop, stop - s)
+        moved[:, low:high] = codes[:, low + s : high + s]
+        yield moved, weight * (0.5 / (abs(s) + 1) if s else 1.0)
+
+
+def _codes(planes, L, unknown):
+    """The codes (n, L) that `strings._planes.planes` took apart."""
+    bits = np.unpackbits(np.ascontiguousarray(planes).astype("<u8").view(np.uint8), axis=2, bitorder="little")
+    codes = np.zeros((len(bits), L), np.int16)
+    for b in range(bits.shape[1] - 1):
+        codes |= bits[:, b, :L].astype(np.int16) << b
+    return np.where(bits[:, -1, :L] > 0, codes, np.int16(unknown))

@@ -1,0 +1,123 @@
+"""Models of sequences as pictures; matplotlib is imported on first use."""
+
+import numpy as np
+
+from .sequences import position_weights
+
+COLOURS = {"A": "#2a9d3a", "C": "#2b6cb0", "G": "#e09f1f", "T": "#c0392b", "U": "#c0392b"}
+INK, BAND, PLANTED = "#1f3b57", "#9db8d3", "#d1495b"
+
+
+def plot_positions(model, boot=None, information=None, ax=None, origin=0):
+    """The share of the kernel weights by letter; returns the axes.
+
+    boot: weights of `bootstrap_weights`, drawn as the band between their 5 % and 95 % quantiles.
+    information (L,): what is known of the positions, in bits, on an axis of its own.  origin: the position called 0.
+    """
+    ax = _axes(ax, (9, 3))
+    share = _mean(position_weights(model).letters)
+    x = np.arange(len(share)) - origin
+    if boot is not None:
+        boot = np.asarray(boot).reshape(len(boot), -1, np.shape(boot)[-1]).mean(axis=1)
+        low, high = np.quantile(position_weights(model, boot).letters, [0.05, 0.95], axis=0)
+        ax.fill_between(x, 100 * low, 100 * high, color=BAND, lw=0, label="bootstrap, 5 % to 95 %", step="mid")
+    ax.step(x, 100 * share, where="mid", color=INK, lw=1.4, label="learned weight")
+    ax.set(xlabel="position", ylabel="share of the weights in %", xlim=(x[0] - 0.5, x[-1] + 0.5))
+    ax.set_ylim(bottom=0)
+    lines, labels = ax.get_legend_handles_labels()
+    if information is not None:
+        other = ax.twinx()
+        lines += other.plot(x, information, ".", color=PLANTED, ms=4, label="information")
+        labels.append("information")
+        other.set_ylim(bottom=0)
+        other.set_ylabel("information in bits", color=PLANTED)
+        other.tick_params(axis="y", colors=PLANTED)
+        other.spines["top"].set_visible(False)
+    ax.legend(lines, labels, frameon=False, loc="upper left")
+    return ax
+
+
+def plot_poim(poim, ax=None, origin=0, top=16):
+    """Q(z, p) of a `POIM` as a heat map, positions × the `top` words that matter most somewhere; returns the axes.
+
+    A list of POIMs is drawn as the curves max_z |Q(z, p)|, one for each k.
+    """
+    if isinstance(poim, list):
+        return _curves(poim, _axes(ax, (9, 3)), origin)
+    Q, words = poim.values, np.array(poim.words)
+    rows = np.sort(np.argsort(-np.abs(Q).max(axis=0), kind="stable")[:top])
+    ax = _axes(ax, (9, 0.9 + 0.2 * len(rows)))
+    most = np.abs(Q).max() or 1.0
+    extent = (-0.5 - origin, len(Q) - 0.5 - origin, len(rows) - 0.5, -0.5)
+    options = dict(aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most, interpolation="nearest")
+    image = ax.imshow(Q[:, rows].T, extent=extent, **options)
+    ax.set_yticks(range(len(rows)), words[rows], family="monospace")
+    ax.set_xlabel("position" if poim.k == 1 else "position of the first letter")
+    ax.figure.colorbar(image, ax=ax, label="change of the decision", pad=0.01)
+    return ax
+
+
+def plot_logo(poim, ax=None, origin=0, start=None, stop=None):
+    """Letters as high as they move the decision, from a `POIM` of k = 1: up towards the class, down away from it.
+
+    start and stop cut the positions, counted as in the POIM; returns the axes.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    if poim.k != 1:
+        raise ValueError(f"poim has k={poim.k}: a logo shows single letters; give poim(model, 1)")
+    start, stop, _ = slice(start, stop).indices(len(poim.values))
+    Q = poim.values[start:stop]
+    ax = _axes(ax, (9, 2.8))
+    glyphs = {letter: TextPath((0, 0), letter, size=1, prop={"weight": "bold"}) for letter in poim.letters}
+
+    def draw(letter, x, low, height):
+        box = glyphs[letter].get_extents()
+        move = Affine2D().translate(-box.x0, -box.y0).scale(0.92 / box.width, height / box.height)
+        path = Path(glyphs[letter].vertices, glyphs[letter].codes)
+        colour = COLOURS.get(letter, "#444444")
+        ax.add_patch(PathPatch(path.transformed(move.translate(x - 0.46, low)), fc=colour, lw=0))
+
+    for x, row in enumerate(Q, start - origin):
+        for sign in (1, -1):
+            level = 0.0
+            for z in sorted(np.flatnonzero(sign * row > 0), key=lambda z: abs(row[z])):
+                draw(poim.letters[z], x, min(level, level + row[z]), abs(row[z]))
+                level += row[z]
+    up, down = (np.where(sign * Q > 0, Q, 0).sum(axis=1) for sign in (1, -1))
+    ax.set(xlim=(start - origin - 0.6, stop - origin - 0.4), ylim=(1.08 * down.min(), 1.08 * up.max()))
+    ax.axhline(0, color="black", lw=0.8)
+    ax.set(xlabel="position", ylabel="change of the decision")
+    return ax
+
+
+def _curves(poims, ax, origin):
+    import matplotlib
+
+    shades = matplotlib.colormaps["viridis"](np.linspace(0.85, 0.1, len(poims)))
+    for poim, shade in zip(poims, shades, strict=True):
+        x = np.arange(len(poim.values)) + (poim.k - 1) / 2 - origin
+        ax.plot(x, poim.importance, color=shade, lw=1.3, label=f"k = {poim.k}")
+    length = len(poims[0].values) + poims[0].k - 1
+    ax.set(xlabel="position of the word's middle", ylabel="largest change of the decision")
+    ax.set_xlim(-0.5 - origin, length - 0.5 - origin)
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False, loc="upper left")
+    return ax
+
+
+def _mean(values):
+    """Over the classes, where there are several."""
+    return values if values.ndim == 1 else values.mean(axis=0)
+
+
+def _axes(ax, size):
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    ax.spines["top"].set_visible(False)
+    return ax

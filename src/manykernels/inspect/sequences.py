@@ -1,0 +1,56 @@
+"""Which positions and which word lengths carry a model of sequences: the weights of its kernels, laid out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._support import positional
+
+
+@dataclass(frozen=True)
+class PositionWeights:
+    """shares (…, d, L) of the kernel weights, sum 1: [k − 1, l] is that of the words of k letters that start at l."""
+
+    shares: np.ndarray
+
+    @property
+    def degrees(self):
+        """By the length of the words, (…, d)."""
+        return self.shares.sum(axis=-1)
+
+    @property
+    def starts(self):
+        """By the position at which words start, (…, L)."""
+        return self.shares.sum(axis=-2)
+
+    @property
+    def letters(self):
+        """By letter, (…, L): the share of a word goes to its letters in equal parts."""
+        d, L = self.shares.shape[-2:]
+        out = np.zeros(self.starts.shape)
+        for k in range(1, d + 1):
+            for s in range(min(k, L)):
+                out[..., s:] += self.shares[..., k - 1, : L - s] / k
+        return out
+
+
+def position_weights(model, weights=None):
+    """The shares θ_m / Σθ of a fitted model by word length and position, as `PositionWeights`.
+
+    The share of a kernel is spread over the words it counts as its own coefficients are: for a list of one kernel per
+    degree, position or both that is where the weights were learned, and the rest is the fixed shape of the kernel.
+    At p = 1 the shares are those of the norms, ‖f_m‖ / Σ‖f‖; at p = ∞ all θ are equal, and `poim` tells more.
+    weights: (…, M) to lay out instead of those of the model, such as those of `bootstrap_weights`.
+    Sonnenburg et al. (2006), section 4.1.3.
+    """
+    kernels, L = positional(model)
+    theta = np.asarray(model.kernel_weights_ if weights is None else weights, dtype=float)
+    if theta.shape[-1] != len(kernels):
+        raise ValueError(f"weights has shape {theta.shape}, but the model has {len(kernels)} kernels in the last axis")
+    total = theta.sum(axis=-1, keepdims=True)
+    theta = np.divide(theta, total, out=np.zeros_like(theta), where=total > 0)
+    shares = np.zeros((*theta.shape[:-1], max(kernel.words[-1] for kernel in kernels), L))
+    for m, kernel in enumerate(kernels):
+        table = kernel.degree_table(L).T
+        shares[..., : len(table), :] += theta[..., m, None, None] * table / max(table.sum(), 1e-300)
+    return PositionWeights(shares)

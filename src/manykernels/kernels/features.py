@@ -1,0 +1,44 @@
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from ._base import Kernel
+
+
+class Features(Kernel):
+    """k(x, y) = ⟨φ(x), φ(y)⟩, φ the transform of a copy of `transformer` that is fitted on the training data.
+
+    Any scikit-learn transformer with numbers in and out: random features such as RBFSampler, Nystroem or
+    PolynomialCountSketch, weightings such as TfidfTransformer, a pipeline of them. Give it a random_state that is a
+    number, so that a fit repeats.
+    """
+
+    def __init__(self, transformer):
+        self.transformer = transformer
+
+    def resolve(self, X):
+        if hasattr(self, "fitted_"):
+            return self
+        if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
+            raise ValueError(
+                f"transformer={self.transformer!r} of Features must have fit and transform, such as "
+                "RBFSampler(gamma=0.1, random_state=0)."
+            )
+        kernel = Features(self.transformer)
+        kernel.fitted_ = clone(self.transformer).fit(X)
+        return kernel
+
+    def features(self, X):
+        """φ(x), (n, D), an array or CSR; fitted on X itself where there was no training data before."""
+        F = self.resolve(X).fitted_.transform(X)
+        return F.tocsr() if sp.issparse(F) else np.asarray(F, dtype=np.float64)
+
+    def __call__(self, X, Y=None):
+        kernel = self.resolve(X)
+        F = kernel.features(X)
+        K = F @ (F if Y is None else kernel.features(Y)).T
+        return K.toarray() if sp.issparse(K) else K
+
+    def diag(self, X):
+        F = self.features(X)
+        return np.asarray(F.multiply(F).sum(axis=1)).ravel() if sp.issparse(F) else np.einsum("ij,ij->i", F, F)

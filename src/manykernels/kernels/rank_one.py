@@ -1,0 +1,25 @@
+from ._list import KernelSpec
+from .linear import Linear
+
+
+def rank_one_kernels(columns, view=None):
+    """k_j(x, y) = x_j y_j, one `Linear` kernel for each column.
+
+    `columns` is the data themselves, a fitted vectorizer (get_feature_names_out), a list of names, column after
+    column, or a number of columns; kernels take the names of the columns where these have names. `view` is the view
+    of X that holds them, where X is a dict.
+    """
+    names, width = None, columns
+    if hasattr(columns, "get_feature_names_out"):
+        names = columns.get_feature_names_out()
+    elif hasattr(columns, "columns"):
+        names = columns.columns
+    elif hasattr(columns, "shape"):
+        width = columns.shape[1]
+    elif not hasattr(columns, "__index__"):
+        names = columns
+    names = [None] * int(width) if names is None else [str(name) for name in names]
+    if not names:
+        raise ValueError(f"columns={columns!r} has no column: give data, names or a number of columns.")
+    kernel = Linear()
+    return [KernelSpec(name, kernel, [j] if view is None else (view, [j])) for j, name in enumerate(names)]

@@ -1,0 +1,302 @@
+"""Words of strings as explicit features: clear, add and look-up of linadd, the loops of banks/words.py.
+
+A channel is one way to read a word from a string, and says where the values of its words lie: `kind` MAP, at
+first + word; SORTED, where binary search finds the word in words[low:high]; HASH, at a random place of 2^(64 − shift)
+with a random sign. Words with an unknown letter have the code −1 and no place.
+"""
+
+import numpy as np
+from numba import njit
+
+from . import OPTIONS
+
+MAP, SORTED = range(2)  # HASH is what remains
+WORK = 2**17  # codes held at a time, so that they stay in cache beside the values of a channel
+
+
+@njit(**OPTIONS)
+def unpack(data, start, length, bits, size, out):
+    """The codes of one packed sequence; whether all are known."""
+    known = True
+    if bits == 8:
+        for j in range(length):
+            out[j] = data[start + j]
+    elif bits == 4:
+        for j in range(length):
+            out[j] = (data[start + (j >> 1)] >> ((j & 1) << 2)) & 15
+    else:
+        for j in range(length):
+            out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
+    if bits > 2 or size < 4:
+        for j in range(length):
+            known &= out[j] < size
+    return known
+
+
+@njit(**OPTIONS)
+def clip(bound, length):
+    """A bound as a slice takes it."""
+    return min(max(bound + length if bound < 0 else bound, 0), length)
+
+
+@njit(**OPTIONS)
+def room(lengths, rows, k, most, least):
+    """letters, counts, known and codes for `most` rows at a time, as few as `least` where cache asks for it."""
+    longest = 1
+    for r in range(len(rows)):
+        longest = max(longest, lengths[rows[r]])
+    most = max(least, min(most, WORK // (k * longest)))
+    letters, codes = np.empty((most, longest), np.uint8), np.empty((most, k, longest), np.int64)
+    return letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes
+
+
+@njit(**OPTIONS)
+def read(data, starts, lengths, bits, rows, size, start, stop, letters, counts, known):
+    """letters[r, :counts_r] = the part [start:stop] of sequence rows_r; known_r says that it has no unknown letter."""
+    for r in range(len(rows)):
+        length = lengths[rows[r]]
+        begin, end = clip(start, length), clip(stop, length)
+        counts[r] = max(end - begin, 0)
+        known[r] = unpack(data, starts[rows[r]], length, bits, size, letters[r])
+        if begin > 0:
+            for p in range(counts[r]):
+                letters[r, p] = letters[r, begin + p]
+
+
+@njit(**OPTIONS)
+def spell(rows, letters, counts, known, size, whole, channel, places, moves, share, codes):
+    """codes[r, j, p] = the first j letters of the word at window p of each row as a number, all j but the last.
+
+    A word has the letters at `places`, each moved on by `moves`; the first `share` are as in the channel before.
+    """
+    for r in range(rows):
+        n = counts[r] - channel.span + 1
+        if share == 0:
+            for p in range(n):
+                codes[r, 0, p] = 0
+            if whole and not known[r]:
+                for p in range(n):
+                    for j in range(channel.span):
+                        if letters[r, p + j] >= size:
+                            codes[r, 0, p] = -1
+        for j in range(share, channel.depth - 1):
+            at, move = places[j], moves[j]
+            if known[r] and move == 0:
+                for p in range(n):
+                    codes[r, j + 1, p] = codes[r, j, p] * size + letters[r, p + at]
+            else:
+                for p in range(n):
+                    codes[r, j + 1, p] = longer(codes[r, j, p], letters[r, p + at], move, size)
+
+
+@njit(**OPTIONS)
+def longer(code, letter, move, size):
+    """The word with one more letter, −1 where that is unknown."""
+    if code < 0 or letter >= size:
+        return np.int64(-1)
+    letter = np.int64(letter) + move
+    return code * size + (letter - size if letter >= size else letter)
+
+
+@njit(**OPTIONS)
+def seek(code, channel, words):
+    """(place, sign) of a word, sign 0 where it has none."""
+    if code < 0:
+        return np.int64(0), 0.0
+    if channel.kind == MAP:
+        return channel.first + code, 1.0
+    if channel.kind == SORTED:
+        low, high = channel.low, channel.high
+        while low < high:
+            middle = (low + high) >> 1
+            if words[middle] < code:
+                low = middle + 1
+            else:
+                high = middle
+        if low < channel.high and words[low] == code:
+            return channel.first + low - channel.low, 1.0
+        return np.int64(0), 0.0
+    z = np.uint64(code) + channel.salt  # the finaliser of splitmix64 (Steele, Lea and Flood 2014)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return channel.first + np.int64(z >> channel.shift), 1.0 - 2.0 * np.float64(z & np.uint64(1))
+
+
+@njit(**OPTIONS)
+def find(letters, r, n, known, size, channel, places, moves, codes, words, place, sign):
+    """Place and sign of the n words of row r, whose first letters have been spelled."""
+    last = channel.depth - 1
+    if known and channel.kind == MAP and last >= 0 and moves[last] == 0:
+        at, first = places[last], channel.first
+        for p in range(n):
+            place[p], sign[p] = first + codes[r, last, p] * size + letters[r, p + at], 1.0
+        return
+    for p in range(n):
+        code = (
+            codes[r, 0, p] if last < 0 else longer(codes[r, last, p], letters[r, p + places[last]], moves[last], size)
+        )
+        place[p], sign[p] = seek(code, channel, words)
+
+
+@njit(**OPTIONS)
+def visit(
+    data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, values, delta, out
+):
+    """Words anywhere. With delta (|rows|,): adds delta_r to the values of the words of each row, and to out_c what
+    weight_c ‖values of c‖² grows by. With delta empty, look-up: out_r += Σ_c weight_c Σ values of the row's words.
+
+    Channels outside, rows inside, so that the values of a channel stay in cache.
+    """
+    letters, counts, known, codes = room(lengths, rows, places.shape[1], len(rows), 1)
+    place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
+    for low in range(0, len(rows), most):
+        some = rows[low : low + most]
+        read(data, starts, lengths, bits, some, size, start, stop, letters, counts, known)
+        for c in range(len(channels)):
+            channel, share = channels[c], channels[c].share if c > 0 else 0
+            spell(len(some), letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+            last, weight, first = channel.depth - 1, channel.weight, channel.first
+            plain = channel.kind == MAP and last >= 0 and moves[c, last] == 0
+            at = places[c, last]
+            for r in range(len(some)):
+                n = max(counts[r] - channel.span + 1, 0)
+                if plain and known[r]:
+                    total = 0.0
+                    if len(delta) > 0:
+                        step = delta[low + r]
+                        for p in range(n):
+                            where = np.uint64(first + codes[r, last, p] * size + letters[r, p + at])
+                            value = values[where]
+                            total += value
+                            values[where] = value + step
+                        out[c] += weight * step * (2.0 * total + n * step)
+                    else:
+                        for p in range(n):
+                            total += values[np.uint64(first + codes[r, last, p] * size + letters[r, p + at])]
+                        out[low + r] += weight * total
+                    continue
+                find(letters, r, n, known[r], size, channel, places[c], moves[c], codes, words, place, sign)
+                if len(delta) > 0:
+                    out[c] += weight * add_at(place, sign, n, delta[low + r], values)
+                else:
+                    for p in range(n):
+                        out[low + r] += weight * sign[p] * values[place[p]]
+
+
+@njit(**OPTIONS)
+def add_at(place, sign, n, step, values):
+    """values[place] += sign · step for n words; what Σ values² grows by."""
+    growth = 0.0
+    for p in range(n):
+        if sign[p] != 0.0:
+            move, value = sign[p] * step, values[place[p]]
+            growth += move * (2.0 * value + move)
+            values[place[p]] = value + move
+    return growth
+
+
+@njit(**OPTIONS)
+def places_of(
+    data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, begin, place, sign
+):
+    """Place and sign of every word of each row, from begin_r on; the words of channel c before those of c + 1."""
+    letters, counts, known, codes = room(lengths, rows, places.shape[1], 1, 1)
+    for r in range(len(rows)):
+        read(data, starts, lengths, bits, rows[r : r + 1], size, start, stop, letters, counts, known)
+        at = begin[r]
+        for c in range(len(channels)):
+            channel, share = channels[c], channels[c].share if c > 0 else 0
+            spell(1, letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+            n = max(counts[0] - channel.span + 1, 0)
+            find(letters, 0, n, known[0], size, channel, places[c], moves[c], codes, words, place[at:], sign[at:])
+            at += n
+
+
+@njit(**OPTIONS)
+def norms(data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, times, out):
+    """out_r += Σ_c weight_c Σ_w (occurrences of w in row r)²; `times` are zeros, one for every word, or empty.
+
+    Channels are of kind MAP with first = 0, so that places are words.
+    """
+    letters, counts, known, codes = room(lengths, rows, places.shape[1], len(rows), 1)
+    word, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
+    for low in range(0, len(rows), most):
+        some = rows[low : low + most]
+        read(data, starts, lengths, bits, some, size, start, stop, letters, counts, known)
+        for c in range(len(channels)):
+            channel, share = channels[c], channels[c].share if c > 0 else 0
+            spell(len(some), letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+            for r in range(len(some)):
+                n = max(counts[r] - channel.span + 1, 0)
+                find(letters, r, n, known[r], size, channel, places[c], moves[c], codes, words, word, sign)
+                out[low + r] += channel.weight * squares(word, sign, n, times)
+
+
+@njit(**OPTIONS)
+def squares(word, sign, n, times):
+    """Σ (occurrences)² of the words with a sign, by `times` where that has a place for each, else by sorting."""
+    total = 0
+    if len(times) > 0:
+        for p in range(n):
+            code, one = np.uint64(word[p]), np.int64(sign[p])
+            total += one * (2 * times[code] + 1)
+            times[code] += one
+        for p in range(n):
+            times[np.uint64(word[p])] = 0
+        return total
+    run, last = 0, -1
+    for code in np.sort(np.where(sign[:n] != 0.0, word[:n], -1)):
+        if code >= 0:
+            run = run + 1 if code == last else 1
+            last = code
+            total += 2 * run - 1
+    return total
+
+
+@njit(**OPTIONS)
+def gram(data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, buckets, out):
+    """out += Σ_c weight_c · (common words of channel c), (|rows|, |rows|), but for the diagonal.
+
+    Words are sorted into buckets, their number a power of 2; channels are of kind MAP with first = 0. Weights of
+    neighbouring channels are mostly equal: their pairs are counted together.
+    """
+    R, first = len(rows), np.empty(buckets + 2, np.int64)
+    letters, counts, known, codes = room(lengths, rows, places.shape[1], R, R)
+    word, sign, box = np.empty(letters.shape, np.int64), np.empty(letters.shape[1]), np.empty(letters.shape, np.uint64)
+    count, owner, code = np.zeros(R * R, np.int32), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)
+    read(data, starts, lengths, bits, rows, size, start, stop, letters, counts, known)
+    for c in range(len(channels)):
+        channel, share = channels[c], channels[c].share if c > 0 else 0
+        spell(R, letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+        first[:] = 0
+        for r in range(R):
+            n = max(counts[r] - channel.span + 1, 0)
+            find(letters, r, n, known[r], size, channel, places[c], moves[c], codes, words, word[r], sign)
+            for p in range(n):  # what has no place goes to a bucket behind all others
+                box[r, p] = word[r, p] & (buckets - 1) if sign[p] != 0.0 else buckets
+                first[box[r, p] + np.uint64(1)] += 1
+        for b in range(buckets):
+            first[b + 1] += first[b]
+        alone = size**channel.depth <= buckets
+        for r in range(R):
+            for p in range(max(counts[r] - channel.span + 1, 0)):
+                e = np.uint64(first[box[r, p]])
+                owner[e] = r
+                if not alone:
+                    code[e] = word[r, p]
+                first[box[r, p]] += 1  # ends as the beginning of the next bucket
+        begin = 0
+        for b in range(buckets):
+            for e in range(begin + 1, first[b]):
+                mine = owner[e] * np.uint64(R)
+                for f in range(begin, e):
+                    if alone or code[f] == code[e]:
+                        count[mine + owner[f]] += 1
+            begin = first[b]
+        if c + 1 == len(channels) or channels[c + 1].weight != channel.weight:
+            for i in range(R):
+                for j in range(i):
+                    out[i, j] += channel.weight * count[i * R + j]
+                    out[j, i] += channel.weight * count[i * R + j]
+            count[:] = 0

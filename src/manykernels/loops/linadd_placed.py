@@ -1,0 +1,132 @@
+"""Words at their own places as explicit features: linadd for position-dependent kernels in the stores of linadd.py.
+
+`channels` (L, d) are CHANNELs, one for the words of each length 1 … d at each place; those with weight 0 do not count.
+`unpack` and `seek` are those of linadd.py: loops and their helpers share a file.
+"""
+
+import numpy as np
+from numba import njit
+
+from . import OPTIONS
+
+MAP, SORTED = range(2)
+WORK = 2**17  # letters held at a time
+
+
+@njit(**OPTIONS)
+def unpack(data, start, length, bits, out):
+    """The codes of one packed sequence."""
+    if bits == 8:
+        for j in range(length):
+            out[j] = data[start + j]
+    elif bits == 4:
+        for j in range(length):
+            out[j] = (data[start + (j >> 1)] >> ((j & 1) << 2)) & 15
+    else:
+        for j in range(length):
+            out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
+
+
+@njit(**OPTIONS)
+def seek(code, channel, words):
+    """(place, sign) of a word, sign 0 where it has none."""
+    if code < 0:
+        return np.int64(0), 0.0
+    if channel.kind == MAP:
+        return channel.first + code, 1.0
+    if channel.kind == SORTED:
+        low, high = channel.low, channel.high
+        while low < high:
+            middle = (low + high) >> 1
+            if words[middle] < code:
+                low = middle + 1
+            else:
+                high = middle
+        if low < channel.high and words[low] == code:
+            return channel.first + low - channel.low, 1.0
+        return np.int64(0), 0.0
+    z = np.uint64(code) + channel.salt  # the finaliser of splitmix64 (Steele, Lea and Flood 2014)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return channel.first + np.int64(z >> channel.shift), 1.0 - 2.0 * np.float64(z & np.uint64(1))
+
+
+@njit(**OPTIONS)
+def visit_placed(data, starts, bits, rows, size, channels, depth, words, low, high, root, values, delta, out):
+    """Words at their places l, low <= l < high: channels (L, d) for word lengths 1 … d, up to depth_l of them.
+
+    With delta (|rows|,): values += delta_r root_rm weight of each word of each row, out_m grows with ‖values of m‖².
+    With delta empty, look-up: out_rm += Σ weight · value. `root` may be empty.
+    """
+    L, d = channels.shape
+    most = max(1, min(len(rows), WORK // L))
+    letters = np.empty((most, L), np.uint8)
+    for first in range(0, len(rows), most):
+        some = rows[first : first + most]
+        for r in range(len(some)):
+            unpack(data, starts[some[r]], L, bits, letters[r])
+        for at in range(low, high):
+            for r in range(len(some)):
+                code = np.int64(0)
+                for k in range(depth[at]):
+                    if letters[r, at + k] >= size:
+                        break
+                    code = code * size + letters[r, at + k]
+                    channel = channels[at, k]
+                    if channel.weight == 0.0:
+                        continue
+                    place, sign = seek(code, channel, words)
+                    if sign == 0.0:  # then no longer word is there
+                        break
+                    m, step = channel.kern, sign * channel.weight
+                    if len(delta) > 0:
+                        step *= delta[first + r] * (root[first + r, m] if len(root) > 0 else 1.0)
+                        out[0, m] += step * (2.0 * values[place] + step)
+                        values[place] += step
+                    else:
+                        out[first + r, m] += step * values[place]
+
+
+@njit(**OPTIONS)
+def places_placed(data, starts, bits, rows, size, channels, depth, words, place, value):
+    """place and value (|rows|, L, d): where each word of a row lies and sign · weight, 0 where there is none."""
+    L, d = channels.shape
+    letters = np.empty(L, np.uint8)
+    place[:], value[:] = 0, 0.0
+    for r in range(len(rows)):
+        unpack(data, starts[rows[r]], L, bits, letters)
+        for at in range(L):
+            code = np.int64(0)
+            for k in range(depth[at]):
+                if letters[at + k] >= size:
+                    break
+                code = code * size + letters[at + k]
+                place[r, at, k], sign = seek(code, channels[at, k], words)
+                value[r, at, k] = sign * channels[at, k].weight
+
+
+@njit(**OPTIONS)
+def norms_placed(data, starts, bits, rows, size, channels, depth, out):
+    """out_rm += Σ weight² of the words of row r that kernel m counts."""
+    L, d = channels.shape
+    letters = np.empty(L, np.uint8)
+    for r in range(len(rows)):
+        unpack(data, starts[rows[r]], L, bits, letters)
+        for at in range(L):
+            for k in range(depth[at]):
+                if letters[at + k] >= size:
+                    break
+                out[r, channels[at, k].kern] += channels[at, k].weight ** 2
+
+
+@njit(**OPTIONS)
+def hashed_norms(place, value, begin, bits, values, out):
+    """out[r, place >> bits] += what Σ values² has of the words begin_r … begin_r+1; `values` are zero, and again so."""
+    for r in range(len(begin) - 1):
+        for e in range(begin[r], begin[r + 1]):
+            old = values[place[e]]
+            out[r, place[e] >> bits] += value[e] * (2.0 * old + value[e])
+            values[place[e]] = old + value[e]
+        for e in range(begin[r], begin[r + 1]):
+            values[place[e]] = 0.0

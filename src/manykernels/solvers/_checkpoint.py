@@ -1,0 +1,216 @@
+"""Long runs that survive their process: the state of a fit in one file, replaced as a whole, read without pickle.
+
+The file is a zip of JSON (what is fitted, how far it is) and of arrays in NumPy's own format, each with its checksum.
+It is written beside the old one, flushed to the disk and then moved over it, so that at every moment a whole file is
+there. A fit of several problems, one-vs-rest, has one part for each: its `state`, or its `solution` once it is solved.
+"""
+
+import errno
+import json
+import os
+import re
+import shutil
+import time
+import warnings
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from ..solution import Solution
+
+FORMAT = 1
+EVERY = 5.0  # seconds between two writes, at least,
+SHARE = 20  # and this many times as long as the last one took
+
+
+class Checkpoint:
+    """The file `path` of the fit called `identity`, {name: text}, with `n_parts` problems of `size` values of a in all.
+
+    Reads what is there; refuses the file of another fit, and a place that cannot be written.
+    """
+
+    def __init__(self, path, identity, n_parts=1, size=0):
+        self.path, self.identity, self.cost, self.last = Path(path).absolute(), identity, 0.0, time.monotonic()
+        try:
+            self.parts = self._read() if self.path.exists() else [{} for _ in range(n_parts)]
+            if not all("solution" in part for part in self.parts):
+                self._remove_leftovers()
+                if shutil.disk_usage(self.path.parent).free < 64 * size:  # two files of four vectors
+                    raise OSError(errno.ENOSPC, f"there should be room for {64 * size:,} bytes")
+                self.write(self.parts)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"checkpoint={str(self.path)!r} cannot be used ({error.strerror}): give a path in a directory that "
+                "exists, can be written and has room, or checkpoint=None",
+            ) from error
+
+    def _read(self):
+        path = str(self.path)
+        try:
+            with zipfile.ZipFile(self.path) as file:
+                header = json.loads(file.read("checkpoint.json"))
+                if header["format"] != FORMAT:
+                    raise ValueError(f"its format is {header['format']}, and this release reads {FORMAT}")
+                self._compare(header["identity"])
+                arrays = {name[:-4]: _read_array(file, name) for name in file.namelist() if name.endswith(".npy")}
+                return _unpack(header["parts"], arrays)
+        except _Another as error:
+            raise ValueError(
+                f"checkpoint={path!r} belongs to another fit: {error}. Give every fit a path of its own, or delete "
+                "the file to begin anew."
+            ) from None
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # a damaged zip can fail in many ways
+            raise ValueError(
+                f"checkpoint={path!r} is no whole checkpoint ({error}): delete the file to begin anew, or give "
+                "another path."
+            ) from error
+
+    def _compare(self, there):
+        here, names = self.identity, self.identity | there
+        differ = [name for name in names if there.get(name) != here.get(name)]
+        if "estimator" in differ:  # the others follow
+            differ = ["estimator"]
+        if differ:
+            raise _Another("; ".join(_difference(name, there.get(name), here.get(name)) for name in differ))
+
+    def _remove_leftovers(self):
+        """Files of writers that were killed."""
+        for entry in os.scandir(self.path.parent):
+            if re.fullmatch(re.escape(self.path.name) + r"\.\d+\.tmp", entry.name):
+                with suppress(FileNotFoundError):
+                    os.remove(entry.path)
+
+    def write(self, parts):
+        begun, temporary, arrays = time.monotonic(), f"{self.path}.{os.getpid()}.tmp", {}
+        header = {"format": FORMAT, "identity": self.identity, "parts": _pack(parts, arrays)}
+        try:
+            with open(temporary, "wb") as file:
+                with zipfile.ZipFile(file, "w") as members:
+                    members.writestr("checkpoint.json", json.dumps(header))
+                    for name, array in arrays.items():
+                        with members.open(f"{name}.npy", "w", force_zip64=True) as member:
+                            np.lib.format.write_array(member, array, allow_pickle=False)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.path)
+        except BaseException:  # Ctrl-C too
+            with suppress(OSError):
+                os.remove(temporary)
+            raise
+        finally:
+            self.last = time.monotonic()
+            self.cost = self.last - begun
+
+
+class Part:
+    """One problem of a fit: where it stood, or its solution."""
+
+    def __init__(self, file, k):
+        self.file, self.k = file, k
+
+    def carry_on(self, run, warm, max_iter, callback):
+        """run(warm, state), from where it stood; at once if it is solved, and `max_iter` allows no further steps."""
+        part, self.file.parts[self.k] = self.file.parts[self.k], {}  # not held longer than it is needed
+        solution, state = part.get("solution"), part.get("state")
+        if solution is not None:
+            state = {"point": solution, "gap": solution["gap"], "time": solution["history"][-1]["time"]}
+        if state is not None and hasattr(callback, "resumed"):
+            callback.resumed(state["gap"], state["time"])
+        if solution is not None and (solution["converged"] or max_iter <= part["max_iter"]):
+            self.file.parts[self.k] = part
+            return Solution(**solution)
+        if state is not None and "point" in state:
+            warm, state = Solution(**state["point"]), None
+        found = run(warm, state)
+        if not found.interrupted:
+            part = {"solution": vars(found), "max_iter": max_iter}
+            self.write(part)
+            self.file.parts[self.k] = part
+        return found
+
+    def offer(self, state):
+        """Writes state() if the last time is long enough ago."""
+        if time.monotonic() - self.file.last >= max(EVERY, SHARE * self.file.cost):
+            self.write({"state": state()})
+
+    def write(self, part):
+        """Writes `part`; where that fails the last file stays and the run goes on."""
+        file = self.file
+        try:
+            file.write([*file.parts[: self.k], part, *file.parts[self.k + 1 :]])
+        except OSError as error:
+            warnings.warn(
+                f"checkpoint={str(file.path)!r} could not be written ({error.strerror or error}): the run goes on, "
+                "and the file keeps its last state.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+class Watch:
+    """The monitor of a run with more to tell than its records: `part` keeps its state, `visited` shows a pass."""
+
+    def __init__(self, callback, part, state):
+        self.callback, self.part, self.state = callback, part, state
+        self.visited = getattr(callback, "visited", None)
+
+    def __call__(self, record):
+        if self.callback is not None:
+            self.callback(record)
+
+
+class _Another(Exception):
+    """The file is of another fit."""
+
+
+def _difference(name, there, here):
+    hashed = all(re.fullmatch(r"[0-9a-f]{40,}", text or "") for text in (there, here))
+    return f"{name} differs" if hashed else f"{name} is {there} there and {here} here"
+
+
+def _pack(value, arrays):
+    """`value` as JSON; its arrays go to `arrays`, those with many zeros as their other entries and where they are."""
+    if isinstance(value, dict):
+        return {name: _pack(item, arrays) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_pack(item, arrays) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if not isinstance(value, np.ndarray):
+        return value
+    name, at = f"a{len(arrays)}", None
+    if value.dtype == bool:
+        arrays[name] = np.packbits(value)
+    elif 3 * np.count_nonzero(value) < 2 * value.size < 2**33:
+        at = f"{name}at"
+        index = np.flatnonzero(value)
+        arrays[name], arrays[at] = value.ravel()[index], index.astype(np.uint32)
+    else:
+        arrays[name] = value
+    return {"array": name, "at": at, "shape": value.shape, "bits": value.dtype == bool}
+
+
+def _unpack(node, arrays):
+    if isinstance(node, list):
+        return [_unpack(item, arrays) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node.keys() != {"array", "at", "shape", "bits"}:
+        return {name: _unpack(item, arrays) for name, item in node.items()}
+    value, size = arrays[node["array"]], int(np.prod(node["shape"]))
+    if node["bits"]:
+        value = np.unpackbits(value, count=size).astype(bool)
+    elif node["at"] is not None:
+        entries, value = value, np.zeros(size, value.dtype)
+        value[arrays[node["at"]]] = entries
+    return value.reshape(node["shape"])
+
+
+def _read_array(file, name):
+    with file.open(name) as member:
+        return np.lib.format.read_array(member, allow_pickle=False)

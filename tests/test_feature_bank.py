@@ -1,0 +1,258 @@
+"""Numeric features in one matrix: the same kernels as called directly, and the same fits as on matrices."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from problems import costs
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+from manykernels import MKLClassifier, losses
+from manykernels.banks import _rows
+from manykernels.banks.choice import explicit_bank
+from manykernels.banks.dense import DenseBank
+from manykernels.banks.features import FeatureBank
+from manykernels.banks.pairwise import PairwiseBank
+from manykernels.kernels import (
+    RBF,
+    Cosine,
+    Features,
+    KernelList,
+    Linear,
+    group_kernels,
+    per_column,
+    rank_one_kernels,
+    spherical,
+)
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.solvers import solve
+from manykernels.strings import degree_kernels
+
+WORDS = [f"w{j}" for j in range(10)]
+SAMPLER = RBFSampler(gamma=0.1, n_components=30, random_state=0)
+
+
+def dense(n=40, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, 10)) + 0.3
+
+
+def sparse(n=40, seed=0):
+    return sp.csr_array(dense(n, seed) * (np.random.default_rng(seed + 1).random((n, 10)) < 0.15))
+
+
+def frame(n=40, seed=0):
+    return pd.DataFrame(dense(n, seed), columns=WORDS)
+
+
+def views(n=40, seed=0):
+    return {"text": sparse(n, seed), "numbers": dense(n, seed + 7)}
+
+
+GROUPS = group_kernels({"a": [0, 3, 4], "b": [1, 2], "c": slice(5, 10)})
+CASES = {
+    "groups": (GROUPS, dense),
+    "groups of CSR": (GROUPS, sparse),
+    "overlapping groups": ([Linear(), *group_kernels([[0, 3, 4], [4, 3, 9], [1]])], dense),
+    "overlapping groups of CSR": ([Linear(), *group_kernels([[0, 3, 4], [4, 3, 9], [1]])], sparse),
+    "named columns": ([("f", Linear(), ["w4", "w1"]), ("g", Cosine(), ["w9", "w1"]), ("h", Linear(), ["w0"])], frame),
+    "views": (
+        [("t", Linear(), "text"), ("n", Linear(), ("numbers", [3, 2])), ("u", Linear(), ("text", [3, 2])),
+         ("r", Features(SAMPLER), "numbers"), ("c", Cosine(), "text")],
+        views,
+    ),
+    "rank one": (rank_one_kernels(10), dense),
+    "rank one of CSR": (rank_one_kernels(WORDS), sparse),
+    "random features": ([Features(SAMPLER), Features(Nystroem(n_components=9, random_state=1)), Linear()], dense),
+}  # fmt: skip
+every_case = pytest.mark.parametrize("case", CASES)
+every_normalize = pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
+
+
+def matrices(kernels, X, Y=None):
+    """k_m(X, Y) of every kernel, called directly, (M, n, n')."""
+    left, right = kernels.views(X), kernels.views(X if Y is None else Y)
+    return np.stack([k(left[v].X, right[v].X) for v, k in zip(kernels.view_of, kernels.kernels, strict=True)])
+
+
+def bank_and_matrices(case, normalize=None, weights=None, **options):
+    specs, data = CASES[case]
+    kernels = KernelList.from_spec(specs, data())
+    Ks = matrices(kernels, data())
+    scale = DenseBank(np.moveaxis(Ks, 0, 2), normalize=normalize, weights=weights).scale
+    Ks = np.stack([spherical(K) for K in Ks]) if normalize == "spherical" else Ks
+    return FeatureBank.from_list(kernels, data(), normalize=normalize, weights=weights, **options), Ks, scale
+
+
+@every_case
+@every_normalize
+def test_features_give_the_kernels_themselves(case, normalize):
+    bank, Ks, scale = bank_and_matrices(case, normalize, np.arange(40) % 3 + 1.0)
+    assert bank.rows.sparse == (case.endswith("CSR"))
+    np.testing.assert_allclose(bank.scale, scale, rtol=1e-10)
+    Ks = Ks * scale[:, None, None]
+    rng, rows = np.random.default_rng(0), np.array([0, 17, 3, 39])
+    theta, a = rng.random(bank.M), rng.normal(size=(2, 40))
+    theta[0] = 0
+    K, close = np.einsum("m,mij->ij", theta, Ks), {"atol": 1e-10 * np.abs(Ks).max()}
+    np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), **close)
+    for few in (rows, rng.permutation(40)):
+        np.testing.assert_allclose(bank.block(few, theta), K[np.ix_(few, few)], **close)
+    np.testing.assert_allclose(
+        bank.combined(theta, np.sort(rows), np.array([3, 39])), K[np.sort(rows)][:, [3, 39]], **close
+    )
+    np.testing.assert_allclose(bank.products(a, np.arange(40)), np.einsum("mij,tj->tmi", Ks, a), atol=1e-8)
+    vectors = bank.vectors()
+    for part in np.array_split(rng.permutation(40), 5):
+        vectors.add(part, np.zeros(len(part)), a[0, part])
+    np.testing.assert_allclose(vectors.q, np.einsum("i,mij,j->m", a[0], Ks, a[0]), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(vectors.outputs(rows, theta, a[0, rows]), K[rows] @ a[0], atol=1e-9)
+    vectors.clear()
+    assert not vectors.q.any() and not vectors.outputs(rows, theta, a[0, rows]).any()
+
+
+@every_case
+@every_normalize
+def test_predictions_are_those_of_the_kernels(case, normalize):
+    bank, _, scale = bank_and_matrices(case, normalize)
+    specs, data = CASES[case]
+    kernels, support = KernelList.from_spec(specs, data()), np.arange(0, 40, 2)
+    new = data(15, seed=5)
+    Ks = matrices(kernels, new, data())[:, :, support]
+    if normalize == "spherical":
+        own = [np.einsum("mii->mi", matrices(kernels, X)) for X in (new, data())]
+        Ks = np.stack([spherical(K, d, e[support]) for K, d, e in zip(Ks, *own, strict=True)])
+    Ks, rng = Ks * scale[:, None, None], np.random.default_rng(3)
+    cross, a, theta = bank.cross(support), rng.normal(size=(2, 20)), rng.random(bank.M)
+    cross = pickle.loads(pickle.dumps(cross))
+    np.testing.assert_allclose(cross.decision(new, a, theta), np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
+    np.testing.assert_allclose(cross.parts(new, a, theta), np.einsum("m,mij,tj->tim", theta, Ks, a), atol=1e-9)
+    np.testing.assert_allclose(cross.combined(new, theta), np.einsum("m,mij->ij", theta, Ks), atol=1e-9)
+    two = cross.gram(new, data(), theta)[:, support]
+    np.testing.assert_allclose(two, np.einsum("m,mij->ij", theta, Ks), atol=1e-9)
+
+
+def test_named_columns_are_found_wherever_they_stand():
+    bank, _, _ = bank_and_matrices("named columns")
+    cross, new, a = bank.cross(np.arange(40)), frame(9, seed=2), np.ones((1, 40))
+    moved = new[WORDS[::-1]].assign(**{"w3": "no number"})
+    np.testing.assert_array_equal(cross.decision(moved, a, np.ones(3)), cross.decision(new, a, np.ones(3)))
+
+
+@pytest.mark.parametrize("case", ["views", "rank one of CSR", "overlapping groups", "overlapping groups of CSR"])
+def test_threads_do_not_change_a_bit(case, monkeypatch):
+    monkeypatch.setattr(_rows, "ROWS", 8)
+    found = []
+    for n_jobs in (1, 3):
+        bank, _, _ = bank_and_matrices(case, "multiplicative", n_jobs=n_jobs)
+        vectors, rows = bank.vectors(), np.random.default_rng(0).permutation(40)
+        vectors.add(rows, np.zeros(40), np.linspace(-1, 1, 40))
+        theta = np.linspace(1, 2, bank.M)
+        at = bank.cross(rows).gram(CASES[case][1](20, 4), theta=theta)
+        found.append(
+            [bank.scale, vectors.v, vectors.q, vectors.outputs(rows, theta, rows), bank.block(rows, theta), at]
+        )
+    for one, three in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, three)
+
+
+def problem_pair(case, loss, regularizer, intercept=True):
+    specs, data = CASES[case]
+    X, loss = data(120), losses.get(loss)
+    kernels = KernelList.from_spec(specs, X)
+    Ks = matrices(kernels, X)
+    score = Ks[0][:, 3] + 0.5 * Ks[1][:, 5]
+    score = score - np.median(score) + 0.3 * np.random.default_rng(1).normal(size=120)
+    y = score if loss.targets == "real" else np.where(score > 0, 1.0, -1.0)
+    banks = FeatureBank.from_list(kernels, X), DenseBank(np.moveaxis(Ks, 0, 2))
+    return (Problem(bank, y[None], loss, regularizer, costs(loss, 120, 1.0), intercept) for bank in banks)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("p", [1, 4 / 3])
+@pytest.mark.parametrize("case", ["groups", "views", "rank one of CSR"])
+def test_coordinate_finds_what_newton_finds_on_matrices(case, p, intercept):
+    features, dense = problem_pair(case, "hinge", LpNorm(p), intercept)
+    one, two = solve(features, "coordinate", tol=1e-6), solve(dense, "newton", tol=1e-6)
+    assert one.converged and one.primal == pytest.approx(two.primal, rel=1e-3)
+    np.testing.assert_allclose(one.theta, two.theta, atol=1e-3)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["squared_hinge", "epsilon_insensitive", "squared"])
+def test_every_loss_agrees_with_matrices(loss, intercept):
+    features, dense = problem_pair("overlapping groups of CSR", loss, LpNorm(1.5), intercept)
+    one, two = solve(features, "coordinate", tol=1e-8), solve(dense, "newton", tol=1e-8)
+    assert one.converged and one.primal == pytest.approx(two.primal, rel=1e-3)
+    np.testing.assert_allclose(one.theta, two.theta, atol=1e-3)
+
+
+def test_with_string_kernels_beside_them():
+    rng = np.random.default_rng(0)
+    X = {"dna": ["".join(s) for s in rng.choice(list("ACGT"), size=(80, 12))], "numbers": dense(80), "text": sparse(80)}
+    specs = [(name, kernel, "dna") for name, kernel, *_ in degree_kernels(3)] + [("n", Linear(), "numbers")]
+    kernels = KernelList.from_spec(specs[:2] + CASES["views"][0][2:4] + specs[2:], X)
+    bank, theta, a = explicit_bank(kernels, X, n_jobs=1), rng.random(6), rng.normal(size=(1, 80))
+    Ks = matrices(kernels, X) * bank.scale[:, None, None]
+    np.testing.assert_allclose(bank.scale, DenseBank(np.moveaxis(matrices(kernels, X), 0, 2)).scale, rtol=1e-5)
+    np.testing.assert_allclose(bank.combined(theta), np.einsum("m,mij->ij", theta, Ks), atol=1e-10)
+    np.testing.assert_allclose(bank.products(a, np.arange(80)), np.einsum("mij,tj->tmi", Ks, a), atol=1e-4)
+    decision = bank.cross(np.arange(80)).decision(X, a, theta)
+    np.testing.assert_allclose(decision, np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
+
+
+def test_rank_one_kernels_are_called_after_their_columns():
+    texts = ["the car is red", "the ball is round", "red ball"]
+    vectorizer = CountVectorizer()
+    X, words = vectorizer.fit_transform(texts), list(vectorizer.get_feature_names_out())
+    for columns in (vectorizer, words, pd.DataFrame(X.toarray(), columns=words)):
+        assert KernelList.from_spec(rank_one_kernels(columns), X).names == words
+    kernels = KernelList.from_spec(rank_one_kernels(X), X)
+    assert kernels.names == KernelList.from_spec(per_column(Linear(), len(words)), X).names
+    x = X.toarray()
+    np.testing.assert_array_equal(matrices(kernels, X), np.einsum("im,jm->mij", x, x))
+    assert rank_one_kernels(2, view="text")[1].columns == ("text", [1])
+    with pytest.raises(ValueError, match="no column"):
+        rank_one_kernels([])
+
+
+def test_features_are_fitted_on_the_training_data_in_every_bank():
+    X, new = dense(), dense(9, seed=3)
+    kernel, y = Features(Nystroem(n_components=5, random_state=0)), np.where(dense()[:, 0] > 0, 1, -1)
+    phi = Nystroem(n_components=5, random_state=0).fit(X)
+    expected = phi.transform(new) @ phi.transform(X).T
+    kernels = KernelList.from_spec([kernel], X)
+    for bank in (
+        PairwiseBank(kernels, X, normalize=None, dtype=np.float64),
+        FeatureBank.from_list(kernels, X, normalize=None),
+    ):
+        np.testing.assert_allclose(bank.cross(np.arange(40)).combined(new, np.ones(1)), expected, atol=1e-10)
+    model = MKLClassifier([kernel], solver="coordinate").fit(X, y)
+    with pytest.raises(ValueError, match="Nystroem.*pickle"):
+        model.save("never written")
+    with pytest.raises(ValueError, match="fit and transform"):
+        Features(3)(X)
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "newton"])
+def test_estimators_fit_predict_save_and_load(solver, tmp_path):
+    from manykernels import load
+
+    X = sparse(200)
+    y = np.where(X[:, [3]].toarray()[:, 0] + 0.1 * dense(200)[:, 1] > 0.05, "yes", "no")
+    model = MKLClassifier(rank_one_kernels(WORDS), regularizer=1, solver=solver, tol=1e-5, C=10).fit(X, y)
+    assert model.kernel_names_[np.argmax(model.kernel_weights_)] == "w3"
+    model.save(tmp_path / "m.mk")
+    np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))
+
+
+def test_what_has_no_features_or_lacks_a_source_or_is_too_large_is_left_to_others():
+    X = dense()
+    assert FeatureBank.from_list(KernelList.from_spec([Linear(), RBF(0.1)], X), X) is None
+    assert FeatureBank.from_list(KernelList.from_spec([Linear()], X), X, memory_limit=1000) is None
+    X[3, 2] = np.nan
+    holes = KernelList.from_spec([("a", Linear(), [1]), ("b", Linear(), [2], "zero")], X)
+    assert FeatureBank.from_list(holes, X) is None

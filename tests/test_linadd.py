@@ -1,0 +1,245 @@
+"""Words as explicit features: linadd in its stores gives the kernels themselves, and solvers find the same on it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from naive_kernels import normalised
+
+from manykernels import losses
+from manykernels.banks import words
+from manykernels.banks.dense import DenseBank
+from manykernels.banks.words import WordBank
+from manykernels.datasets import make_splice
+from manykernels.estimators.persist import load, save
+from manykernels.kernels import KernelList
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.solvers import solve
+from manykernels.strings import (
+    Degree,
+    GappedKmer,
+    Mismatch,
+    Spectrum,
+    WeightedDegree,
+    degree_kernels,
+    degree_position_kernels,
+)  # fmt: skip
+
+EXACT = ["map", "sorted", "auto"]
+PROTEIN = dict(alphabet="protein", unknown="ignore")
+LISTS = {
+    "spectrum": ("ACGT", [Spectrum(3), Spectrum((1, 4), start=2, stop=-3), Spectrum(8), Spectrum(2, stop=9)]),
+    "gapped": ("ACGT", [GappedKmer(5, 3), GappedKmer(4, 4, start=-12), GappedKmer(6, 1)]),
+    "mismatch": ("ACGT", [Mismatch(4, 1), Mismatch(3, 2, start=1), Mismatch(2, 2), Mismatch(3, 0)]),
+    "protein": (
+        "ARNDCQEGHILKMFPSTWYV",
+        [Spectrum(2, **PROTEIN), GappedKmer(4, 2, **PROTEIN), Mismatch(3, 1, **PROTEIN), Spectrum(4, **PROTEIN)],
+    ),
+    "placed": ("ACGT", [*degree_kernels(5), WeightedDegree(4), WeightedDegree(3, 4, 11), Degree(2, 3)]),
+    "both": ("ACGT", [Spectrum(3), *degree_position_kernels(20, 3, 7), GappedKmer(4, 2)]),
+}
+every_list = pytest.mark.parametrize("kind", LISTS)
+
+
+def strings(kind, n=30, seed=0):
+    """Strings that share words, some with an unknown letter; where places do not matter, of unequal length."""
+    letters, rng = LISTS[kind][0], np.random.default_rng(seed)
+    S = ["".join(row) for row in rng.choice(list(letters), p=_uneven(len(letters)), size=(n, 20))]
+    S[1], S[2], S[3] = S[0], S[2][:7] + "X" * (letters[1] == "R") + "N" + S[2][8:], "N" * 20
+    S[2] = S[2][:20]
+    if kind not in ("placed", "both"):
+        S[4:8] = [S[4][:1], S[5][:3], S[6][:12], S[7] + S[8]]
+    return S
+
+
+def _uneven(n):
+    p = np.arange(1.0, n + 1)
+    return p / p.sum()
+
+
+def make(kind, store="auto", S=None, **options):
+    S = strings(kind) if S is None else S
+    kernels = KernelList.from_spec(LISTS[kind][1], S)
+    return WordBank.from_list(kernels, S, store=store, **options), kernels
+
+
+def matrices(kernels, S, normalize, new, weights=None):
+    """The normalised matrices (M, n, n) and those to new strings (M, n_new, n)."""
+    train, test = [], []
+    for kernel in kernels.kernels:
+        K, scale, factor = normalised(kernel(S), normalize, weights)
+        own = kernel.diag(new) if normalize == "spherical" else np.ones(len(new))
+        own = np.divide(1, np.sqrt(own), out=np.zeros(len(new)), where=own > 0)
+        train.append(K)
+        test.append(scale * own[:, None] * kernel(new, S) * factor)
+    return np.array(train), np.array(test)
+
+
+def check(bank, Ks, N, new):
+    """Everything a bank and its vectors give, against matrices."""
+    rng, (M, n, _) = np.random.default_rng(0), Ks.shape
+    theta, a, rows = rng.random(M), rng.normal(size=(2, n)), rng.permutation(n)[:9]
+    theta[0] = 0
+
+    def close(found, expected):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11 * np.abs(Ks).max() * n)
+
+    close(bank.diagonals(), np.einsum("mii->mi", Ks))
+    close(bank.combined(theta), np.einsum("m,mij->ij", theta, Ks))
+    close(bank.block(rows, theta), np.einsum("m,mij->ij", theta, Ks)[np.ix_(rows, rows)])
+    close(bank.products(a, np.arange(n)), np.einsum("mij,tj->tmi", Ks, a))
+    vectors = bank.vectors()
+    for part in np.array_split(rng.permutation(n), 4):
+        vectors.add(part, np.zeros(len(part)), a[0, part])
+    outputs = np.einsum("mij,j->mi", Ks, a[0])
+    close(vectors.q, outputs @ a[0])
+    close(vectors.outputs(rows, theta, a[0, rows]), theta @ outputs[:, rows])
+    close(vectors.parts(rows, a[0, rows]), outputs[:, rows].T)
+    views = bank.kernels.views(new)
+    close(vectors.at(views), np.einsum("mij,j->im", N, a[0]))
+    close(vectors.at(views, theta), np.einsum("m,mij,j->i", theta, N, a[0]))
+    vectors.add(np.arange(n), a[0], -a[0])
+    close(vectors.q, 0)
+    vectors.clear()
+    assert not vectors.q.any() and not vectors.parts(rows, 0).any() and not vectors.values.any()
+    support = np.sort(rng.permutation(n)[: n // 2])
+    cross = bank.cross(support)
+    close(cross.decision(new, a[:, support], theta), np.einsum("m,mij,tj->ti", theta, N[:, :, support], a[:, support]))
+    close(cross.combined(new, theta), np.einsum("m,mij->ij", theta, N[:, :, support]))
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical", None])
+@pytest.mark.parametrize("store", EXACT)
+@every_list
+def test_exact_stores_give_the_kernels_themselves(kind, store, normalize, monkeypatch):
+    monkeypatch.setattr(words, "SHORT", 100)  # so that "auto" mixes
+    S, new = strings(kind), strings(kind, 12, seed=1)
+    weights = np.random.default_rng(2).integers(1, 4, len(S)).astype(float)
+    bank, kernels = make(kind, store, S, normalize=normalize, weights=weights, n_jobs=2)
+    assert {part.view for part in bank.parts} == set(range(len(bank.views)))
+    check(bank, *matrices(kernels, S, normalize, new, weights), new)
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+@every_list
+def test_the_hashed_kernel_is_one_kernel_and_close_to_the_exact_one(kind, normalize):
+    S, new = strings(kind), strings(kind, 12, seed=1)
+    limit = 2**18 * len(LISTS[kind][1])
+    bank, kernels = make(kind, "hash", S, normalize=normalize, memory_limit=limit)
+    assert bank.bits == 14
+    both = S + new
+    whole = make(kind, "hash", both, normalize=None, memory_limit=limit)[0]  # the hash does not depend on the data
+    Ks = np.array([whole.block(np.arange(len(both)), one) for one in np.eye(whole.M)])
+    for K, kernel in zip(Ks, kernels.kernels, strict=True):
+        exact = kernel(both)
+        size = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
+        assert np.linalg.eigvalsh(K).min() > -1e-9 * np.trace(K)
+        assert np.abs(K - exact).mean() <= 2**-6 * size.mean()
+    train, test = [], []
+    for K in Ks:
+        T, scale, factor = normalised(K[:30, :30], normalize)
+        own = np.diag(K)[30:] if normalize == "spherical" else np.ones(12)
+        own = np.divide(1, np.sqrt(own), out=np.zeros(12), where=own > 0)
+        train.append(T)
+        test.append(scale * own[:, None] * K[30:, :30] * factor)
+    check(bank, np.array(train), np.array(test), new)
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(6), GappedKmer(5, 3), WeightedDegree(6), Mismatch(5, 1)], ids=repr)
+def test_the_error_of_hashing_has_the_mean_and_the_variance_that_are_stated(kernel):
+    rng, apart = np.random.default_rng(0), ~np.eye(50, dtype=bool)
+    S = ["".join(row) for row in rng.choice(list("ACGT"), size=(50, 50))]
+    kernels, exact, F = KernelList.from_spec([kernel], S), kernel(S), kernel.features(S).power(2)
+    bound = np.outer(np.diag(exact), np.diag(exact)) + exact**2
+    variance = bound - 2 * (F @ F.T).toarray()
+    for bits in (8, 11, 14):
+        bank = WordBank.from_list(kernels, S, store="hash", normalize=None, memory_limit=16 * 2**bits)
+        assert bank.bits == bits
+        means, squares = [], []
+        for _ in range(16):  # the bound is on the mean over hashes: one hash may lie above it
+            error = (bank.block(np.arange(50), np.ones(1)) - exact)[apart]
+            means.append(error.mean())
+            squares.append(np.mean(error**2))
+            for part in bank.parts:
+                part.lay(salt=rng.integers(2**64, size=part.table.max() + 1, dtype=np.uint64)[part.table])
+        assert abs(np.mean(means)) < 4 * np.std(means) / np.sqrt(16)
+        assert np.mean(squares) == pytest.approx(variance[apart].mean() / 2**bits, rel=0.25)
+        assert squares[0] < 2 * bound[apart].mean() / 2**bits  # the hash that is shipped is none of the bad ones
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+@pytest.mark.parametrize("store", [*EXACT, "hash"])
+def test_threads_change_nothing(store, normalize):
+    found = []
+    for n_jobs in (1, 2):
+        bank, _ = make("both", store, normalize=normalize, n_jobs=n_jobs, memory_limit=2**22)
+        vectors, a = bank.vectors(), np.random.default_rng(3).normal(size=bank.n)
+        vectors.add(np.arange(bank.n), np.zeros(bank.n), a)
+        rows, theta = np.arange(5, 27), np.linspace(1, 2, bank.M)
+        outputs = vectors.outputs(rows, theta, a[rows]), vectors.parts(rows, a[rows]), vectors.q
+        found.append((bank.own, bank.scale, *outputs, vectors.values, bank.block(rows, theta)))
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("solver", ["coordinate", "chunking"])
+def test_solvers_find_what_newton_finds_on_matrices(solver, intercept):
+    X, y = make_splice(150, length=41, positives=0.3, random_state=0)
+    kernels = KernelList.from_spec([Spectrum(2), Spectrum(4, stop=20), GappedKmer(5, 3), Mismatch(3, 1)], X)
+    S, Y, loss = np.stack([k(X) for k in kernels.kernels], axis=2), y[None].astype(float), losses.get("hinge")
+    two = solve(Problem(DenseBank(S), Y, loss, LpNorm(2), np.ones((1, 150)), intercept), "newton", tol=1e-7)
+    for store in ("map", "sorted"):
+        bank = WordBank.from_list(kernels, X, store=store, n_jobs=2)
+        one = solve(Problem(bank, Y, loss, LpNorm(2), np.ones((1, 150)), intercept), solver, tol=1e-6)
+        assert one.converged and one.gap <= 1e-6
+        assert one.primal == pytest.approx(two.primal, rel=1e-3)
+        np.testing.assert_allclose(one.theta, two.theta, atol=1e-3)
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+@pytest.mark.parametrize("store", [*EXACT, "hash"])
+def test_what_prediction_keeps_is_pickled_and_saved(store, normalize, tmp_path):
+    bank, _ = make("both", store, normalize=normalize, memory_limit=2**22)
+    new, rng = strings("both", 12, seed=1), np.random.default_rng(0)
+    cross, a, theta = bank.cross(np.arange(0, 30, 2)), rng.normal(size=(2, 15)), rng.random(bank.M)
+    expected = cross.parts(new, a, theta)
+    save(cross, tmp_path / "cross.mk")
+    for again in (pickle.loads(pickle.dumps(cross)), load(tmp_path / "cross.mk")):
+        np.testing.assert_array_equal(again.parts(new, a, theta), expected)
+        np.testing.assert_array_equal(again.bank.views[0].X.lengths, np.full(15, 20))
+
+
+def test_several_views_each_with_its_own_alphabet():
+    X = {"dna": strings("gapped"), "protein": strings("protein")}
+    list_ = [("g", GappedKmer(4, 2), "dna"), ("p", Spectrum(2, **PROTEIN), "protein"), ("s", Spectrum(3), "dna")]
+    kernels = KernelList.from_spec(list_, X)
+    bank = WordBank.from_list(kernels, X, normalize=None)
+    Ks = [kernel(X[name]) for _, kernel, name in list_]
+    np.testing.assert_allclose(bank.products(np.ones((1, 30)), np.arange(30))[0], np.sum(Ks, axis=2), rtol=1e-12)
+
+
+def test_stores_are_chosen_by_size_and_refused_where_they_do_not_fit(monkeypatch):
+    kind = "spectrum"
+    monkeypatch.setattr(words, "SHORT", 2**12)
+    bank, _ = make(kind)  # 30 strings of about 20 letters: 4^8 words are far more than occur
+    assert [sorted(set(part.channels["kind"])) for part in bank.parts] == [[0], [0], [1], [0]]
+    assert bank.n_places < 2**10 + 600
+    assert make(kind, "map")[0].n_places == 64 + 340 + 4**8 + 16
+    with pytest.raises(ValueError, match="store='map'.*memory_limit.*'sorted'"):
+        make(kind, "map", memory_limit=2**19)
+    with pytest.raises(ValueError, match="store='auto'.*memory_limit.*'hash'"):
+        make(kind, "auto", memory_limit=2**12)
+    assert make(kind, "hash")[0].bits == 22
+    with pytest.raises(ValueError, match="memory_limit"):
+        make(kind, "hash", memory_limit=100)
+    S = strings("placed")
+    with pytest.raises(ValueError, match="store='sorted'.*40 letters"):
+        WordBank.from_list(KernelList.from_spec([Degree(40)], [s * 2 for s in S]), [s * 2 for s in S], store="sorted")
+
+
+def test_new_strings_that_do_not_fit_are_refused():
+    bank, kernels = make("placed")
+    with pytest.raises(ValueError, match="length"):
+        bank.vectors().at(kernels.views([s[:15] for s in strings("placed")]))
