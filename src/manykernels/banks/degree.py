@@ -101,7 +101,7 @@ class DegreeBank(ExplicitBank):
         self.begin = np.concatenate([[0], np.cumsum(depth.sum(axis=0, dtype=np.int64))])
         first = np.concatenate([[0], np.cumsum(counts)])
         self.n_nodes = int(first[-1])
-        self.ids = np.empty(self.begin[-1], np.uint32)
+        self.ids = np.empty(self.begin[-1], np.uint32 if self.n_nodes < 2**32 else np.uint64)
 
         def write(lane):
             fill = self.begin[:-1] + depth[: lane[0]].sum(axis=0, dtype=np.int64)

@@ -1,0 +1,95 @@
+"""Which bank takes which kernels, stores by name through the estimators, and lists of several kinds."""
+
+import numpy as np
+import pytest
+
+from manykernels import MKLClassifier
+from manykernels.banks.choice import explicit_bank
+from manykernels.datasets import make_splice
+from manykernels.kernels import RBF, KernelList, Linear, group_kernels, linear_coefficients
+from manykernels.solvers import Solver
+from manykernels.strings import (
+    Degree,
+    GappedKmer,
+    Mismatch,
+    Spectrum,
+    WeightedDegree,
+    WeightedDegreeShift,
+    degree_kernels,
+)  # fmt: skip
+
+X, y = make_splice(150, length=40, positives=0.3, random_state=2)
+NEW, _ = make_splice(30, length=40, positives=0.3, random_state=3)
+LISTS = {
+    "degrees": degree_kernels(5),
+    "words": [Spectrum(4), GappedKmer(5, 3), Mismatch(4, 1)],
+    "both": [WeightedDegreeShift(5, 2), Spectrum(3), Degree(3)],
+}
+
+
+def bank_of(kernels, data=X, **options):
+    bank = explicit_bank(KernelList.from_spec(kernels, data), data, **options)
+    return None if bank is None else type(bank).__name__
+
+
+@pytest.mark.parametrize(
+    ("kernels", "store", "bank"),
+    [
+        (degree_kernels(3), "auto", "DegreeBank"),
+        (degree_kernels(3), "trie", "TrieBank"),
+        (degree_kernels(3), "sorted", "WordBank"),
+        ([WeightedDegree(4), Degree(2)], "auto", "TrieBank"),  # the same word twice
+        ([WeightedDegreeShift(4, 1)], "auto", "TrieBank"),
+        ([Spectrum(3)], "auto", "WordBank"),
+        ([Spectrum(3), Degree(2)], "auto", "JoinedBank"),
+    ],
+)
+def test_each_kind_has_its_bank(kernels, store, bank):
+    assert bank_of(kernels, store=store) == bank
+
+
+def test_numbers_have_theirs_and_what_has_no_features_none():
+    data = np.random.default_rng(0).normal(size=(20, 3))
+    assert bank_of([Linear(), ("one", Linear(), [0])], data) == "FeatureBank"
+    assert bank_of([Linear(), RBF(gamma=1.0)], data) is None
+
+
+@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("store", ["auto", "map", "sorted", "trie", "hash"])
+def test_solvers_agree_in_every_store(kind, store):
+    dense = MKLClassifier(LISTS[kind], solver="newton", tol=1e-5).fit(X, y)
+    for name in ("coordinate", "chunking"):
+        model = MKLClassifier(LISTS[kind], solver=Solver(name, store=store), tol=1e-4).fit(X, y)
+        rel = 2e-4 + (2e-3 if store == "hash" else 0)
+        assert model.duality_gap_ <= 1e-4 and model.objective_ == pytest.approx(dense.objective_, rel=rel)
+        f, g = model.decision_function(NEW), dense.decision_function(NEW)
+        np.testing.assert_allclose(f, g, atol=0.05 * np.abs(g).max())
+        np.testing.assert_allclose(model.decision_parts(NEW).sum(axis=1) + model.intercept_, f, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernels", [degree_kernels(5), [Spectrum(3), WeightedDegree(3)]], ids=["one", "joined"])
+def test_spherical_features_are_those_of_the_matrices(kernels):
+    options = dict(normalize="spherical", tol=1e-5, regularizer=1.5)
+    model = MKLClassifier(kernels, solver="coordinate", **options).fit(X, y)
+    dense = MKLClassifier(kernels, solver="newton", **options).fit(X, y)
+    assert model.objective_ == pytest.approx(dense.objective_, rel=2e-5)
+    np.testing.assert_allclose(model.kernel_weights_, dense.kernel_weights_, atol=5e-3)
+    np.testing.assert_allclose(model.combined_kernel(NEW, X), dense.combined_kernel(NEW, X), atol=5e-3)
+
+
+def test_coefficients_of_explicit_features():
+    rng = np.random.default_rng(0)
+    data, labels = rng.normal(size=(60, 5)), np.repeat([1, -1], 30)
+    data[:30, 1] += 1
+    kernels = group_kernels([[0, 1], [1, 2], [3, 4]])
+    model = MKLClassifier(kernels, solver="coordinate", tol=1e-6).fit(data, labels)
+    total, parts = linear_coefficients(model)
+    np.testing.assert_allclose(data @ total + model.intercept_, model.decision_function(data), atol=1e-10)
+    np.testing.assert_allclose(data[:, [1, 2]] @ list(parts.values())[1], model.decision_parts(data)[:, 1], atol=1e-10)
+
+
+def test_a_store_that_cannot_be_is_said():
+    with pytest.raises(ValueError, match="store='heap' is unknown.*'trie'"):
+        MKLClassifier(degree_kernels(3), solver=Solver("chunking", store="heap")).fit(X, y)
+    with pytest.raises(ValueError, match="store='map' is for kernels with explicit features"):
+        MKLClassifier([RBF(gamma=1.0)], solver=Solver("chunking", store="map")).fit(np.eye(150), y)
