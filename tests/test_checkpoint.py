@@ -2,22 +2,27 @@
 
 import errno
 import os
+import platform
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.kernel_approximation import RBFSampler
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.datasets import make_splice
+from manykernels.estimators.checkpoint import identify, parts_of
 from manykernels.estimators.progress import in_words, show_progress, time_left
-from manykernels.kernels import RBF, Linear
+from manykernels.kernels import RBF, Features, KernelList, Linear
 from manykernels.solvers import Solver, _checkpoint, coordinate, seed_of
-from manykernels.strings import degree_kernels
+from manykernels.strings import Spectrum, degree_kernels
 
 X, Y = make_splice(400, length=21, positives=0.3, strength=0.6)
 CLASSES = np.where(np.arange(400) % 3 == 0, 0, Y)
@@ -161,6 +166,60 @@ def test_what_does_not_change_the_result_may_change(path):
     assert_same(clone(STRINGS).set_params(checkpoint=path, n_jobs=1, verbose=True, memory_limit="1GB").fit(X, Y), whole)
 
 
+@pytest.mark.parametrize("params", [
+    {"solver": Solver("coordinate", store="hash"), "kernels": [Spectrum(3)]}, {"kernels": "auto", "solver": "auto"},
+], ids=str)  # fmt: skip
+def test_a_memory_limit_that_changes_the_kernels_may_not_change(params, path):
+    model = clone(STRINGS).set_params(**params, checkpoint=path)
+    parts_of(model, 1, 0, X, Y, None, None)
+    with pytest.raises(ValueError, match="memory_limit is None there and '1GB' here"):
+        parts_of(model.set_params(memory_limit="1GB"), 1, 0, X, Y, None, None)
+
+
+def transformed(columns):
+    """Kernels whose print scikit-learn shortens."""
+    steps = [(f"part{k}", RBFSampler(gamma=0.1 * (k + 1), random_state=0), [c]) for k, c in enumerate(columns)]
+    return [("f", Features(ColumnTransformer(steps)))]
+
+
+def print_identity():
+    print(identify({"kernels": [*transformed(range(20)), Quiet({"b", "c", "d"})]}))
+
+
+class Quiet:
+    """A kernel that prints as its address."""
+
+    def __init__(self, p):
+        self.p = p
+
+    def __call__(self, X, Y=None):
+        return (X @ (X if Y is None else Y).T) ** self.p
+
+
+def test_fits_that_print_alike_are_told_apart():
+    one, other = transformed(range(10, 30)), transformed([*range(10, 19), 20, 19, *range(21, 30)])
+    assert repr(one) == repr(other)
+    assert identify({"kernels": one}) != identify({"kernels": other})
+    assert identify({"kernels": [Quiet(1)]}) == identify({"kernels": [Quiet(1)]}) != identify({"kernels": [Quiet(2)]})
+    with_lambda = [lambda X, Y: X @ Y.T, *one]
+    assert identify({"kernels": with_lambda}) != identify({"kernels": [with_lambda[0], *other]})
+
+
+def test_a_fit_is_known_again_by_its_copy_and_in_another_process(monkeypatch, capsys):
+    kernel = transformed(range(20))[0][1]
+    shared, copied = [("a", kernel), ("b", kernel)], [("a", clone(kernel)), ("b", clone(kernel))]
+    assert identify({"kernels": shared}) == identify({"kernels": copied})
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    print_identity()
+    assert subprocess.run(command("print_identity()"), capture_output=True, text=True).stdout == capsys.readouterr().out
+
+
+def test_a_difference_is_told_without_digits_of_a_hash(path):
+    _checkpoint.Checkpoint(path, identify({"kernels": "auto"}))
+    with pytest.raises(ValueError, match="another fit: kernels differ[.]"):
+        _checkpoint.Checkpoint(path, identify({"kernels": degree_kernels(9)}))
+
+
 def test_damage_is_recognised_and_nothing_is_overwritten(path, monkeypatch):
     monkeypatch.setattr(_checkpoint.Part, "carry_on", lambda *_: pytest.fail("a damaged file was used"))
     model, identity = clone(STRINGS).set_params(checkpoint=path), {"C": "1.0"}
@@ -168,13 +227,74 @@ def test_damage_is_recognised_and_nothing_is_overwritten(path, monkeypatch):
     _checkpoint.Checkpoint(path, identity).write([{"state": {"a": a}}])
     good = path.read_bytes()
     at = good.index(a[20:].tobytes())
-    for bad in (good[: len(good) // 2], good[:at] + b"\x01" + good[at + 1 :], b"", b"my own notes"):
+    entry = good.rindex(b"PK\x01\x02") + 10  # the method of compression: bz2 fails with an OSError
+    for bad in (good[: len(good) // 2], good[:at] + b"\x01" + good[at + 1 :], b"", b"my own notes",
+                good[:entry] + b"\x0c" + good[entry + 1 :]):  # fmt: skip
         path.write_bytes(bad)
         with pytest.raises(ValueError, match="no whole checkpoint.*delete"):
             _checkpoint.Checkpoint(path, identity)
         with pytest.raises(ValueError, match=str(path)):
             model.fit(X, Y)
         assert path.read_bytes() == bad
+
+
+def test_an_array_is_read_to_its_checksum(path):
+    a = np.random.default_rng(0).normal(size=200_000)
+    file = _checkpoint.Checkpoint(path, {})
+    file.write([{"state": {"a": a}}])
+    np.testing.assert_array_equal(file._read()[0]["state"]["a"], a)
+    path.write_bytes(path.read_bytes().replace(b"'<f8'", b"'<f4'", 1))
+    with pytest.raises(ValueError, match="no whole checkpoint.*more than its header says"):
+        _checkpoint.Checkpoint(path, {})
+
+
+def test_a_disk_that_fails_is_no_reason_to_delete_the_file(path, monkeypatch):
+    def failing(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    _checkpoint.Checkpoint(path, {})
+    monkeypatch.setattr(_checkpoint.zipfile, "ZipFile", failing)
+    with pytest.raises(OSError, match="cannot be used .Input/output error"):
+        _checkpoint.Checkpoint(path, {})
+
+
+def dead_process():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_only_files_of_dead_writers_are_removed(path):
+    here, other, gone = platform.node(), platform.node() + "2", dead_process()
+    names = [f"{path.name}.{writer}-7.tmp" for writer in (f"{here}-{os.getpid()}", f"{other}-{gone}", f"{here}-{gone}")]
+    for name in [*names, "mine.tmp"]:
+        (path.parent / name).write_bytes(b"half a file")
+    _checkpoint.Checkpoint(path, {})
+    assert set(os.listdir(path.parent)) == {path.name, "mine.tmp", *names[:2]}
+    for name in [*names[:2], "mine.tmp"]:
+        os.utime(path.parent / name, (time.time() - 7200,) * 2)
+    _checkpoint.Checkpoint(path, {})
+    assert set(os.listdir(path.parent)) == {path.name, "mine.tmp"}
+
+
+def test_threads_that_write_one_path_do_not_disturb_each_other(path):
+    errors, parts = [], [{"state": {"a": np.random.default_rng(0).normal(size=200_000)}}]
+
+    def work():
+        try:
+            file = _checkpoint.Checkpoint(path, {})
+            for _ in range(10):
+                file.write(parts)
+                file._read()
+        except (OSError, ValueError) as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == [] and os.listdir(path.parent) == [path.name]
 
 
 def full_disk(*_):
@@ -288,9 +408,14 @@ def in_child(n, regularizer, path):
     long_fit(n, regularizer, path)
 
 
-def child(*args):
+def command(call):
+    """Runs `call` of this file in a process of its own."""
     code = f"import sys; sys.path[:] = {[os.path.dirname(__file__), *sys.path]!r}; import test_checkpoint as t; "
-    return subprocess.Popen([sys.executable, "-c", code + f"t.in_child{args!r}"], stdout=subprocess.PIPE, text=True)
+    return [sys.executable, "-c", code + f"t.{call}"]
+
+
+def child(*args):
+    return subprocess.Popen(command(f"in_child{args!r}"), stdout=subprocess.PIPE, text=True)
 
 
 def killed_and_resumed(n, regularizer, path, kills, seed):
@@ -322,7 +447,7 @@ def killed_and_resumed(n, regularizer, path, kills, seed):
 
 def test_kill_9_and_resume(path, monkeypatch):
     monkeypatch.setattr(coordinate, "VISITS", 60)
-    leftover = path.parent / f"{path.name}.12345.tmp"
+    leftover = path.parent / f"{path.name}.{platform.node()}-{dead_process()}-1.tmp"
     leftover.write_bytes(b"half a file")
     kills, objective, whole, _ = killed_and_resumed(600, 2, path, kills=1, seed=1)
     assert kills == 1 and objective == whole
@@ -335,3 +460,12 @@ def test_twenty_kills(regularizer, path, monkeypatch):
     kills, objective, whole, states = killed_and_resumed(10_000, regularizer, path, kills=20, seed=regularizer)
     print(f"\n{kills} kills, {states} different states, objective {objective!r}, undisturbed {whole!r}")
     assert kills == 20 and states > 5 and abs(objective - whole) <= 1e-6 * whole
+
+
+@pytest.mark.slow
+def test_common_words_of_long_strings_are_counted_beyond_31_bits():
+    from manykernels.banks.words import WordBank
+
+    strings = ["A" * 47_000, "A" * 47_000, "CCC"]  # the last one gives the kernel its variance
+    bank = WordBank.from_list(KernelList.from_spec([Spectrum(3)], strings), strings, normalize=None)
+    np.testing.assert_array_equal(bank.block(np.arange(2), np.ones(1)), np.full((2, 2), 46_998.0**2))

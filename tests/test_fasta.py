@@ -144,8 +144,15 @@ def test_damaged_compressed_data_are_named(write):
     path.write_bytes(raw)
     with pytest.raises(ValueError, match="bad.fa.gz"):
         read_fasta(path)
-    with pytest.raises(ValueError, match="plain.fa.gz"):
-        read_fasta(write(as_fasta(["ACGT"]), "plain.fa.gz"))
+    with pytest.raises(ValueError, match="other.fa.gz"):
+        read_fasta(write("neither compressed nor FASTA", "other.fa.gz"))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_plain_file_with_a_compressed_name_is_read(write, suffix):
+    X = sequences(20)
+    for text in (as_fasta(X), as_fastq(X), "#a comment\n" + as_fasta(X)):
+        assert list(read_fasta(write(text, "plain" + suffix))) == X
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,19 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_backend
 from scipy.stats import spearmanr
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
-from manykernels import MKLClassifier, MKLRegressor, inspect, load
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, inspect, load
 from manykernels import strings as ms
 from manykernels.datasets import make_splice, splice_information
-from manykernels.kernels import RBF
+from manykernels.kernels import RBF, rank_one_kernels
+from manykernels.solvers import Solver
 
 L = 6
 LETTERS = "ACGT"
@@ -203,6 +208,80 @@ def test_refusals_name_the_cure(models):
         inspect.top_kmers(model, 2, n=0)
     with pytest.raises(ValueError, match="n_boot"):
         inspect.bootstrap_weights(model, X, y, n_boot=0)
+
+
+def test_bootstrap_leaves_the_checkpoint_alone(tmp_path):
+    file = tmp_path / "fit.npz"
+    model = MKLClassifier(LISTS["degrees"], checkpoint=file)
+    boot = inspect.bootstrap_weights(model, X, y, n_boot=2)
+    assert not file.exists() and model.checkpoint is file
+    np.testing.assert_array_equal(boot, inspect.bootstrap_weights(model.set_params(checkpoint=None), X, y, n_boot=2))
+
+
+def test_bootstrap_without_labels_is_for_models_without():
+    F = rng.normal(size=(40, 2))
+    model = MKLOneClass([RBF(1.0), RBF(0.1)])
+    boot = inspect.bootstrap_weights(model, F, None, n_boot=2)
+    np.testing.assert_array_equal(boot, inspect.bootstrap_weights(model, F, np.ones(40), n_boot=2))
+    with pytest.raises(ValueError, match="y=None: MKLRegressor learns from labels"):
+        inspect.bootstrap_weights(MKLRegressor([RBF(1.0)]), F, None)
+
+
+def test_names_of_a_vectorizer_are_those_of_the_table():
+    vectorizer = CountVectorizer(analyzer="char")
+    counts, names = vectorizer.fit_transform(X), vectorizer.get_feature_names_out()
+    for columns in (names, pd.Index(names), list(names)):
+        assert [spec.name for spec in rank_one_kernels(columns)] == list(names)
+    assert len(rank_one_kernels(np.int64(3))) == 3
+    model = MKLClassifier(rank_one_kernels(names)).fit(counts, y)
+    assert set(inspect.weights_table(model).columns[0].cells) <= set(names)
+
+
+@pytest.mark.parametrize("wrap", [make_pipeline, lambda model: GridSearchCV(model, {"C": [1.0]}, cv=2)])
+def test_what_is_around_a_model_is_refused(wrap):
+    pytest.importorskip("matplotlib")
+    around = wrap(MKLClassifier(LISTS["degrees"])).fit(X, y)
+    looks = [inspect.weights_table, inspect.plot_weights, inspect.position_weights, inspect.plot_positions]
+    looks += [lambda m: inspect.poim(m, 1), lambda m: inspect.top_kmers(m, 1)]
+    for look in [*looks, lambda m: inspect.bootstrap_weights(m, X, y)]:
+        with pytest.raises(ValueError, match="best_estimator_, or the last step of the pipeline"):
+            look(around)
+
+
+def test_a_background_of_other_letters_is_refused(models):
+    with pytest.raises(ValueError, match="background.*'M' at position 0.*'dna'"):
+        inspect.poim(models["degrees"], 1, background=["MKV"])
+    model = MKLClassifier(ms.degree_kernels(2, unknown="ignore")).fit(X, y)
+    known, mixed = (inspect.poim(model, 1, background=sample).values for sample in (["ACGGT"], ["ACGGT", "GRG"]))
+    np.testing.assert_array_equal(known, mixed)
+    with pytest.raises(ValueError, match="background has no two letters"):
+        inspect.poim(model, 1, background=["MKV"])
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "chunking"])
+def test_hashed_models_have_weights_but_no_words(solver):
+    model = MKLClassifier(LISTS["degrees"], solver=Solver(solver, store="hash")).fit(X, y)
+    assert inspect.position_weights(model).shares.sum() == pytest.approx(1)
+    for look in (inspect.poim, inspect.top_kmers):
+        with pytest.raises(ValueError, match='store="hash".*store="auto"'):
+            look(model, 2)
+
+
+def test_pictures_refuse_what_they_cannot_show(models):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    before, model, Q = plt.get_fignums(), models["degrees"], inspect.poim(models["degrees"], 1)
+    for draw, message in [
+        (lambda: inspect.plot_poim(model), r"poim is of type MKLClassifier: give what poim\(model, k\)"),
+        (lambda: inspect.plot_poim([Q, model]), "poim is of type MKLClassifier"),
+        (lambda: inspect.plot_poim([]), "poim is an empty list"),
+        (lambda: inspect.plot_logo(model), "poim is of type MKLClassifier"),
+        (lambda: inspect.plot_logo([Q]), "poim is a list of 1"),
+        (lambda: inspect.plot_logo(Q, start=5, stop=4), "start=5 and stop=4 leave none of the 6 positions"),
+        (lambda: inspect.plot_positions(model, information=np.ones(5)), r"information has shape \(5,\).*6 positions"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            draw()
+    assert plt.get_fignums() == before
 
 
 def test_pictures(models):

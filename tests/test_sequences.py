@@ -118,6 +118,22 @@ def test_n_is_always_allowed_and_other_codes_only_when_ignored():
     assert list(Sequences.encode(["ACGT", "AC-R中"], unknown="ignore")) == ["ACGT", "ACNNN"]
 
 
+@pytest.mark.parametrize(
+    ("text", "alphabet", "other"),
+    [("ACGU", "dna", "rna"), ("acnu", "dna", "rna"), ("MKV", "dna", "protein"), ("ACGT", "rna", "dna")],
+)
+def test_the_alphabet_that_fits_is_suggested_first(text, alphabet, other):
+    for given in (["ACG", text], np.array([list("ACGA"[: len(text)]), list(text)])):
+        with pytest.raises(ValueError, match=rf"X\[1\].*; alphabet='{other}' has all letters.*; unknown='ignore'"):
+            Sequences.encode(given, alphabet)
+
+
+def test_no_alphabet_is_suggested_where_none_fits():
+    for text in ("AC-T", "MU", "A中"):
+        with pytest.raises(ValueError, match=r"'dna' \(ACGTN\); unknown='ignore'"):
+            Sequences.encode([text])
+
+
 def test_unknown_letters_are_found_in_every_input_kind():
     X, where = ["ACGT", "ACZT"], r"X\[1\] has 'Z' at position 2"
     table = np.array([list(x) for x in X])

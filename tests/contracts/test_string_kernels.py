@@ -166,6 +166,14 @@ def test_degree_table_defines_the_kernel(kernel):
     assert all(coef[p, k - 1] == 0 for p in range(13) for k in range(1, coef.shape[1] + 1) if p + k > 13)
 
 
+@pytest.mark.parametrize("kind", [ms.Degree, ms.WeightedDegree])
+def test_degree_table_has_no_words_longer_than_the_strings(kind):
+    for k in range(1, 12):
+        table = kind(k).degree_table(4)
+        fits = np.add.outer(np.arange(4), np.arange(1, k + 1)) <= 4
+        assert not table[~fits].any() and (table[:, -1] > 0).sum() == max(0, 4 - k + 1)
+
+
 def test_weights_are_those_of_the_paper():
     assert ms.WeightedDegree(3)(["AAAA"])[0, 0] == pytest.approx(4 * 3 / 6 + 3 * 2 / 6 + 2 * 1 / 6)
     assert ms.WeightedDegreeShift(1, 1)(["AC"], ["CA"])[0, 0] == pytest.approx(2 / 4)
@@ -231,7 +239,8 @@ def test_unequal_lengths_are_refused_where_places_matter(kernel):
         (ms.WeightedDegreeShift(2, -1), "shift=-1"),
         (ms.WeightedDegreeShift(2, 1, start=20), "start=20"),
         (ms.Spectrum(0), "k=0"),
-        (ms.Spectrum((2, 1)), "k=1"),
+        (ms.Spectrum((3, 1)), r"k=\(3, 1\).*\(shortest, longest\)"),
+        (ms.Spectrum((0, 1)), "k=0"),
         (ms.Spectrum((1, 2, 3)), r"k=\(1, 2, 3\)"),
         (ms.Spectrum(2, start="a"), "start='a'"),
         (ms.Spectrum(32), "shorter words"),
@@ -261,6 +270,13 @@ def test_sequences_of_another_alphabet_are_refused():
 def test_what_is_no_list_of_strings_is_refused(bad):
     with pytest.raises(ValueError, match="sequence|X"):
         ms.Spectrum(2)(bad)
+
+
+def test_lists_made_for_longer_strings_say_so():
+    for kernels in (ms.position_kernels(20, 3), ms.position_kernels(20, 3, 20), ms.degree_position_kernels(20, 2)):
+        with pytest.raises(ValueError, match="length 13: the kernel was made for longer ones.*length=13"):
+            kernels[-1][1](X)
+    assert len(ms.position_kernels(5, 3)[-1][1](X)) == len(X)  # a part of the strings
 
 
 def test_lists_of_kernels_add_up_to_the_whole():

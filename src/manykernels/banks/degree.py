@@ -9,7 +9,7 @@ length) belongs to one kernel at most.
 import numpy as np
 
 from .._threads import n_threads, run_blocks
-from .explicit import ExplicitBank, Vectors, slices
+from .explicit import BLOCK, ExplicitBank, Vectors, slices
 
 TABLE = 2**27  # bytes for the values of short words
 LANES = 4  # parts of the positions that can be changed side by side
@@ -36,10 +36,6 @@ class DegreeBank(ExplicitBank):
         self._find_nodes()
         self.coef, self.scale = self.raw_coef, np.ones(self.M)
         self.own, self.alone = self._sizes()
-        if normalize == "spherical":  # without unknown letters k(x, x) is the same for all
-            whole, normalize = self.own[0].astype(float), None
-            self.coef = self.raw_coef = self.raw_coef / whole[self.kern]
-            self.own, self.alone = self.own / self.own[0], self.alone / self.own[0]
         self.normalise(weights, normalize)
         self.coef = self.raw_coef * self.scale[self.kern]
         self.alone *= self.scale.astype(np.float32)
@@ -48,15 +44,17 @@ class DegreeBank(ExplicitBank):
     def from_list(cls, kernels, X, **options):
         """The bank of a `KernelList`; None where a kernel is not of this kind or two of them count the same word.
 
-        Also where normalize="spherical" would give every example a factor of its own, for its unknown letters.
+        Also where normalize="spherical": unknown letters then give every example a factor of its own.
         """
         if len(set(kernels.view_of)) > 1 or not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):
             return None
-        view = kernels.views(X)[0]
-        if options.get("normalize") == "spherical" and view.X.bits > 2:
+        if options.get("normalize") == "spherical":
             return None
+        view = kernels.views(X)[0]
         tables = [kernel.degree_table(view.X.length) for kernel in kernels.kernels]
         L, d = view.X.length, max(table.shape[1] for table in tables)
+        if d > 255:  # `depth` has one byte
+            return None
         coef, kern = np.zeros((L, d)), np.zeros((L, d), np.int32)
         for m, table in enumerate(tables):
             counts = np.nonzero(table)
@@ -99,7 +97,7 @@ class DegreeBank(ExplicitBank):
 
         found = run_blocks(walk, range(self.L), self.n_jobs)
         self.begin = np.concatenate([[0], np.cumsum(depth.sum(axis=0, dtype=np.int64))])
-        first = np.concatenate([[0], np.cumsum(counts)])
+        first = self.first = np.concatenate([[0], np.cumsum(counts)])
         self.n_nodes = int(first[-1])
         self.ids = np.empty(self.begin[-1], np.uint32 if self.n_nodes < 2**32 else np.uint64)
 
@@ -175,14 +173,16 @@ class DegreeBank(ExplicitBank):
 
 
 class DegreeVectors(Vectors):
-    """The values of short words in a table (L, words), those of shared longer words in one array of nodes."""
+    """The values of short words in a table (L, words), those of shared longer words in one array of nodes.
+
+    They are float32. What is added to zero is summed in float64 and rounded once: a certificate stands on such sums.
+    """
 
     def __init__(self, bank):
         self.bank = bank
         self.table = np.zeros((bank.L, bank._width(bank.direct)), np.float32)
         self.nodes = np.zeros(max(bank.n_nodes, 1), np.float32)
         self.q = np.zeros(bank.M)
-        self.many = max(bank.letters**bank.direct // 8, 64)  # rows from which `sum_all` pays
         self.empty = True
         self.lanes = [lane for lane in slices(bank.L, LANES) if lane.stop > lane.start]
 
@@ -201,17 +201,21 @@ class DegreeVectors(Vectors):
             return
         rows, before, delta = rows[keep], before[keep], np.ascontiguousarray(delta[keep])
 
-        loop = loops.sum_all if self.empty and len(keep) >= self.many else loops.add
-        self.empty = False
+        anew, self.empty = self.empty, False
 
         def lane(part):
             q = np.zeros(bank.M)
             places = (*self._places(), bank.coef, bank.kern, part.start, part.stop, q)
-            loop(*bank.text, bank.direct, rows, delta, *places)
+            if anew:
+                loops.sum_all(*bank.text, bank.direct, rows, delta, bank.first, *places)
+            else:
+                loops.add(*bank.text, bank.direct, rows, delta, *places)
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
-        self.q += (delta * (2 * before + delta)) @ bank.alone[rows]
+        grows = delta * (2 * before + delta)
+        for low in range(0, len(rows), BLOCK):
+            self.q += grows[low : low + BLOCK] @ bank.alone[rows[low : low + BLOCK]]
 
     def outputs(self, rows, theta, a):
         from ..loops import degree as loops
@@ -221,9 +225,12 @@ class DegreeVectors(Vectors):
 
         def part(block):
             loops.look_up(*bank.text, bank.direct, rows[block], *self._places(), weight, out[block])
+            for low in range(block.start, block.stop, BLOCK):
+                some = slice(low, min(low + BLOCK, block.stop))
+                out[some] += (bank.alone[rows[some]] @ theta) * a[some]
 
         run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
-        return out + (bank.alone[rows] @ theta) * a
+        return out
 
     def parts(self, rows, a):
         from ..loops import degree as loops

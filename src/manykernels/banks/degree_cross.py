@@ -8,8 +8,10 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks
 from ._base import Cross
+from .explicit import slices
 
 BLOCK = 20_000  # new sequences at a time
+LANES = 4  # parts of the positions that are walked side by side
 DIRECT = 2**16  # words in the table of the longest short words, at most
 
 
@@ -43,15 +45,23 @@ class DegreeCross(Cross):
 
     def gram(self, X, Y=None, theta=None, other=None):
         """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
+        from ..loops.strings import add_positions
+        from ..strings._planes import across, planes
+
         new = self.read(X)
         other = (new if Y is None else self.read(Y)) if other is None else other
-        walk = DegreeCross(other, ["all"], self.coef * theta[self.kern], np.zeros_like(self.kern), self.n_jobs)
-        return np.stack([walk._walk(new, a, walk.coef, walk.kern, 1)[:, 0] for a in np.eye(len(other))], axis=1)
+        left, right, K = planes(new), across(planes(other)), np.zeros((1, len(new), len(other)))
+        runs = np.cumsum(self.coef * theta[self.kern], axis=1)[:, :, None]
+        blocks = slices(len(new), n_threads(self.n_jobs))
+        run_blocks(lambda low: add_positions(left[low], right, runs, np.zeros(1), K[:, low]), blocks, self.n_jobs)
+        return K[0]
 
     def read(self, X):
         from ..strings import Sequences
+        from ..strings._base import check_alike
 
         sequences = Sequences.encode(X, self.sequences.alphabet) if self.kernels is None else self.kernels.views(X)[0].X
+        check_alike(sequences.alphabet, self.sequences.alphabet)
         if sequences.length != len(self.coef):
             raise ValueError(
                 f"X has sequences of length {sequences.length}, the model was fitted on length {len(self.coef)}: "
@@ -64,12 +74,12 @@ class DegreeCross(Cross):
         from ..loops import degree as loops
 
         size, (L, d) = len(self.sequences.alphabet.letters), coef.shape
-        direct = max(1, min(d, L, int(np.log(DIRECT) / np.log(size))))
+        direct = max(1, min(d, L, int(np.log(DIRECT) / np.log(max(size, 2)))))
         used = np.flatnonzero(a)
         codes, a = self.sequences[used].codes(), np.ascontiguousarray(a[used])
         width = sum(size**k for k in range(1, direct + 1))
         out = np.zeros((len(new), M))
-        lanes = [lane for lane in np.array_split(np.arange(L), n_threads(self.n_jobs)) if len(lane)]
+        lanes = [lane for lane in np.array_split(np.arange(L), LANES) if len(lane)]
         for start in range(0, len(new), BLOCK):
             block = new[start : start + BLOCK].codes()
 

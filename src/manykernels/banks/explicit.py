@@ -77,7 +77,8 @@ class ExplicitBank(Bank):
 
     def mean_square(self, w):
         """Σ_i w_i ‖φ_m(x_i)‖², (M,)."""
-        return w @ (self.own if self.root is None else self.own > 0)
+        blocks = [slice(start, start + BLOCK) for start in range(0, self.n, BLOCK)]  # own may be float32
+        return sum(w[b] @ (self.own[b] if self.root is None else self.own[b] > 0) for b in blocks)
 
     def square_mean(self, w):
         """‖Σ_i w_i φ_m(x_i)‖², (M,)."""

@@ -126,11 +126,16 @@ class TrieVectors(Vectors):
         rows, delta = np.asarray(rows)[keep], np.asarray(delta, dtype=float)[keep]
         if self.zero:
             self._add(rows, delta)
-            self.q, self.zero = delta @ self.parts(rows, None), False
+            self.q, self.zero = self._meet(rows, delta), False
         else:
             self._add(rows, 0.5 * delta)
-            self.q += 2 * (delta @ self.parts(rows, None))
+            self.q += 2 * self._meet(rows, delta)
             self._add(rows, 0.5 * delta)
+
+    def _meet(self, rows, delta):
+        """Σ_r delta_r ⟨v_m, φ_m(x_r)⟩, (M,)."""
+        starts = range(0, len(rows), ROWS)
+        return sum(delta[s : s + ROWS] @ self.parts(rows[s : s + ROWS], None) for s in starts)
 
     def _add(self, rows, delta):
         bank = self.bank

@@ -5,29 +5,61 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from contextlib import suppress
 
 import numpy as np
 
 from ..solvers._checkpoint import Checkpoint, Part
 
 FREE = {"max_iter", "memory_limit", "n_jobs", "random_state", "verbose", "warm_start", "checkpoint"}  # may change
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def parts_of(model, n_parts, seed, X, Y, weight, task):
     """Where each of the `n_parts` problems of this fit is kept, a `Part`, or None where there is no checkpoint."""
     if model.checkpoint is None:
         return [None] * n_parts
-    params = {name: value for name, value in model.get_params(deep=False).items() if name not in FREE}
+    free, store = FREE, getattr(model.solver, "options", {}).get("store")
+    if store == "hash" or (isinstance(model.kernels, str) and model.kernels == "auto"):
+        free = FREE - {"memory_limit"}  # there it chooses the places of the words, or the kernels
+    params = {name: value for name, value in model.get_params(deep=False).items() if name not in free}
     params |= {"estimator": type(model).__name__, "random_state": seed}
     file = Checkpoint(model.checkpoint, identify(params, X=X, y=Y, sample_weight=weight, task=task), n_parts, Y.size)
     return [Part(file, k) for k in range(n_parts)]
 
 
 def identify(params, **data):
-    """{name: text}: the parameters as they print, or the hash of that where it is long, and the hash of the data."""
+    """{name: text}: the parameters as they print, or a hash where that is long or tells little, and that of the data.
+
+    Long prints are shortened, by scikit-learn, and an address is no value: the hash is of all that is in them too.
+    """
     from joblib import hash as hash_of
 
     with np.printoptions(threshold=sys.maxsize, precision=17):
-        texts = {name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in params.items()}
-    texts = {n: t if len(t) <= 60 else hashlib.sha256(t.encode()).hexdigest() for n, t in texts.items()}
+        prints = {name: repr(value) for name, value in params.items()}
+    texts = {name: ADDRESS.sub("", text) for name, text in prints.items()}
+    for name, text in texts.items():
+        if len(text) > 60 or text != prints[name]:
+            texts[name] = hashlib.sha256("\n".join([text, *_leaves(params[name])]).encode()).hexdigest()
     return texts | {name: hash_of(value, "sha1") for name, value in data.items()}
+
+
+def _leaves(value):
+    """All that `value` is made of, as texts: the same in every process and for a copy; of estimators the parameters."""
+    from joblib import hash as hash_of
+
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        yield type(value).__qualname__
+        value = value.get_params(deep=False)
+    if isinstance(value, dict):
+        yield f"{len(value)} {list(value)}"
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        yield f"{len(value)}"
+        for item in value:
+            yield from _leaves(item)
+    elif value is None or isinstance(value, str | int | float):
+        yield repr(value)
+    else:
+        with suppress(Exception):  # what cannot be pickled, such as a lambda
+            yield hash_of(value, "sha1")

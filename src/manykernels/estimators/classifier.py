@@ -52,10 +52,13 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     warm_start : whether fit begins from the last solution
     checkpoint : None, or the path of a file in which a long fit is kept while it runs. After a crash or `kill -9` the
         same fit, with the same path, goes on from there: solver "coordinate" to the same result bit by bit, the
-        others by a warm start, and classes that are solved, one-vs-rest, are not solved again. The file of another
-        fit (data, kernels, parameters; but max_iter may be raised) is refused. When the fit is done the file stays
-        and fitting again returns its result at once; delete the file to begin anew. A write that fails during the
-        fit is a RuntimeWarning: the fit goes on, and the file keeps its last state.
+        others from their best point, and classes that are solved, one-vs-rest, are not solved again. The same fit
+        has the same data in the same form (strings in a list are not those in a pandas column, nor upper case lower
+        case), the same kernels and the same parameters, but max_iter may be raised; the file of another is refused.
+        A path is thus for one fit: in GridSearchCV or cross_val_score leave None, or the fits refuse each other's
+        file. When the fit is done the file stays and fitting again returns its result at once; delete the file to
+        begin anew. A write that fails during the fit is a RuntimeWarning: the fit goes on, and the file keeps its
+        last state.
 
     Attributes
     ----------

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..strings._base import positions
 from ..strings.weighted_degree import degree_weights
 from ..strings.weighted_degree_shift import WeightedDegreeShift
+from .tables import check_model
 
 
 def positional(model, shifts=False):
@@ -17,6 +18,7 @@ def positional(model, shifts=False):
 
     With `shifts` also those that count them nearby.
     """
+    check_model(model)
     check_is_fitted(model)
     cross = model._cross
     listed = getattr(cross, "kernel_list", None) or getattr(cross, "kernels", None)
@@ -34,12 +36,12 @@ def positional(model, shifts=False):
 
 
 def words(model, label=None):
-    """([(codes (n, L) of the support, a (n,), weight (L, d))], alphabet): the output for the class `label`."""
-    positional(model, shifts=True)
+    """([(codes (n, L) of the support, a (n,), weight (L, d))], alphabet, unknown): the output for the class `label`."""
+    kernels, _ = positional(model, shifts=True)
     row = _row(model, label)
     theta = np.atleast_2d(model.kernel_weights_)
     theta = theta[row if len(theta) > 1 else 0]
-    return _pieces(model._cross, model.dual_coef_[row], theta), _support(model._cross)[1]
+    return _pieces(model._cross, model.dual_coef_[row], theta), _support(model._cross)[1], kernels[0].unknown
 
 
 def _support(cross):
@@ -69,6 +71,11 @@ def _pieces(cross, a, theta):
         for group, side in zip(cross.tiles.groups, cross.sides, strict=True):
             scale[group.members] *= _factors(side.factor)
     else:
+        if getattr(cross.bank, "hashed", False):
+            raise ValueError(
+                'model has a solver with store="hash", where words share their places: its decision is no sum over '
+                'words; fit it with store="auto".'
+            )
         root = getattr(cross.bank, "root", None)
         scale = cross.bank.scale * _factors(None if root is None else root.T)
     L, pieces, weight = codes.shape[1], [], np.zeros((codes.shape[1], 0))

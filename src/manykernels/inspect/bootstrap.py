@@ -1,25 +1,33 @@
 """How much the weights of the kernels depend on the sample."""
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
+
+from ..estimators._base import _n_examples
+from .tables import check_model
 
 
 def bootstrap_weights(model, X, y, n_boot=20, random_state=0, n_jobs=None):
     """The weights of `n_boot` clones of `model`, (n_boot, M) or (n_boot, n_classes, M), fitted on resampled data.
 
     An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.
-    Classes keep their sizes. n_jobs: clones fitted at a time, each in a process of its own.
+    Classes keep their sizes; y may be None for `MKLOneClass`. A checkpoint of the model is left alone.
+    n_jobs: clones fitted at a time, each in a process of its own.
     """
     from joblib import Parallel, delayed
 
     if n_boot < 1:
         raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
-    y, rng = np.asarray(y), check_random_state(random_state)
-    strata = np.unique(y, return_inverse=True)[1] if is_classifier(model) else np.zeros(len(y), int)
+    check_model(model)
+    if y is None and not is_outlier_detector(model):
+        raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
+    n, rng = _n_examples(X) if y is None else len(y), check_random_state(random_state)
+    strata = np.unique(y, return_inverse=True)[1] if is_classifier(model) else np.zeros(n, int)
+    model = clone(model).set_params(checkpoint=None)  # the file is that of one fit
 
     def counts():
-        drawn = np.zeros(len(y))
+        drawn = np.zeros(n)
         for stratum in range(strata.max() + 1):
             rows = np.flatnonzero(strata == stratum)
             drawn[rows] = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))

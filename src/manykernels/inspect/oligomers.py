@@ -83,10 +83,10 @@ def _rows(model, k, background, label, use, keep=False):
     """[use(p, Q(·, p)) for every p], and the letters."""
     from ..loops.poim import windows
 
-    pieces, alphabet = words(model, label)
+    pieces, alphabet, unknown = words(model, label)
     L, size = pieces[0][0].shape[1], alphabet.size
     _check(k, L, size, L if keep else 1)
-    forward, backward, pi = _chain(background, alphabet)
+    forward, backward, pi = _chain(background, alphabet, unknown)
     left, right = _beside(pieces, forward, backward, L, size)
     offsets, total = np.zeros((k, k), np.int64), 0
     for s, e in zip(*np.triu_indices(k), strict=True):
@@ -124,10 +124,10 @@ def _beside(pieces, forward, backward, L, size):
     return left, right
 
 
-def _chain(background, alphabet):
+def _chain(background, alphabet, unknown):
     """P(next | letter), P(previous | letter), both (A + 1, A + 1) with zeros for the unknown letter, and P(letter)."""
     A = alphabet.size
-    P = np.full(A, 1 / A) if background is None else _probabilities(background, alphabet)
+    P = np.full(A, 1 / A) if background is None else _probabilities(background, alphabet, unknown)
     pi = P if P.ndim == 1 else _stationary(P)
     P = np.broadcast_to(P, (A, A))
     # Bayes' rule; what comes before a letter that never occurs is anybody's guess
@@ -135,7 +135,7 @@ def _chain(background, alphabet):
     return np.pad(P, (0, 1)), np.pad(back, (0, 1)), pi
 
 
-def _probabilities(background, alphabet):
+def _probabilities(background, alphabet, unknown):
     """`background` as probabilities of the letters (A,), or of the letter after each (A, A)."""
     A = alphabet.size
     if not isinstance(background, Sequences):
@@ -147,12 +147,18 @@ def _probabilities(background, alphabet):
                     f"letter, ({A}, {A}), that sum to 1; got {background!r}"
                 )
             return P / P.sum(axis=-1, keepdims=True)
-    X = Sequences.encode(background, alphabet, "ignore")
+    try:
+        X = Sequences.encode(background, alphabet, unknown)
+    except ValueError as error:
+        raise ValueError(f"background must be sequences like those of the model: {error}") from None
     pairs = np.zeros((A + 1) ** 2)
     for low in range(0, len(X), 10_000):
         codes = X[low : low + 10_000].codes(fill=A).astype(np.int64)
         pairs += np.bincount((codes[:, :-1] * (A + 1) + codes[:, 1:]).ravel(), minlength=pairs.size)
-    P = pairs.reshape(A + 1, A + 1)[:A, :A] + 1  # a pair that was not seen is rare, not impossible
+    pairs = pairs.reshape(A + 1, A + 1)[:A, :A]
+    if not pairs.any():
+        raise ValueError(f"background has no two letters of {alphabet.letters!r} side by side: give other sequences")
+    P = pairs + 1  # a pair that was not seen is rare, not impossible
     return P / P.sum(axis=1, keepdims=True)
 
 

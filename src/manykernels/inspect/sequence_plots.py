@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .oligomers import POIM
 from .sequences import position_weights
 
 COLOURS = {"A": "#2a9d3a", "C": "#2b6cb0", "G": "#e09f1f", "T": "#c0392b", "U": "#c0392b"}
@@ -14,8 +15,13 @@ def plot_positions(model, boot=None, information=None, ax=None, origin=0):
     boot: weights of `bootstrap_weights`, drawn as the band between their 5 % and 95 % quantiles.
     information (L,): what is known of the positions, in bits, on an axis of its own.  origin: the position called 0.
     """
-    ax = _axes(ax, (9, 3))
     share = _mean(position_weights(model).letters)
+    if information is not None and np.shape(information) != share.shape:
+        raise ValueError(
+            f"information has shape {np.shape(information)}, but the model has {len(share)} positions: give one number "
+            "for each"
+        )
+    ax = _axes(ax, (9, 3))
     x = np.arange(len(share)) - origin
     if boot is not None:
         boot = np.asarray(boot).reshape(len(boot), -1, np.shape(boot)[-1]).mean(axis=1)
@@ -42,6 +48,7 @@ def plot_poim(poim, ax=None, origin=0, top=16):
 
     A list of POIMs is drawn as the curves max_z |Q(z, p)|, one for each k.
     """
+    _check(poim)
     if isinstance(poim, list):
         return _curves(poim, _axes(ax, (9, 3)), origin)
     Q, words = poim.values, np.array(poim.words)
@@ -67,9 +74,15 @@ def plot_logo(poim, ax=None, origin=0, start=None, stop=None):
     from matplotlib.textpath import TextPath
     from matplotlib.transforms import Affine2D
 
+    if isinstance(poim, list):
+        raise ValueError(f"poim is a list of {len(poim)}: a logo shows one of them, poim(model, 1)")
+    _check(poim)
     if poim.k != 1:
         raise ValueError(f"poim has k={poim.k}: a logo shows single letters; give poim(model, 1)")
-    start, stop, _ = slice(start, stop).indices(len(poim.values))
+    L, given = len(poim.values), f"start={start} and stop={stop}"
+    start, stop, _ = slice(start, stop).indices(L)
+    if start >= stop:
+        raise ValueError(f"{given} leave none of the {L} positions: give 0 <= start < stop <= {L}")
     Q = poim.values[start:stop]
     ax = _axes(ax, (9, 2.8))
     glyphs = {letter: TextPath((0, 0), letter, size=1, prop={"weight": "bold"}) for letter in poim.letters}
@@ -92,6 +105,16 @@ def plot_logo(poim, ax=None, origin=0, start=None, stop=None):
     ax.axhline(0, color="black", lw=0.8)
     ax.set(xlabel="position", ylabel="change of the decision")
     return ax
+
+
+def _check(poim):
+    """A ValueError where `poim` is neither a `POIM` nor a list of them."""
+    poims = poim if isinstance(poim, list) else [poim]
+    if not poims:
+        raise ValueError("poim is an empty list: give at least one poim(model, k)")
+    for one in poims:
+        if not isinstance(one, POIM):
+            raise ValueError(f"poim is of type {type(one).__name__}: give what poim(model, k) returns")
 
 
 def _curves(poims, ax, origin):

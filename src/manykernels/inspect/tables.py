@@ -1,6 +1,16 @@
 """Kernel weights as tables."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+
+def check_model(model):
+    """A ValueError where `model` is not the estimator that learns the weights, but something around it."""
+    if not hasattr(model, "kernels"):
+        raise ValueError(
+            f"model is a {type(model).__name__}, which has no kernel weights itself: give best_estimator_, or the last "
+            "step of the pipeline"
+        )
 
 
 def top_weights(model, top=20):
@@ -9,6 +19,8 @@ def top_weights(model, top=20):
     Weights lie on the p-norm ball and need not sum to 1; the shares θ / Σθ do. One-vs-rest models are averaged
     over the classes.
     """
+    check_model(model)
+    check_is_fitted(model)
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     order = np.argsort(-theta, kind="stable")[:top]
     order = order[theta[order] > 0]

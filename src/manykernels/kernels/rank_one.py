@@ -5,18 +5,18 @@ from .linear import Linear
 def rank_one_kernels(columns, view=None):
     """k_j(x, y) = x_j y_j, one `Linear` kernel for each column.
 
-    `columns` is the data themselves, a fitted vectorizer (get_feature_names_out), a list of names, column after
-    column, or a number of columns; kernels take the names of the columns where these have names. `view` is the view
-    of X that holds them, where X is a dict.
+    `columns` is the data themselves, a fitted vectorizer (get_feature_names_out), a list or 1-D array of names,
+    column after column, or a number of columns; kernels take the names of the columns where these have names. `view` is
+    the view of X that holds them, where X is a dict.
     """
-    names, width = None, columns
+    names, width, axes = None, columns, len(getattr(columns, "shape", ()))
     if hasattr(columns, "get_feature_names_out"):
         names = columns.get_feature_names_out()
     elif hasattr(columns, "columns"):
         names = columns.columns
-    elif hasattr(columns, "shape"):
+    elif axes > 1:
         width = columns.shape[1]
-    elif not hasattr(columns, "__index__"):
+    elif axes == 1 or not hasattr(columns, "__index__"):  # every array has __index__
         names = columns
     names = [None] * int(width) if names is None else [str(name) for name in names]
     if not names:

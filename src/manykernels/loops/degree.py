@@ -107,18 +107,20 @@ def place(numbers, first, level, depth, fill, ids):
 
 @njit(**OPTIONS)
 def sizes(data, starts, bits, length, size, direct, coef, kern, depth, norms, alone):
-    """‖φ_m(x_i)‖², and the part of it from words that no other example has; both (n, M) and zero at first."""
-    code = np.empty(length, np.uint8)
-    d = coef.shape[1]
+    """‖φ_m(x_i)‖², and the part of it from words that no other example has; both (n, M)."""
+    code, d = np.empty(length, np.uint8), coef.shape[1]
+    whole, own = np.empty(norms.shape[1]), np.empty(norms.shape[1])
     for i in range(len(starts)):
+        whole[:], own[:] = 0.0, 0.0
         unpack(data, starts[i], length, bits, code)
         for at in range(length):
             for k in range(min(d, length - at)):
                 if code[at + k] >= size:
                     break
-                norms[i, kern[at, k]] += coef[at, k]
+                whole[kern[at, k]] += coef[at, k]
                 if k >= direct + depth[i, at]:
-                    alone[i, kern[at, k]] += coef[at, k]
+                    own[kern[at, k]] += coef[at, k]
+        norms[i], alone[i] = whole, own
 
 
 @njit(**OPTIONS)
@@ -249,55 +251,60 @@ def _next(data, start, bits, length, size, direct, at, word, bad, high):
 
 @njit(**OPTIONS)
 def sum_all(
-    data, starts, bits, length, size, direct, rows, a, table, nodes, depth, begin, ids, coef, kern, low, high, q
+    data, starts, bits, length, size, direct, rows, a, first, table, nodes, depth, begin, ids, coef, kern, low, high, q
 ):
-    """`add` for many rows to values that are zero: words of `direct` letters are counted, shorter ones summed up."""
+    """`add` to values that are zero, in float64: words of `direct` letters are summed, shorter ones from their sums.
+
+    The nodes of position l are first[l] … first[l + 1] − 1.
+    """
     cursor, word, bad = begin[rows], np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    sums = np.empty(table.shape[1])
     for r in range(len(rows)):
         for at in range(low):
             cursor[r] += depth[rows[r], at]
     _begin(data, starts, bits, length, size, direct, rows, low, word, bad)
     for at in range(low, high):
         letters = min(direct, length - at)
+        long = np.zeros(first[at + 1] - first[at])
         offset, count = 0, size
         for _ in range(letters - 1):
             offset += count
             count *= size
-        unknown = False
+        sums[: offset + count] = 0.0
         for r in range(len(rows)):
             i = rows[r]
             if bad[r] < at:
-                table[at, offset + word[r]] += a[r]
-            else:
-                unknown = True
+                sums[offset + word[r]] += a[r]
             for k in range(direct, direct + depth[i, at]):
-                value = nodes[ids[cursor[r]]]
-                q[kern[at, k]] += coef[at, k] * a[r] * (2.0 * value + a[r])
-                nodes[ids[cursor[r]]] = value + a[r]
+                node = ids[cursor[r]] - first[at]
+                q[kern[at, k]] += coef[at, k] * a[r] * (2.0 * long[node] + a[r])
+                long[node] += a[r]
                 cursor[r] += 1
+        nodes[first[at] : first[at + 1]] = long
         top = count // size
         for _ in range(letters - 1):
             below, count = offset, count // size
             offset -= count
             for w in range(count):
                 for c in range(size):
-                    table[at, offset + w] += table[at, below + w * size + c]
+                    sums[offset + w] += sums[below + w * size + c]
         for r in range(len(rows)):
-            if unknown and bad[r] >= at:
+            if bad[r] >= at:
                 w, offset, width = 0, 0, size
                 for k in range(letters):
                     c = _letter(data, starts[rows[r]], bits, at + k)
                     if c >= size:
                         break
                     w = w * size + c
-                    table[at, offset + w] += a[r]
+                    sums[offset + w] += a[r]
                     offset += width
                     width *= size
             word[r], bad[r] = _next(data, starts[rows[r]], bits, length, size, direct, at, word[r], bad[r], top)
         offset, count = 0, size
         for k in range(letters):
             for w in range(offset, offset + count):
-                q[kern[at, k]] += coef[at, k] * table[at, w] * table[at, w]
+                q[kern[at, k]] += coef[at, k] * sums[w] * sums[w]
+                table[at, w] = sums[w]
             offset += count
             count *= size
 

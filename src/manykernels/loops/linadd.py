@@ -264,7 +264,7 @@ def gram(data, starts, lengths, bits, rows, size, start, stop, whole, channels, 
     R, first = len(rows), np.empty(buckets + 2, np.int64)
     letters, counts, known, codes = room(lengths, rows, places.shape[1], R, R)
     word, sign, box = np.empty(letters.shape, np.int64), np.empty(letters.shape[1]), np.empty(letters.shape, np.uint64)
-    count, owner, code = np.zeros(R * R, np.int32), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)
+    count, owner, code = np.zeros(R * R, np.int64), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)
     read(data, starts, lengths, bits, rows, size, start, stop, letters, counts, known)
     for c in range(len(channels)):
         channel, share = channels[c], channels[c].share if c > 0 else 0

@@ -8,8 +8,10 @@ there. A fit of several problems, one-vs-rest, has one part for each: its `state
 import errno
 import json
 import os
+import platform
 import re
 import shutil
+import threading
 import time
 import warnings
 import zipfile
@@ -23,6 +25,7 @@ from ..solution import Solution
 FORMAT = 1
 EVERY = 5.0  # seconds between two writes, at least,
 SHARE = 20  # and this many times as long as the last one took
+OLD = 3600.0  # seconds without a change after which no one writes a temporary file any more
 
 
 class Checkpoint:
@@ -49,26 +52,30 @@ class Checkpoint:
 
     def _read(self):
         path = str(self.path)
-        try:
-            with zipfile.ZipFile(self.path) as file:
-                header = json.loads(file.read("checkpoint.json"))
-                if header["format"] != FORMAT:
-                    raise ValueError(f"its format is {header['format']}, and this release reads {FORMAT}")
-                self._compare(header["identity"])
-                arrays = {name[:-4]: _read_array(file, name) for name in file.namelist() if name.endswith(".npy")}
-                return _unpack(header["parts"], arrays)
-        except _Another as error:
-            raise ValueError(
-                f"checkpoint={path!r} belongs to another fit: {error}. Give every fit a path of its own, or delete "
-                "the file to begin anew."
-            ) from None
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:  # a damaged zip can fail in many ways
-            raise ValueError(
-                f"checkpoint={path!r} is no whole checkpoint ({error}): delete the file to begin anew, or give "
-                "another path."
-            ) from error
+        with open(path, "rb") as stream:  # what fails here is the place, and below it is mostly what the file holds
+            try:
+                return self._parts(stream)
+            except _Another as error:
+                raise ValueError(
+                    f"checkpoint={path!r} belongs to another fit: {error}. Give every fit a path of its own, or delete "
+                    "the file to begin anew."
+                ) from None
+            except Exception as error:  # a damaged zip can fail in many ways: also by a seek to nowhere, EINVAL
+                if isinstance(error, MemoryError) or getattr(error, "errno", None) not in (None, errno.EINVAL):
+                    raise
+                raise ValueError(
+                    f"checkpoint={path!r} is no whole checkpoint ({error}): delete the file to begin anew, or give "
+                    "another path."
+                ) from error
+
+    def _parts(self, stream):
+        with zipfile.ZipFile(stream) as file:
+            header = json.loads(file.read("checkpoint.json"))
+            if header["format"] != FORMAT:
+                raise ValueError(f"its format is {header['format']}, and this release reads {FORMAT}")
+            self._compare(header["identity"])
+            arrays = {name[:-4]: _read_array(file, name) for name in file.namelist() if name.endswith(".npy")}
+            return _unpack(header["parts"], arrays)
 
     def _compare(self, there):
         here, names = self.identity, self.identity | there
@@ -81,12 +88,14 @@ class Checkpoint:
     def _remove_leftovers(self):
         """Files of writers that were killed."""
         for entry in os.scandir(self.path.parent):
-            if re.fullmatch(re.escape(self.path.name) + r"\.\d+\.tmp", entry.name):
-                with suppress(FileNotFoundError):
+            name = re.fullmatch(re.escape(self.path.name) + r"\.(.*)-(\d+)-\d+\.tmp", entry.name)
+            with suppress(FileNotFoundError):
+                if name and (_is_gone(name[1], int(name[2])) or time.time() - entry.stat().st_mtime > OLD):
                     os.remove(entry.path)
 
     def write(self, parts):
-        begun, temporary, arrays = time.monotonic(), f"{self.path}.{os.getpid()}.tmp", {}
+        begun, arrays = time.monotonic(), {}
+        temporary = f"{self.path}.{platform.node()}-{os.getpid()}-{threading.get_ident()}.tmp"  # one for each writer
         header = {"format": FORMAT, "identity": self.identity, "parts": _pack(parts, arrays)}
         try:
             with open(temporary, "wb") as file:
@@ -168,9 +177,23 @@ class _Another(Exception):
     """The file is of another fit."""
 
 
+def _is_gone(node, pid):
+    """Whether it is known that process `pid` of machine `node` has ended."""
+    if node != platform.node() or os.name != "posix":  # elsewhere signal 0 is no question
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:  # it runs, for another user
+        return False
+    return False
+
+
 def _difference(name, there, here):
-    hashed = all(re.fullmatch(r"[0-9a-f]{40,}", text or "") for text in (there, here))
-    return f"{name} differs" if hashed else f"{name} is {there} there and {here} here"
+    if any(re.fullmatch(r"[0-9a-f]{40,}", text or "") for text in (there, here)):
+        return "kernels differ" if name == "kernels" else f"{name} differs"
+    return f"{name} is {there} there and {here} here"
 
 
 def _pack(value, arrays):
@@ -213,4 +236,7 @@ def _unpack(node, arrays):
 
 def _read_array(file, name):
     with file.open(name) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
+        array = np.lib.format.read_array(member, allow_pickle=False)
+        if member.read(1):  # only at the end of a member does zipfile compare its checksum
+            raise ValueError(f"{name} holds more than its header says")
+        return array

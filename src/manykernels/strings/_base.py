@@ -101,7 +101,14 @@ def integer(kernel, name, low=1, high=None, value=None):
 
 def positions(kernel, length):
     """(start, stop) of a kernel with 0 <= start < stop <= length; None stands for the ends."""
-    start = 0 if kernel.start is None else integer(kernel, "start", 0, None if length is None else length - 1)
+    for name, least in (("start", 1), ("stop", 0)):
+        value = getattr(kernel, name)
+        if length is not None and isinstance(value, Integral) and value + least > length:
+            raise ValueError(
+                f"{name}={value} of {type(kernel).__name__} lies behind the end of sequences of length {length}: the "
+                f"kernel was made for longer ones; for position_kernels and its like give length={length}."
+            )
+    start = 0 if kernel.start is None else integer(kernel, "start", 0)
     if kernel.stop is None:
         return start, length
     return start, integer(kernel, "stop", start + 1, length)

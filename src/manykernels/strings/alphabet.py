@@ -75,6 +75,11 @@ BYTES = Alphabet("bytes", "".join(map(chr, range(256))))
 _NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}
 
 
+def fitting(letters):
+    """The names of "dna", "rna" and "protein" that have all these letters (uint8), unknown ones included."""
+    return [a.name for a in (DNA, RNA, PROTEIN) if (a.table()[letters] != BAD).all()]
+
+
 def get(alphabet):
     """The alphabet of that name ("dna", "rna", "protein", "bytes", in any case), or the given one."""
     if isinstance(alphabet, Alphabet):

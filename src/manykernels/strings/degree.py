@@ -31,5 +31,5 @@ class Degree(PositionKernel):
         self.check(L)
         coef = np.zeros((L, self.k))
         start, stop = positions(self, L)
-        coef[start : min(stop, L - self.k + 1), self.k - 1] = 1.0
+        coef[start : max(0, min(stop, L - self.k + 1)), self.k - 1] = 1.0
         return coef

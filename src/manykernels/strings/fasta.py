@@ -22,7 +22,7 @@ def read_fasta(path, alphabet="dna", unknown="error", *, labels=None):
 
     The file is streamed: memory holds the packed result and one chunk. Needs dnaio: `pip install manykernels[bio]`.
     """
-    alphabet, path = _alphabet.get(alphabet), os.fspath(path)
+    alphabet, path = _alphabet.get(alphabet), os.fsdecode(path)
     if labels is not None and not callable(labels) and not (isinstance(labels, str) and labels):
         raise ValueError(f"labels={labels!r}: give a word of the headers, a function of a list of headers, or None")
     for size in BUFFERS:
@@ -45,7 +45,7 @@ def _read(path, packer, labels, buffer_size):
     except ImportError as error:
         raise ImportError("read_fasta needs dnaio: pip install manykernels[bio]") from error
     found, fastq = [], None
-    with xopen(path, "rb", threads=0) as file:
+    with open(path, "rb") if _misnamed(path) else xopen(path, "rb", threads=0) as file:
         chunks = dnaio.read_chunks(file, buffer_size)
         while (chunk := _next(chunks, path, packer)) is not None:
             fastq = chunk[:1] == b"@" if fastq is None else fastq
@@ -57,6 +57,14 @@ def _read(path, packer, labels, buffer_size):
                 headers = lines.decode("utf-8", "replace").split("\n")
                 found.append(_labels(labels, headers, path, packer.count - len(headers)))
     return found
+
+
+def _misnamed(path):
+    """Whether a file called compressed is plain text: no compressed one begins like FASTA or FASTQ."""
+    if not path.endswith((".gz", ".bz2", ".xz", ".zst")):
+        return False  # without such a name the reader looks at the content itself
+    with open(path, "rb") as file:
+        return file.read(1) in (b">", b"@", b"#")
 
 
 def _next(chunks, path, packer):

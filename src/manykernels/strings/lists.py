@@ -13,14 +13,20 @@ def degree_kernels(d, alphabet="dna", unknown="error"):
 
 
 def position_kernels(length, d, block=1, alphabet="dna", unknown="error"):
-    """[(name, kernel)]: WeightedDegree(d) on each `block` of positions of strings of that length; they add up to it."""
+    """[(name, kernel)]: WeightedDegree(d) on each `block` of positions of strings of that length; they add up to it.
+
+    Longer strings are taken too: only words that start in their first `length` positions count. Shorter ones are not.
+    """
     _check("d", d)
     options = dict(alphabet=alphabet, unknown=unknown)
     return [(name, WeightedDegree(d, start, stop, **options)) for name, start, stop in _blocks(length, block)]
 
 
 def degree_position_kernels(length, d, block=1, alphabet="dna", unknown="error"):
-    """[(name, kernel)]: Degree(k) for k = 1 … d on each `block` of positions where a word of k letters can start."""
+    """[(name, kernel)]: Degree(k) for k = 1 … d on each `block` of positions where a word of k letters can start.
+
+    `length` as in `position_kernels`.
+    """
     _check("d", d)
     options = dict(alphabet=alphabet, unknown=unknown)
     return [

@@ -4,6 +4,8 @@ from itertools import islice
 
 import numpy as np
 
+from .alphabet import fitting
+
 BLOCK = 8192
 
 
@@ -52,7 +54,7 @@ class Packer:
             if bad < 0:
                 break
             if self.table[letters[bad]] < 0:
-                self.refuse(chr(letters[bad]), bad, offsets)
+                self.refuse(chr(letters[bad]), bad, offsets, letters)
             self._widen()
         self.starts.append(starts)
         self.lengths.append(lengths.astype(np.int32))
@@ -87,9 +89,12 @@ class Packer:
             points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
             return np.where(points < 256, points, spare[0]).astype(np.uint8).tobytes()
 
-    def refuse(self, letter, at, offsets):
+    def refuse(self, letter, at, offsets, letters=None):
         i = int(np.searchsorted(offsets, at, side="right")) - 1
         cure = "unknown='ignore' reads it as a letter that matches nothing"
+        others = [] if letters is None else fitting(letters[offsets[i] : offsets[i + 1]])
+        if others:
+            cure = f"alphabet={others[0]!r} has all letters of this sequence; {cure}"
         if self.alphabet.size == 256:
             cure = "encode the strings first: s.encode('utf-8')"
         raise ValueError(

@@ -24,8 +24,10 @@ class Spectrum(WordKernel):
             return range(integer(self, "k"), self.k + 1)
         if len(self.k) != 2:
             raise ValueError(f"k={self.k!r} of Spectrum must be a word length or (shortest, longest).")
-        low = integer(self, "k", value=self.k[0])
-        return range(low, integer(self, "k", low, value=self.k[1]) + 1)
+        low, high = (integer(self, "k", value=value) for value in self.k)
+        if low > high:
+            raise ValueError(f"k={self.k!r} of Spectrum must be (shortest, longest): give k=({high}, {low}).")
+        return range(low, high + 1)
 
     def check(self, length):
         self._lengths()
