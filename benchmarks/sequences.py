@@ -162,12 +162,13 @@ def proteins(data, quick):
 
 
 def profile(sequences, of, width=10):
-    """A property of two neighbouring letters along each sequence, in means of `width` letters."""
+    """A property of two neighbouring letters along each sequence, in standardised means of `width` letters."""
     other = str.maketrans("ACGT", "TGCA")
     of = of | {pair.translate(other)[::-1]: value for pair, value in of.items()}
     steps = np.array([[of.get(s[i : i + 2], 0.0) for i in range(len(s) - 1)] for s in sequences])
     whole = steps.shape[1] // width * width
-    return steps[:, :whole].reshape(len(steps), -1, width).mean(axis=2)
+    means = steps[:, :whole].reshape(len(steps), -1, width).mean(axis=2)
+    return (means - means.mean(axis=0)) / means.std(axis=0)
 
 
 def mixture(data, quick):

@@ -18,7 +18,8 @@ from .progress import show_progress
 from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
 
-_MATRICES = 3000  # examples up to which string kernels are compared pair by pair
+_MATRICES = 3000  # examples up to which kernels with explicit features are compared pair by pair
+_WORDS = 8000  # and those of words anywhere or with shifts, whose features are dearer
 _NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
 
@@ -120,8 +121,8 @@ class MKLBase(BaseEstimator):
         options = getattr(self.solver, "options", {})
         if getattr(self.solver, "name", self.solver) == "coordinate" or "store" in options:
             return True
-        strings = any(kernel.strings for kernel in kernels.kernels)
-        return n > _MATRICES and (strings or all(hasattr(kernel, "features") for kernel in kernels.kernels))
+        words = any(kernel.strings and not hasattr(kernel, "degree_table") for kernel in kernels.kernels)
+        return n > (_WORDS if words else _MATRICES) and all(hasattr(kernel, "features") for kernel in kernels.kernels)
 
     def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
         """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.
