@@ -71,7 +71,7 @@ class DegreeCross(Cross):
 
     def _walk(self, new, a, coef, kern, M):
         """Σ_i a_i k_m(x_i, x), (n_new, M)."""
-        from ..loops import degree as loops
+        from ..loops import degree_cross as loops
 
         size, (L, d) = len(self.sequences.alphabet.letters), coef.shape
         direct = max(1, min(d, L, int(np.log(DIRECT) / np.log(max(size, 2)))))
