@@ -10,6 +10,9 @@ from ._base import Bank, Cross
 from ._stack import Stack
 
 
+EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
+
+
 class DenseBank(Bank):
     """The kernels as matrices in memory: X is (n, n, M) in any memory order, or a `KernelStack`."""
 
@@ -29,7 +32,10 @@ class DenseBank(Bank):
         if len(self.names) != M:
             raise ValueError(f"names has {len(self.names)} entries for {M} kernels; give one name a kernel")
         self.normalize = normalize
-        w = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, float) / np.sum(weights)
+        w = np.ones(n) if weights is None else np.asarray(weights, float) / np.max(weights)
+        if n > EXACT:
+            w = w.astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
+        w /= w.sum()
         diagonals = np.array([np.diagonal(stack.matrix(m)) for m in range(M)], dtype=np.float64)
         if not np.isfinite(diagonals).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(diagonals).all(1))}; clean it first")
@@ -66,22 +72,28 @@ class DenseBank(Bank):
         """Σ w_i w_j k_ij for every kernel, and the checks, in one pass."""
         from ..loops import stack as loops
 
-        S, dtype = self.stack.array, self.dtype
-        w = w.astype(dtype)
-        if self.stack.last:
+        S, dtype, top = self.stack.array, self.dtype, w.max()
+        v = (w / top).astype(dtype)
+        if self.n <= EXACT:
+            found = np.zeros((self.M, 2))
+            run_blocks(lambda m: _survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), self.n_jobs)
+            total, skew = found.T
+        elif self.stack.last:
             starts = range(0, self.n, 16)
             totals, skews = np.zeros((len(starts), self.M)), np.zeros((len(starts), self.M), dtype)
+            middle = S[0].mean(axis=0, dtype=np.float64).astype(dtype)
             run_blocks(
-                lambda k: loops.survey_last(S, w, starts[k], min(starts[k] + 16, self.n), totals[k], skews[k]),
+                lambda k: loops.survey_last(S, v, middle, starts[k], min(starts[k] + 16, self.n), totals[k], skews[k]),
                 range(len(starts)),
                 self.n_jobs,
             )
-            total, skew = totals.sum(axis=0), skews.max(axis=0)
+            total, skew = totals.sum(axis=0) * top**2 + middle, skews.max(axis=0)
         else:
             u = np.where(np.random.default_rng(0).random(self.n) < 0.5, -1, 1).astype(dtype)
+            middle = S[:, 0].mean(axis=1, dtype=np.float64).astype(dtype)
             found = np.zeros((self.M, 2))
-            run_blocks(lambda m: loops.survey_first(S[m], w, u, found[m]), range(self.M), self.n_jobs)
-            total, skew = found.T
+            run_blocks(lambda m: loops.survey_first(S[m], v, middle[m], u, found[m]), range(self.M), self.n_jobs)
+            total, skew = found[:, 0] * top**2 + middle, found[:, 1]
         size = np.maximum(np.abs(diagonals).max(axis=1), np.abs(total))
         if not np.isfinite(total).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(total))}; clean it first")
@@ -177,15 +189,18 @@ class DenseCross(Cross):
         stack, root = self._open(X)
         rows, w = np.arange(stack.shape[0]), np.asarray(theta) * self.scale
         if root is None:
-            return stack.combined(w, rows, self.support, stack.array.dtype, n_jobs=self.n_jobs)
-        return sum(w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m] for m in np.flatnonzero(w))
+            return stack.combined(w, rows, self.support, np.float64, n_jobs=self.n_jobs)
+        total = np.zeros((stack.shape[0], len(self.support)))
+        for m in np.flatnonzero(w):
+            total += w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m]
+        return total
 
     def decision(self, X, A, theta):
         theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
         return np.einsum("tnm->tn", self.parts(X, A, theta)) if len(A) > 1 else self._single(X, A, theta)
 
     def _single(self, X, A, theta):
-        return np.asarray(A) @ self.combined(X, theta[0]).astype(np.float64).T
+        return np.asarray(A) @ self.combined(X, theta[0]).T
 
     def parts(self, X, A, theta):
         stack, root = self._open(X)
@@ -196,10 +211,9 @@ class DenseCross(Cross):
         if root is None:
             P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
         else:
-            P = np.stack(
-                [(A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m] for m in kernels],
-                axis=1,
-            )
+            P = np.empty((len(A), len(kernels), stack.shape[0]))
+            for k, m in enumerate(kernels):
+                P[:, k] = (A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m]
         out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
         return out
 
@@ -237,6 +251,12 @@ def warn_indefinite(names):
         UserWarning,
         stacklevel=4,
     )
+
+
+def _survey_exactly(K, w, out):
+    """out = (Σ w_i w_j k_ij, largest |k_ij − k_ji|) in float64."""
+    K = K.astype(np.float64)
+    out[:] = w @ K @ w, np.abs(K - K.T).max()
 
 
 def _indices(index, n):

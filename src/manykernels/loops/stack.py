@@ -187,14 +187,14 @@ def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
 
 
 @njit(**OPTIONS)
-def _probe(row, w, u, ui, back):
-    """(row·w, row·u), and back += u_i row."""
+def _probe(row, w, middle, u, ui, back):
+    """((row − middle)·w, row·u), and back += u_i row."""
     weighted, forth = 0.0, 0.0
     for b in range(0, len(row), RUN):
         x, v, y, z = row[b : b + RUN], w[b : b + RUN], u[b : b + RUN], back[b : b + RUN]
         p, q = v[0] - v[0], v[0] - v[0]
         for j in range(len(x)):
-            p += v[j] * x[j]
+            p += v[j] * (x[j] - middle)
             q += y[j] * x[j]
             z[j] += ui * x[j]
         weighted += p
@@ -203,13 +203,16 @@ def _probe(row, w, u, ui, back):
 
 
 @njit(**OPTIONS)
-def survey_first(K, w, u, out):
-    """One pass over a matrix: out = (Σ w_i w_j k_ij, largest |K u − Kᵀu|) for signs u, which shows any skew part."""
+def survey_first(K, w, middle, u, out):
+    """One pass over a matrix: out = (Σ w_i w_j (k_ij − middle), largest |K u − Kᵀu|) for signs u, which shows any skew.
+
+    What is taken from the entries keeps the digits of nearly constant kernels.
+    """
     n = len(K)
     back, forth = np.zeros(n, dtype=K.dtype), np.empty(n)
     total, skew = 0.0, 0.0
     for i in range(n):
-        weighted, forth[i] = _probe(K[i], w, u, u[i], back)
+        weighted, forth[i] = _probe(K[i], w, middle, u, u[i], back)
         total += w[i] * weighted
     for i in range(n):
         d = abs(forth[i] - back[i])
@@ -219,28 +222,28 @@ def survey_first(K, w, u, out):
 
 
 @njit(**OPTIONS)
-def _pair(part, skew, u, v, wj):
+def _pair(part, skew, u, v, middle, wj):
     for m in range(len(part)):
-        part[m] += wj * (u[m] + v[m])
+        part[m] += wj * ((u[m] - middle[m]) + (v[m] - middle[m]))
         d = abs(u[m] - v[m])
         skew[m] = d if d > skew[m] else skew[m]
 
 
 @njit(**OPTIONS)
-def survey_last(S, w, i0, i1, total, skew):
-    """Σ w_i w_j k_ij and the largest |k_ij − k_ji| of all kernels over the pairs i0 ≤ i < i1, j ≥ i."""
+def survey_last(S, w, middle, i0, i1, total, skew):
+    """Σ w_i w_j (k_ij − middle) and the largest |k_ij − k_ji| of all kernels over the pairs i0 ≤ i < i1, j ≥ i."""
     n, M, step = len(S), S.shape[2], 16
     part = np.empty(M, dtype=S.dtype)
     for j0 in range(i0, n, step):
         for i in range(i0, i1):
             part[:] = 0
             for j in range(max(j0, i + 1), min(j0 + step, n)):
-                _pair(part, skew, S[i, j], S[j, i], w[j])
+                _pair(part, skew, S[i, j], S[j, i], middle, w[j])
             for m in range(M):
                 total[m] += w[i] * part[m]
     for i in range(i0, i1):
         for m in range(M):
-            total[m] += w[i] * w[i] * S[i, i, m]
+            total[m] += w[i] * w[i] * (S[i, i, m] - middle[m])
 
 
 @njit(**OPTIONS)

@@ -13,9 +13,11 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.sparse.linalg import LinearOperator, cg
 
 from .._threads import limit_blas, n_threads
+from ._interior_point import interior_point
 
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
+PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of up to 5,000
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
 
@@ -46,6 +48,7 @@ class Machine:
         gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
         outputs = gradient - self.linear - self.diagonal * a
         best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
+        patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= 5000 else None
         for k in range(max_rounds):
             _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
             outputs = gradient - self.linear - self.diagonal * a
@@ -53,7 +56,16 @@ class Machine:
             since = 0 if gap < 0.99 * best[-1] else since + 1
             if gap < best[-1]:
                 best = a.copy(), outputs, beta, gap
-            if gap <= target or violation <= 1e-15 or since >= STALL or not np.isfinite(gap):
+            if gap <= target or violation <= 1e-15 or not np.isfinite(gap):
+                break
+            if patience is not None and k >= patience:
+                patience, point = None, interior_point(self, K, best[0], target)
+                if point is not None and point[-1] < best[-1]:
+                    best, since, a = point, 0, point[0].copy()
+                    if point[-1] <= target:
+                        break
+                    gradient = self._gradient(K, a)
+            if since >= STALL:
                 break
             if k % 4 == 3:
                 if gap > 0.25 * last:

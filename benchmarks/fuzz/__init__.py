@@ -1,0 +1,1 @@
+"""Random small fits of every kind, judged by a certificate that is recomputed from the model: see `__main__`."""

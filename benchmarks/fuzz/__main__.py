@@ -1,0 +1,132 @@
+"""python -m benchmarks.fuzz --cases 20000 --jobs 16 --seed 1 [--only NUMBER] [--out DIR]
+
+Random small fits: every kernel, loss, regularizer and solver, ordinary and awkward data, C from 1e-8 to 1e8, tol from
+1e-8 to 1e-1. Each is judged (`judge`) and counted; a table of outcomes and, for each bad one, a way to run it again
+are printed and written to `fuzz.json`. `--only` runs one case and says all about it. The exit code is 1 where a case
+is bad.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from .judge import BAD
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="the first case")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, nargs="*", help="run these cases only, here")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--out", default=".benchmarks")
+    parser.add_argument("--minutes", type=float, default=600.0, help="begin no case after that")
+    options = parser.parse_args()
+    if options.only is not None:
+        for number in options.only:
+            show(options.seed, number)
+    elif options.worker:
+        work(options.seed, range(options.first, options.first + options.cases, options.jobs), options.minutes)
+    else:
+        verdicts = run(options)
+        sys.exit(any(v["outcome"] in BAD for v in verdicts))
+
+
+def show(seed, number):
+    from .cases import draw
+    from .judge import judge
+
+    case = draw(seed, number)
+    for name, value in case.told.items():
+        print(f"  {name}: {value}")
+    print(case.estimator)
+    print(json.dumps(judge(case), default=str))
+
+
+def work(seed, numbers, minutes):
+    """Judges the cases one after another; a line of JSON each."""
+    from .cases import draw
+    from .judge import judge, memory
+
+    ends = time.time() + 60 * minutes
+    for number in numbers:
+        if time.time() > ends:
+            break
+        case = draw(seed, number)
+        print(json.dumps({"begin": number}), flush=True)
+        verdict = judge(case) | {"number": number, "default": case.default, "memory": memory()} | case.told
+        print(json.dumps(verdict, default=str), flush=True)
+
+
+def run(options):
+    """All cases, on `jobs` processes; one that dies is started again behind the case that killed it."""
+    began, verdicts = time.time(), []
+    workers = [(start(options, options.first + k), options.first + k) for k in range(options.jobs)]
+    while workers:
+        alive = []
+        for process, first in workers:
+            for line in process.stdout:
+                record = json.loads(line)
+                if "begin" in record:
+                    first = record["begin"]
+                    continue
+                verdicts.append(record)
+                if record["outcome"] in BAD:
+                    print(f"{record['number']}: {record['outcome']}: {record['why'][:200]}", flush=True)
+                break
+            else:
+                if process.wait() != 0:
+                    code = process.returncode
+                    why = signal.Signals(-code).name if code < 0 else f"exit {code}"
+                    print(f"{first}: signal: {why}", flush=True)
+                    verdicts.append({"number": first, "outcome": "signal", "why": why, "default": False, "seconds": 0})
+                    if first + options.jobs < options.first + options.cases:
+                        alive.append((start(options, first + options.jobs), first + options.jobs))
+                continue
+            alive.append((process, first))
+        workers = alive
+    verdicts.sort(key=lambda v: v["number"])
+    report(options, verdicts, time.time() - began)
+    return verdicts
+
+
+def start(options, first):
+    left = options.first + options.cases - first
+    command = [sys.executable, "-m", "benchmarks.fuzz", "--worker", "--seed", options.seed, "--first", first]
+    command += ["--cases", max(left, 0), "--jobs", options.jobs, "--minutes", options.minutes]
+    alone = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env=os.environ | alone)
+
+
+def report(options, verdicts, seconds):
+    """Prints the table and writes the verdicts."""
+    counts = Counter(v["outcome"] for v in verdicts)
+    defaults = [v for v in verdicts if v.get("default") and v["outcome"] in ("converged", "unconverged")]
+    stalled = [v for v in defaults if v["outcome"] == "unconverged"]
+    lines = [f"{len(verdicts)} cases, seed {options.seed}, {seconds:.0f} s on {options.jobs} processes", ""]
+    lines += ["| outcome | cases |", "|---|---|"]
+    lines += [f"| {name} | {counts.pop(name, 0)} |" for name in ("converged", "unconverged", "refused", *BAD)]
+    few = sum(v["outcome"] == "unconverged" and v["max_iter"] < 1000 for v in verdicts)
+    lines += ["", f"unconverged: {few} of them were given 1 or 3 steps"]
+    lines += [f"default fits (solver auto, 1,000 steps): {len(defaults)}, unconverged {len(stalled)}"]
+    lines += [f"  {v['number']}: {v['why']}" for v in stalled]
+    slowest = sorted(verdicts, key=lambda v: -v["seconds"])[:5]
+    lines += ["slowest: " + ", ".join(f"{v['number']} {v['seconds']:.1f} s" for v in slowest), ""]
+    bad = [v for v in verdicts if v["outcome"] in BAD]
+    lines += [f"{v['outcome']}: {v['why']}\n    python -m benchmarks.fuzz --seed {options.seed} --only {v['number']}" for v in bad]
+    print("\n".join(lines))
+    out = Path(options.out)
+    out.mkdir(exist_ok=True, parents=True)
+    (out / "fuzz.json").write_text(json.dumps(verdicts, indent=0, default=str))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Every kernel as its formula in extended precision, with the size of what rounds: slow, plain, and not ours to share.
+
+`matrices(kernel, X)` gives K and A, both (n, n): a float64 evaluation of k may be off by some units of rounding of A.
+"""
+
+import numpy as np
+
+from manykernels import kernels as mk
+
+Real = np.longdouble
+
+
+def matrices(kernel, X, sparse=False):
+    """K and A of a kernel on the training data X (n, d), in extended precision; `sparse`: X was given as such."""
+    if kernel.strings:
+        K = np.asarray(kernel(X), Real)
+        return K, np.abs(K)
+    X = np.asarray(X, Real)
+    centre = 0 if sparse else X.mean(axis=0)  # distances of sparse data are not centred
+    match kernel:
+        case mk.Sum():
+            (K, A), (L, B) = matrices(kernel.k1, X, sparse), matrices(kernel.k2, X, sparse)
+            return K + L, A + B
+        case mk.Product():
+            (K, A), (L, B) = matrices(kernel.k1, X, sparse), matrices(kernel.k2, X, sparse)
+            return K * L, A * np.abs(L) + np.abs(K) * B
+        case mk.Linear():
+            return X @ X.T, np.abs(X) @ np.abs(X).T
+        case mk.Polynomial():
+            g, c, degree = gamma(kernel, X), Real(kernel.coef0), int(kernel.degree)
+            base, size = g * (X @ X.T) + c, g * (np.abs(X) @ np.abs(X).T) + abs(c)
+            return base**degree, degree * size * np.abs(base) ** (degree - 1)
+        case mk.RBF():
+            far = ((X - centre) ** 2).sum(axis=1)
+            return exponential(gamma(kernel, X), pairs(X, lambda x, y: (x - y) ** 2), far[:, None] + far)
+        case mk.Laplacian():
+            far = np.abs(X - centre).sum(axis=1)
+            return exponential(gamma(kernel, X), pairs(X, lambda x, y: np.abs(x - y)), far[:, None] + far)
+        case mk.Chi2():
+            D = pairs(X, lambda x, y: np.divide((x - y) ** 2, x + y, out=np.zeros_like(x + y), where=x + y > 0))
+            return exponential(gamma(kernel, X), D, D)
+        case mk.HistogramIntersection():
+            K = pairs(X, np.minimum)
+            return K, K
+        case mk.Tanimoto():
+            dot, own = X @ X.T, (X * X).sum(axis=1)
+            either = own[:, None] + own - dot
+            K = np.divide(dot, either, out=np.ones_like(dot), where=either > 0)
+            size = np.divide(own[:, None] + own, either, out=np.ones_like(dot), where=either > 0)
+            return K, size * (1 + np.abs(K))
+        case mk.Cosine():
+            norms = np.sqrt((X * X).sum(axis=1))
+            U = np.divide(X, norms[:, None], out=np.zeros_like(X), where=norms[:, None] > 0)
+            return U @ U.T, np.abs(U) @ np.abs(U).T
+        case mk.Constant():
+            K = np.full((len(X), len(X)), Real(kernel.value))
+            return K, np.abs(K)
+        case mk.Identity():
+            return np.eye(len(X), dtype=Real), np.eye(len(X), dtype=Real)
+    raise NotImplementedError(type(kernel))
+
+
+def gamma(kernel, X):
+    if kernel.gamma is None:
+        return Real(1) / X.shape[1]
+    if isinstance(kernel.gamma, str):
+        variance = ((X - X.mean()) ** 2).mean()
+        return 1 / (X.shape[1] * variance) if variance > 0 else Real(1)
+    return Real(kernel.gamma)
+
+
+def pairs(X, of):
+    """Σ_k of(x_ik, x_jk), column by column."""
+    return sum(of(x[:, None], x[None]) for x in X.T)
+
+
+def exponential(g, D, size):
+    """exp(−g D), where D comes out of numbers as large as `size`."""
+    K = np.exp(-g * D)
+    return K, K * (1 + g * (D + size))
+
+
+def normalise(K, A, normalize, w):
+    """(K, A) normalised with example weights w; A counts what the rounding of the scale adds."""
+    w = w / w.sum()
+    if normalize == "spherical":
+        root = np.sqrt(np.maximum(np.diag(K), 0))
+        root = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
+        own = np.diag(A) * root**2  # relative error of k(x, x)
+        K, A = root[:, None] * K * root, root[:, None] * A * root
+        return K, A + np.abs(K) * 0.5 * (own[:, None] + own)
+    if normalize is None:
+        return K, A
+    by = w @ np.diag(K) - (w @ K @ w if normalize == "multiplicative" else 0)
+    noise = w @ np.diag(A) + (w @ A @ w if normalize == "multiplicative" else 0)
+    return K / by, A / abs(by) + np.abs(K / by) * (noise / abs(by))
