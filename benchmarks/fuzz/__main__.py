@@ -7,6 +7,7 @@ is bad.
 """
 
 import argparse
+import faulthandler
 import json
 import os
 import signal
@@ -56,6 +57,7 @@ def work(seed, numbers, minutes):
     from .cases import draw
     from .judge import judge, memory
 
+    faulthandler.enable()
     ends = time.time() + 60 * minutes
     for number in numbers:
         if time.time() > ends:

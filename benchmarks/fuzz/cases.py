@@ -42,7 +42,8 @@ class Case:
     def kernel_matrices(self, rows):
         """K and A of every kernel on the rows of X that take part, in extended precision."""
         if self.told["form"].startswith("stack"):
-            return [(np.asarray(K, np.longdouble),) * 2 for K in (K[np.ix_(rows, rows)] for K in self.parts)]
+            Ks = np.asarray(self.parts, np.longdouble)[:, rows[:, None], rows]
+            return list(zip(Ks, np.abs(Ks), strict=True))
         if self.told["form"] == "strings":
             return [matrices(kernel, [self.X[i] for i in rows]) for kernel, _ in self.parts]
         X, sparse = self.plain[rows], self.told["form"] == "sparse"

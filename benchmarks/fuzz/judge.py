@@ -231,8 +231,9 @@ class Point:
             q, dq = self._norms(witness, Ks, As, kappa)
         dual, ddual = self._dual(witness, q, dq)
         scale = max(risk + norms + abs(penalty) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
-        if self.intercept:  # what a sum that is not quite right costs at this b
-            dual -= float(np.sum(np.abs(witness.sum(axis=1) - self.loss.total) * np.abs(b)))
+        if self.intercept:  # P ≥ dual + b (total − Σa) for the best b, which is near this one
+            dual += float(np.sum(np.asarray(b) * (self.loss.total - witness.astype(np.longdouble).sum(axis=1))))
+            ddual += kappa * float(np.sum(np.abs(witness).sum(axis=1) * np.abs(b)))
         sums = kappa * (abs(risk) + abs(offset) + abs(norms) + abs(penalty) + abs(dual))
         primal_error = dr + dnorms + sums
         return {

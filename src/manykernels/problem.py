@@ -81,8 +81,10 @@ class Problem:
         t = self.regularizer.shrink(0.5 * q)
         dual = -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
         scale = max(risk + norms + abs(omega) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
-        off = np.abs(np.sum(a, axis=1) - self.loss.total) if self.intercept else np.zeros(1)
-        if np.any(off > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
-            dual = -np.inf  # not a feasible point
+        if self.intercept:
+            off = self.loss.total - np.sum(a, axis=1)
+            dual += float(off @ b)  # what the rounding of Σ a costs
+            if np.any(np.abs(off) > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
+                dual = -np.inf  # not a feasible point
         gap = (primal - dual) / scale
         return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: duality is broken

@@ -18,6 +18,7 @@ class Bank(ABC):
     dtype: np.dtype
     scale: np.ndarray
     usable: np.ndarray
+    explicit = False  # products of feature vectors, positive semidefinite by their making
 
     @abstractmethod
     def diagonals(self):

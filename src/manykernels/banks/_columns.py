@@ -11,7 +11,8 @@ import numpy as np
 def n_nodes(degree, rate, half, double):
     """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
     root = np.sqrt(np.maximum(rate, 0)) * half
-    return np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8)).astype(int)
+    p = np.ceil(11.5 * root + 13 if double else 8 * root + 8)
+    return np.where(degree > 0, degree + 1, np.minimum(p, 2**31)).astype(np.int64)
 
 
 @lru_cache(maxsize=64)

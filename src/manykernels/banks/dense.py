@@ -43,7 +43,8 @@ class DenseBank(Bank):
         if normalize == "spherical":
             root = np.sqrt(np.maximum(diagonals, 0))
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
-        self._mean = total = self._survey(w, diagonals)
+        total = self._survey(w, diagonals)
+        self._shift = _floor(stack.array[0] if stack.last else stack.array[:, 0].T)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         variance = mean - total
         tiny = 1e-12 if self.dtype == np.float64 else 1e-6
@@ -59,7 +60,7 @@ class DenseBank(Bank):
         bank = cls.__new__(cls)
         bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
         bank.dtype, bank.names, bank.n_jobs, bank.memory_limit = S.dtype, list(names), n_jobs, None
-        bank.normalize, bank._root, bank._mean = None, None, S[:, 0].mean(axis=1)
+        bank.normalize, bank._root, bank._shift = None, None, _floor(S[:, 0].T)
         bank.scale = np.ones(bank.M)
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
         bank._diagonals = np.einsum("mii->mi", S).astype(np.float64)
@@ -116,7 +117,7 @@ class DenseBank(Bank):
         rows, cols = _indices(rows, self.n), _indices(cols, self.n)
         w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
         if self._root is None:
-            shift = self._mean if shifted else None
+            shift = self._shift if shifted else None
             return self.stack.combined(w, rows, cols, dtype, symmetric, self.n_jobs, shift)
         total = np.zeros((len(rows), len(cols)), dtype)
         for m in np.flatnonzero(w):
@@ -128,7 +129,7 @@ class DenseBank(Bank):
         rows, support = _indices(rows, self.n), _indices(support, self.n)
         kernels = _indices(kernels, self.M)
         if self._root is None:
-            P = self.stack.products(A, support, rows, kernels, self._mean, self.n_jobs)
+            P = self.stack.products(A, support, rows, kernels, self._shift, self.n_jobs)
             P *= self.scale[kernels, None]
             return P
         out = np.empty((len(A), len(kernels), len(rows)))
@@ -257,6 +258,15 @@ def _survey_exactly(K, w, out):
     """out = (Σ w_i w_j k_ij, largest |k_ij − k_ji|) in float64."""
     K = K.astype(np.float64)
     out[:] = w @ K @ w, np.abs(K - K.T).max()
+
+
+def _floor(rows):
+    """What may be taken from all entries of each kernel without loss of digits, from some rows (·, M): the least one.
+
+    It keeps the digits of nearly constant kernels; 0 where entries have both signs.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    return np.maximum(rows.min(axis=0), 0.0) + np.minimum(rows.max(axis=0), 0.0)
 
 
 def _indices(index, n):

@@ -49,6 +49,7 @@ class ExplicitBank(Bank):
     scale_m k_m(x, x') · root_im root_jm, where `root` (n, M) = k_m(x_i, x_i)^−½ for "spherical", else None.
     """
 
+    explicit = True
     kernels = None
     views = None
     own: np.ndarray

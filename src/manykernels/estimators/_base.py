@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from numbers import Integral
 
 import numpy as np
@@ -98,6 +98,7 @@ class MKLBase(BaseEstimator):
             return DenseBank(X, **options)
         from ..banks.pairwise import PairwiseBank
         from ..kernels import KernelList
+        from ..kernels._pairs import TooLarge
 
         kernels = KernelList.from_spec(self.kernels, X, limit)
         if not exact and self._wants_features(kernels, _n_examples(X)):
@@ -108,12 +109,12 @@ class MKLBase(BaseEstimator):
             if bank is not None:
                 return bank
         if self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact:  # small data: exact is cheap
-            with warnings.catch_warnings(record=True) as caught:
+            with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
                 bank = PairwiseBank(kernels, X, dtype=np.float32, **options)
-            if bank.usable.all():
-                for warning in caught:
-                    warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-                return bank
+                if bank.usable.all():
+                    for warning in caught:
+                        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+                    return bank
         return PairwiseBank(kernels, X, dtype=np.float64, **options)  # tells a small variance from none
 
     def _wants_features(self, kernels, n):

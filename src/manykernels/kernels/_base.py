@@ -82,7 +82,7 @@ class ScaledKernel(Kernel):
         if self.gamma is None:
             gamma = 1.0 / max(X.shape[1], 1)
         elif isinstance(self.gamma, str) and self.gamma == "scale":
-            variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else np.var(X)
+            variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else np.var(X, dtype=np.float64)
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         else:
             raise ValueError(f'gamma={self.gamma!r} of {type(self).__name__} must be a number, None or "scale".')

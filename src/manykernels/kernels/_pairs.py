@@ -48,6 +48,10 @@ class Side:
         return replace(self, x=x, own=own, square=square, factor=factor)
 
 
+class TooLarge(ValueError):
+    """The numbers are too large for the precision asked for."""
+
+
 class Pairs:
     """The base `kind` on data like X, with what its sides must share (the centre of X for distances)."""
 
@@ -66,6 +70,7 @@ class Pairs:
             if self.kind not in ("dot", "sqdist"):
                 raise ValueError(f"A kernel on {self.kind!r} needs dense data, X is sparse; pass X.toarray().")
             x = X.tocsr().astype(self.dtype)
+            self._check_size(np.array([[np.abs(x.data).max(initial=0)]], self.dtype))
             square = np.asarray(x.multiply(x).sum(axis=1), self.dtype).ravel()
         else:
             X = np.asarray(X)
@@ -74,7 +79,9 @@ class Pairs:
                     f"X has the negative value {X.min():g}, but a kernel on {self.kind!r} is for histograms; "
                     "shift X to be non-negative or leave that kernel out."
                 )
-            x = np.ascontiguousarray((X if self.centre is None else X - self.centre).T, self.dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                x = np.ascontiguousarray((X if self.centre is None else X - self.centre).T, self.dtype)
+                self._check_size(x)
             square = None
             if self.kind in ("dot", "sqdist"):
                 square = np.einsum("ij,ij->j", x, x, dtype=np.float64).astype(self.dtype)
@@ -82,6 +89,19 @@ class Pairs:
             return Side(x, square, None, index)
         own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)
         return Side(x, own, square if self.kind == "sqdist" else None, index)
+
+    def _check_size(self, x):
+        """A `TooLarge` where B between examples such as x (d, n) would overflow."""
+        power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
+        top = np.abs(x).max(axis=1, initial=0).astype(np.float64)
+        reach = float(np.max(top, initial=0.0))
+        limit = np.finfo(self.dtype).max / (8 * max(len(x), 1))
+        if not (reach == 0 or np.log(reach) * power < np.log(limit)):
+            j = int(np.argmax(np.where(np.isnan(top), np.inf, top)))
+            raise TooLarge(
+                f"X holds values of about {top[j]:.0e} in column {j} of the {len(x)} that a kernel sees: products of "
+                f"such numbers overflow. Rescale it, with StandardScaler() say."
+            )
 
     def block(self, left, right, out, hits=None):
         """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, what `same` says of their indices."""

@@ -42,4 +42,6 @@ def scales(diagonal, total, normalize):
     """(scale, variance) from mean diagonals Σ w_i k_ii / W and means Σ w_i w_j k_ij / W² of kernels, (M,) each."""
     variance = diagonal - total
     by = {"multiplicative": variance, "trace": diagonal}.get(normalize)
-    return np.ones_like(diagonal) if by is None else np.divide(1.0, by, out=np.zeros_like(by), where=by > 0), variance
+    if by is None:
+        return np.ones_like(diagonal), variance
+    return np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny), variance

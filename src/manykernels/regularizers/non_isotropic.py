@@ -100,7 +100,7 @@ class NonIsotropic(Regularizer):
         g, top = self._unit(g)
         Q = Q / top
         size = float(np.sqrt(max(g @ self.E @ g, 0.0)))  # no multiplier is larger
-        enough = max(1e-13, min(slack / (top * size), 1e-3))
+        enough = max(1e-13, min(slack / max(top * size, 1e-300), 1e-3))
         lo, hi, mu, passive = 0.0, size, size, None
         for _ in range(100):
             x, passive, solve = nonnegative_qp(Q + mu * self._A, g, passive)

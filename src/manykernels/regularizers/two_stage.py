@@ -130,6 +130,8 @@ class AlignF(TwoStage):
 
         target, M, _ = centred_products(bank, Y, c.mean(axis=0), pairs=True)
         keep = np.flatnonzero(bank.usable & (np.diag(M) > 0))
+        if not len(keep):
+            return np.zeros(bank.M)
         size = np.sqrt(np.diag(M)[keep])
         values, vectors = np.linalg.eigh(M[np.ix_(keep, keep)] / np.outer(size, size))
         root = np.sqrt(np.maximum(values, 0.0))

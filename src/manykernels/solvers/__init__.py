@@ -113,6 +113,7 @@ def solve(
         if checkpoint is not None or hasattr(callback, "visited"):
             monitor = Watch(callback, checkpoint, state)
         warm = None if warm is None else begin_from(warm, problem)
-        return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
+        with np.errstate(all="ignore"):  # what is not finite shows in the certificate
+            return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
 
     return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback)

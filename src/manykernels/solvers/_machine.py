@@ -8,6 +8,8 @@ tolerance costs little more than a loose one. Losses whose conjugate is not quad
 and take damped Newton steps on the true conjugate.
 """
 
+import math
+
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.sparse.linalg import LinearOperator, cg
@@ -33,9 +35,21 @@ class Machine:
 
     def solve(self, K, a, target, max_rounds=800, shift=0.0):
         """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0."""
-        self.shift = shift
+        self.shift, total = shift, np.sum(a)
         with blas_for(len(K), self.n_jobs):
-            return (self._interior if self.loss.interior else self._box)(K, a, target, max_rounds)
+            a, outputs, b, gap = (self._interior if self.loss.interior else self._box)(K, a, target, max_rounds)
+        return *self._balance(K, a, outputs, total), b, gap
+
+    def _balance(self, K, a, outputs, total):
+        """Takes the rounding of Σ a from the variable with the most room: at a large intercept it would cost a gap."""
+        off = math.fsum(a) - (self.loss.total if abs(total - self.loss.total) <= 1e-9 else total)
+        if not self.intercept or off == 0:
+            return a, outputs
+        j = int(np.argmax(np.minimum(self.hi - a, a - self.lo)))
+        if not self.lo[j] < a[j] - off < self.hi[j]:
+            return a, outputs
+        a[j] -= off
+        return a, outputs - off * K[j]
 
     def _box(self, K, a, target, max_rounds):
         """Chunks of coordinate steps, and Newton steps on the free variables where those are slow."""

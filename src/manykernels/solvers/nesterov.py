@@ -130,8 +130,7 @@ class SmoothDual:
         return self.memory.products(a[:, support], support)
 
     def certify(self, point, **extra):
-        P = point.P if self.memory is None else self.oracle.products(point.a)
-        self.oracle.certify(point.theta, point.a, P, **extra)
+        self.oracle.certify(point.theta, point.a, **extra)  # not from P, which is a sum of many steps
 
     def at(self, a, P=None):
         """The `SmoothPoint` at a, where P (T, M', n) are the products K_m a if they are known."""

@@ -165,7 +165,8 @@ class Spicy:
             if abs(at) <= near:
                 break
             lo, below, hi, above = (tau, at, hi, above) if at < 0 else (lo, below, tau, at)
-        self.a, self.P = self.a + tau * move, self.P + tau * change
+        self.a = self.a + tau * move
+        self.P = self.oracle.products(self.a)
         return True
 
 
