@@ -1,10 +1,11 @@
-"""A primal–dual interior point for the box QP of one machine: what coordinate steps do not finish.
+"""A primal–dual interior point for the problem of one machine: what coordinate and Newton steps do not finish.
 
-    min over a :  ½ aᵀQ a + linearᵀa + kinkᵀ|a| ,   lo ≤ a ≤ hi (, Σ a = total) ,   Q = K + diagonal
+    min over a :  ½ aᵀK a + shiftᵀa + Σ c V*(y, −a / c) ,   lo ≤ a ≤ hi (, Σ a = total)
 
 Where C is large and the kernel of low rank, nearly all a lie on their bounds and a coordinate step is a tiny part of
-the box; here the number of steps does not depend on C. |a| is p + m with a = p − m, p, m ≥ 0; elsewhere m = 0. With D
-the barriers' curvatures, every step is one Cholesky factor of Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
+the box; here the number of steps does not depend on C. kink·|a| is p + m with a = p − m, p, m ≥ 0; elsewhere m = 0.
+With Q = K + the curvature of the rest of V*, and D the barriers' curvatures, every step is one Cholesky factor of
+Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
 """
 
 import numpy as np
@@ -26,13 +27,17 @@ def interior_point(machine, K, a, target):
 def _follow(machine, K, a, target):
     index = np.flatnonzero(machine.hi > machine.lo)
     Q = K[np.ix_(index, index)].astype(np.float64)
-    Q[np.diag_indices(len(index))] += machine.diagonal[index]
     held = np.where(machine.hi > machine.lo, 0.0, a)
-    linear = machine.linear[index] + np.broadcast_to(machine.shift, a.shape)[index]
-    if held.any():
-        linear = linear + machine.outputs(K, held)[index] - np.broadcast_to(machine.shift, a.shape)[index]
+    fixed = machine.outputs(K, held)[index]  # the shift, and what the others add
+    y, c = machine.y[index], machine.c[index]
+
+    def rest(x):
+        """The slope and the curvature of shift and c V*, but for its kink, at x."""
+        linear, diagonal, _ = machine.loss.quadratic(y, c, x)
+        return fixed + linear + diagonal * x, diagonal
+
     total = a.sum() - held.sum()
-    path = Path(Q, linear, machine.kink[index], machine.lo[index], machine.hi[index], total, machine.intercept)
+    path = Path(Q, rest, machine.kink[index], machine.lo[index], machine.hi[index], total, machine.intercept)
     path.start(a[index])
 
     def judged(x):
@@ -56,6 +61,8 @@ def _follow(machine, K, a, target):
                 break
         if not path.step():
             break
+    if machine.loss.interior:
+        return best
     point = None if best is None else judged(settled)
     return point if point is not None and point[-1] <= max(target, best[-1]) else best
 
@@ -63,8 +70,8 @@ def _follow(machine, K, a, target):
 class Path:
     """The point (p, m, β) with the multipliers of its four bounds, on its way along the central path."""
 
-    def __init__(self, Q, linear, kink, lo, hi, total, equality):
-        self.Q, self.linear, self.kink, self.total, self.equality = Q, linear, kink, total, equality
+    def __init__(self, Q, rest, kink, lo, hi, total, equality):
+        self.Q, self.rest, self.kink, self.total, self.equality = Q, rest, kink, total, equality
         self.split = kink > 0
         self.bounds = [  # (sign of the distance, bound, belongs to m): p ≥ low, p ≤ hi, m ≥ 0, m ≤ −lo
             (1.0, np.where(self.split, 0.0, lo), False), (-1.0, hi, False),
@@ -83,7 +90,7 @@ class Path:
         if self.split.any():
             self.m = np.where(self.split, _inside(np.maximum(-a, 0.0), 0.0, self.bounds[3][1], room), 0.0)
         self.beta = 0.0
-        slope = self.Q @ (self.p - self.m) + self.linear
+        slope = self.Q @ (self.p - self.m) + self.rest(self.p - self.m)[0]
         if self.equality:
             self.beta = -float(np.median(slope))
         size = max(float(np.abs(slope + self.beta).mean() + self.kink.mean()), 1e-300)
@@ -110,11 +117,12 @@ class Path:
         mu = sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)) / count
         ratio = [z / d for z, d in zip(self.z, distance, strict=True)]
         Dp, Dm = ratio[0] + ratio[1], ratio[2] + ratio[3]
-        factor = self._factor(np.where(self.split, Dp * Dm / np.maximum(Dp + Dm, 1e-300), Dp))
+        rest, curvature = self.rest(self.p - self.m)
+        factor = self._factor(np.where(self.split, Dp * Dm / np.maximum(Dp + Dm, 1e-300), Dp) + curvature)
         if factor is None:
             return False
         ones = cho_solve(factor, np.ones(len(Dp)), check_finite=False) if self.equality else None
-        slope = self.Q @ (self.p - self.m) + self.linear + self.beta
+        slope = self.Q @ (self.p - self.m) + rest + self.beta
         lack = self.total - float((self.p - self.m).sum())
 
         def direction(pull):

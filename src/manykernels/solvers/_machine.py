@@ -19,7 +19,8 @@ from ._interior_point import interior_point
 
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
-PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of up to 5,000
+PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of more
+LIMIT = 5000  # examples up to which it does
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
 
@@ -34,8 +35,14 @@ class Machine:
         self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
 
     def solve(self, K, a, target, max_rounds=800, shift=0.0):
-        """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0."""
+        """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0.
+
+        Where Σ a = 0 the outputs are known up to a constant, which b makes up for: a kernel far from its mean would
+        have few digits left for what matters.
+        """
         self.shift, total = shift, np.sum(a)
+        if self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum():
+            K = _centred(K)
         with blas_for(len(K), self.n_jobs):
             a, outputs, b, gap = (self._interior if self.loss.interior else self._box)(K, a, target, max_rounds)
         return *self._balance(K, a, outputs, total), b, gap
@@ -62,7 +69,7 @@ class Machine:
         gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
         outputs = gradient - self.linear - self.diagonal * a
         best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
-        patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= 5000 else None
+        patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= LIMIT else None
         for k in range(max_rounds):
             _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
             outputs = gradient - self.linear - self.diagonal * a
@@ -168,17 +175,19 @@ class Machine:
             a = np.clip(a + lack * room / room.sum(), self.lo, self.hi)
         return None
 
-    def _interior(self, K, a, target, max_rounds):
+    def _interior(self, K, start, target, max_rounds):
         """Damped Newton on ½ aᵀK a + Σ c V*(−a / c), strictly inside the box."""
-        index = np.flatnonzero(self.c > 0)
-        a = np.array(a)
+        a, short = np.array(start), 0
         outputs = self.outputs(K, a)
         value, beta, gap = self.objective(a, outputs), 0.0, np.inf
         for _ in range(max_rounds):
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
+            full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # as far as digits go,
+            full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + beta) < 0)  # and it would go on
+            index = np.flatnonzero((self.c > 0) & ~full)
             try:
-                factor = Free(K, index, diagonal, self.intercept)
+                factor = Damped(K, index, diagonal, self.intercept)
             except np.linalg.LinAlgError:  # an indefinite kernel: keep the point
                 break
             move = np.zeros_like(a)
@@ -189,6 +198,9 @@ class Machine:
             room = np.where(move > 0, self.hi - a, np.where(move < 0, a - self.lo, np.inf))
             ratio = np.divide(room, np.abs(move), out=np.full_like(a, np.inf), where=move != 0)
             t = min(1.0, 0.99 * ratio.min())
+            short = short + 1 if t < 0.1 else 0
+            if short > 8 and len(a) <= LIMIT:  # bounds are in the way
+                break
             change = matvec(K, move)
             slope = float(gradient @ move)
             while t > 1e-12:
@@ -200,8 +212,20 @@ class Machine:
             else:
                 break
             a, outputs, value = trial, outputs + t * change, trial_value
+        if not gap <= target and len(a) <= LIMIT:
+            point = interior_point(self, K, start, target)
+            if point is not None and not gap <= point[-1]:
+                a, outputs, beta, gap = point
         self.linear, self.diagonal, _ = self.loss.quadratic(self.y, self.c, a)
         return a, outputs, beta, gap
+
+
+def _centred(K):
+    """K in the feature space around its mean: the same problem where Σ a = 0."""
+    mean = K.mean(axis=1)
+    K = K - mean
+    K -= (mean - mean.mean())[:, None]
+    return K
 
 
 def blas_for(size, n_jobs):
@@ -228,6 +252,28 @@ class Free:
             return x, 0.0
         beta = (x.sum() - s) / self.ones.sum()
         return x - beta * self.ones, beta
+
+
+class Damped(Free):
+    """The same where every diagonal entry is positive: S (I + S K S)⁻¹ S, S = D^{−½}, is exact also where D is tiny."""
+
+    def __init__(self, K, index, diagonal, equality):
+        if len(index) > LARGE:
+            super().__init__(K, index, diagonal, equality)
+            return
+        self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
+        A = K[np.ix_(index, index)].astype(np.float64)
+        A *= root[:, None]
+        A *= root
+        spot = np.diag_indices(len(index))
+        A[spot] += 1.0
+        try:
+            self.lower = cholesky(A, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            A[spot] += 1e-14 * float(A[spot].max())
+            self.lower = cholesky(A, lower=True, check_finite=False)
+        self._solve = lambda r: root * cho_solve((self.lower, True), root * r, check_finite=False)
+        self.ones = self._solve(np.ones(len(index))) if equality else None
 
 
 class HalfHessian:
