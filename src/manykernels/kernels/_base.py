@@ -8,6 +8,8 @@ and a set of columns come from one block of it. A kernel with base None is calle
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from .._state import check, check_is, check_plain
+
 
 class Kernel(BaseEstimator):
     """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__` and `diag`."""
@@ -17,7 +19,17 @@ class Kernel(BaseEstimator):
     psd = True  # positive semidefinite for every parameter its constructor accepts
     strings = False  # whether it is a kernel of strings
     encoding = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
+    parts = ()  # the classes of objects that may be its parameters
     walk = None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
+
+    def check_names(self):
+        check(set(vars(self)) == set(self._get_param_names()), f"{type(self).__name__} has other parameters")
+
+    def check_state(self):
+        """A ValueError where a file has restored other attributes than the parameters, or wrong ones; see `_state`."""
+        self.check_names()
+        for name, value in vars(self).items():
+            check_plain(name, value, self.parts)
 
     def resolve(self, X):
         """The kernel with what depends on the training data X filled in (gamma=None, "scale")."""
@@ -74,6 +86,11 @@ class Kernel(BaseEstimator):
 class ScaledKernel(Kernel):
     """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
 
+    def check_state(self):
+        super().check_state()
+        if self.gamma is not None and self.gamma != "scale":
+            self.resolve(None)
+
     def resolve(self, X):
         if isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool):
             if not (np.isfinite(self.gamma) and self.gamma > 0):
@@ -102,6 +119,11 @@ class _Pair(Kernel):
     def __init__(self, k1, k2):
         self.k1 = k1
         self.k2 = k2
+
+    def check_state(self):
+        self.check_names()
+        for kernel in (check_is("k1", self.k1, Kernel), check_is("k2", self.k2, Kernel)):
+            check(kernel.strings == self.strings or kernel.base == "same", "k1 and k2 differ in what they see")
 
     @property
     def base(self):
