@@ -65,7 +65,8 @@ class Archive:
             raise ValueError(f"{name} is an array of {dtype}")
         body = raw[head.tell() :]
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != body.size:
-            raise ValueError(f"{name} holds {body.size} bytes for an array of {dtype} of shape {shape}")
+            more = "more" if math.prod(shape) * dtype.itemsize < body.size else "less"
+            raise ValueError(f"{name} has {body.size} bytes: it holds {more} than its header says")
         if dtype.kind == "b" and body.size and body.max() > 1:
             raise ValueError(f"{name} holds truth values that are neither true nor false")
         array = body.view(dtype).reshape(shape, order="F" if fortran else "C")

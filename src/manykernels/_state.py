@@ -32,12 +32,13 @@ def check_integer(name, value, low, high):
 
 
 def check_list(name, value, kinds, size):
-    """A list of `size` items of these kinds, else a ValueError."""
+    """`value` if it is a list of `size` items of these kinds, else a ValueError."""
     check_is(name, value, list)
     if len(value) != size:
         raise ValueError(f"{name} has {len(value)} entries where {size} are wanted")
     for item in value:
         check_is(f"an entry of {name}", item, kinds)
+    return value
 
 
 def check_array(name, value, dtype, *shape):
@@ -75,6 +76,16 @@ def check_csr(name, value, *shape):
         all(wanted in (None, here) for here, wanted in zip(value.shape, shape, strict=True)),
         f"{name} has shape {value.shape} where {shape} is wanted",
     )
+
+
+def check_sparse(data, indices, indptr, rows, columns):
+    """The parts of a CSR matrix of that shape; scipy's own check trusts the last entry of indptr."""
+    check(type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "fiub", "data are no numbers")
+    dtype = np.int32 if getattr(indices, "dtype", None) == np.int32 else np.int64
+    check_index("indices", indices, check_integer("columns", columns, 0, 2**48), len(data), dtype=dtype)
+    dtype = np.int32 if getattr(indptr, "dtype", None) == np.int32 else np.int64
+    check_index("indptr", indptr, len(data) + 1, check_integer("rows", rows, 0, 2**48) + 1, dtype=dtype)
+    check(indptr[0] == 0 and (indptr[1:] >= indptr[:-1]).all(), "indptr does not ascend from 0")
 
 
 def check_same(name, value, wanted):

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from .. import __version__
 from .._archive import Archive
+from .._state import check_sparse
 from ._restored import find, is_function, may_be_stored, restore
 from .validation import parse_bytes
 
@@ -251,14 +252,11 @@ class Decoder:
         return dtype
 
     def _sparse(self, node):
-        parts = tuple(self.decode(v) for v in node["parts"])
-        if node["kind"] not in _SPARSE or not all(type(v) is np.ndarray and v.ndim == 1 for v in parts):
-            raise ValueError("a sparse matrix in it is none")
-        if parts[0].dtype.kind not in "fiub" or any(v.dtype not in (np.int32, np.int64) for v in parts[1:]):
-            raise ValueError("a sparse matrix in it has other numbers")
-        value = getattr(sp, node["kind"])(parts, shape=tuple(node["shape"]))
-        value.check_format(full_check=True)
-        return value
+        if node["kind"] not in _SPARSE:
+            raise ValueError(f"it names a sparse {node['kind']!r}")
+        parts, shape = tuple(self.decode(v) for v in node["parts"]), tuple(node["shape"])
+        check_sparse(*parts, *shape)
+        return getattr(sp, node["kind"])(parts, shape=shape)
 
     def _function(self, node):
         value = find(node["module"], node["name"])

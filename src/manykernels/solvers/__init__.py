@@ -115,4 +115,4 @@ def solve(
         warm = None if warm is None else begin_from(warm, problem)
         return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
 
-    return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback)
+    return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback, problem)
