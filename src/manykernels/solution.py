@@ -43,5 +43,7 @@ class Solution:
         check_integer("n_iter", self.n_iter, 0, 2**48)
         for name in ("primal", "dual", "gap", "log_marginal_likelihood", "stationarity", "noise"):
             check(isinstance(getattr(self, name), Real | None), f"{name} is not a number")
+        bayes = {value is None for value in (self.log_marginal_likelihood, self.stationarity, self.noise)}
+        check(len(bayes) == 1, "log_marginal_likelihood, stationarity and noise do not go together")
         for name in ("converged", "interrupted"):
             check_is(name, getattr(self, name), bool)
