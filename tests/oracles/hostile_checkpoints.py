@@ -93,7 +93,7 @@ def cases_of(name, path, thorough):
     assert attempt(header, same) == "predicts", (name, attempt(header, same))
     for what, key, other in changed_arrays(arrays, thorough):
         yield f"{name}: {what}", partial(attempt, header, same | {key: other})
-    for what, parts in changed_tree(header["parts"], 1 if thorough else 7):
+    for what, parts in changed_tree(header["parts"], 1 if thorough else 17):
         yield f"{name}: {what}", partial(attempt, header | {"parts": parts}, same)
 
 

@@ -130,7 +130,7 @@ class KernelList:
             if encoding is not None:
                 check_encoding(encoding)
         for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
-            check((self._encodings[view] is not None) == kernel.strings, f"{kernel!r} sees a view that is not for it")
+            check((self._encodings[view] is not None) == kernel.strings, "a kernel sees a view that is not for it")
             if columns is not None:
                 check_index("columns", columns, sizes[self._keys[view][0]])
         self._check_tasks(M)
