@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from .. import __version__
 from .._archive import Archive
 from .._state import check_sparse
+from ..banks._base import Cross
 from ._restored import find, is_function, may_be_stored, restore
 from .validation import parse_bytes
 
@@ -96,9 +97,7 @@ def _load(stream, limit, path):
     model = decoder.decode(json.loads(tree))
     if decoder.unread:
         raise ValueError(f"{sorted(decoder.unread)[0]} is no part of it")
-    from ._base import MKLBase
-
-    if not isinstance(model, MKLBase):
+    if not hasattr(model, "decision_parts") and not isinstance(model, Cross):
         raise ValueError(f"it holds a {type(model).__name__}")
     return model
 
