@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 import manykernels
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels import regularizers as r
-from manykernels.estimators import persist
+from manykernels.estimators import _restored, persist
 from manykernels.inspect import weights_table
 from manykernels.kernels import RBF, Linear, Polynomial, rbf_grid
 from manykernels.solvers import Solver
@@ -135,11 +135,17 @@ def test_damaged_newer_and_foreign_files_are_refused(tmp_path):
 
 
 def test_a_file_cannot_name_code_outside_the_package():
-    for module, name in (("os", "system"), ("manykernels.estimators.persist", "zipfile")):
+    for module, name in (("os", "system"), ("manykernels.estimators.persist", "zipfile"), ("manykernels.cli", "app")):
         with pytest.raises(ValueError, match="not part of this release"):
-            persist._find({"module": module, "name": name}, persist._CLASSES)
+            _restored.find(module, name)
     for name in ("check_number", "MKLBase"):  # allowed by name, but never called
         node = {"is": "named", "number": 0, "module": "manykernels.estimators.validation", "name": name, "items": []}
         node["module"] = "manykernels.estimators._base" if name == "MKLBase" else node["module"]
         with pytest.raises(ValueError, match="where a tuple should be"):
-            persist._decode(node, {}, {})
+            persist.Decoder(Nothing, 100).decode(node)
+
+
+class Nothing:
+    """An archive without arrays."""
+
+    names = list

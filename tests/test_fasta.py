@@ -188,3 +188,29 @@ def test_a_missing_reader_names_the_extra():
     code = "import sys; sys.modules['dnaio'] = None\nfrom manykernels.strings import read_fasta\nread_fasta('x.fa')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "ImportError: read_fasta needs dnaio: pip install manykernels[bio]" in done.stderr
+
+
+def test_a_file_that_unpacks_without_end_is_refused_before_it_fills_the_memory(write, monkeypatch):
+    monkeypatch.setattr(fasta, "ROOM", 2**20)
+    many, one = b">\nACGTACGT\n" * 2**20, b">one\n" + b"A" * 2**24 + b"\n"
+    for text in (many, one):
+        path = write(text, "bomb.fa.gz", gzip.open)
+        with pytest.raises(ValueError, match="bomb.fa.gz unpacks to more than it may.*memory_limit"):
+            read_fasta(path)
+        letters = text.count(b"A") + text.count(b"C") + text.count(b"G") + text.count(b"T")
+        assert read_fasta(path, memory_limit="100MB").lengths.sum() == letters
+        with pytest.raises(ValueError, match="unpacks to more"):
+            read_fasta(path, memory_limit=1000)
+        assert read_fasta(write(text)).lengths.sum() == letters  # as large as it looks
+
+
+def test_a_label_that_would_widen_all_others_is_refused(write):
+    path = write(">a label=1\nACGT\n>b label=" + "x" * 10**5 + "\nACGT\n")
+    for labels in ("label", list):
+        with pytest.raises(ValueError, match="label of 1000.. letters"):
+            read_fasta(path, labels=labels)
+
+
+def test_what_is_bam_is_called_so(write):
+    with pytest.raises(ValueError, match="BAM"):
+        read_fasta(write(b"BAM\x01\xff\xff\xff\x7f" + b"x" * 100, "some.fa"))

@@ -2,9 +2,16 @@
 
 import numpy as np
 
+from ._state import check_plain
+
 
 class Part:
     """Shown, compared and hashed by its parameters, arrays too."""
+
+    def check_state(self):
+        """A ValueError where a file has restored what is no parameter; see `_state`."""
+        for name, value in vars(self).items():
+            check_plain(name, value, (Part,))
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{k}={_show(v)}' for k, v in self._parameters().items())})"

@@ -1,8 +1,11 @@
 """The result of a solver."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
+
+from ._state import check, check_array, check_integer, check_is, check_records
 
 
 @dataclass(frozen=True)
@@ -28,3 +31,19 @@ class Solution:
     log_marginal_likelihood: float | None = None
     stationarity: float | None = None
     noise: float | None = None
+
+    def check_state(self):
+        """A ValueError where a file has restored what is no solution; see `_state`."""
+        check_array("theta", self.theta, np.float64, None)
+        check_array("a", self.a, np.float64, None, None)
+        check_array("b", self.b, np.float64, len(self.a))
+        if self.dual_a is not None:
+            check_array("dual_a", self.dual_a, np.float64, *self.a.shape)
+        check_records("history", self.history)
+        check_integer("n_iter", self.n_iter, 0, 2**48)
+        for name in ("primal", "dual", "gap", "log_marginal_likelihood", "stationarity", "noise"):
+            check(isinstance(getattr(self, name), Real | None), f"{name} is not a number")
+        bayes = {value is None for value in (self.log_marginal_likelihood, self.stationarity, self.noise)}
+        check(len(bayes) == 1, "log_marginal_likelihood, stationarity and noise do not go together")
+        for name in ("converged", "interrupted"):
+            check_is(name, getattr(self, name), bool)

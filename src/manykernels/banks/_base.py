@@ -52,6 +52,14 @@ class Cross(ABC):
     """Kernels between new data and the support examples: small, picklable, no training matrices."""
 
     @abstractmethod
+    def sizes(self):
+        """(number of support examples, number of kernels)."""
+
+    @abstractmethod
+    def check_state(self):
+        """A ValueError where a file has restored what the methods below cannot work with; see `_state`."""
+
+    @abstractmethod
     def combined(self, X, theta):
         """Σ_m θ_m K_m(X, support), (n_new, n_support)."""
 

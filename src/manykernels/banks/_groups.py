@@ -5,6 +5,8 @@ import copy
 import numpy as np
 from scipy.sparse import issparse
 
+from .._state import check, check_array, check_csr, check_index, check_integer, check_is, check_list, check_same
+from ..kernels._base import Kernel
 from ..kernels._pairs import Pairs, Side
 from ..kernels._wrap import len_
 from ..kernels.normalize import inverse_root
@@ -26,16 +28,56 @@ class Group:
         base = self.kernels[0].base
         pairs = {None: Called, "gram": Gram}.get(base)
         self.pairs = Pairs(base, X, dtype) if pairs is None else pairs(self.kernels[0], dtype)
+        vars(self).update(self._read_forms(dtype))
+
+    def _read_forms(self, dtype):
+        """{attribute: value} of all that follows from the kernels and the task."""
+        base = self.kernels[0].base
         forms = [(1, 1.0, 0.0) if base is None else kernel.form() for kernel in self.kernels]
-        forms = [None] * len(forms) if task == SAME else forms  # not functions of the base alone
-        self.generic = np.array([form is None for form in forms])
+        forms = [None] * len(forms) if self.task == SAME else forms  # not functions of the base alone
+        generic = np.array([form is None for form in forms])
         forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
-        self.degree = forms[:, 0].astype(np.int64)
-        self.rate = -forms[:, 1]
-        forms[self.degree == 0] *= LOG2E
-        self.forms, self.g, self.c = forms, forms[:, 1].astype(dtype), forms[:, 2].astype(dtype)
-        self.wave = (self.degree == 0) & (forms[:, 2] == 0)
-        self.tabular = base in ("sqdist", "l1", "chi2")
+        degree, rate = forms[:, 0].astype(np.int64), -forms[:, 1]
+        forms[degree == 0] *= LOG2E
+        return {
+            "generic": generic, "degree": degree, "rate": rate, "forms": forms, "g": forms[:, 1].astype(dtype),
+            "c": forms[:, 2].astype(dtype), "wave": (degree == 0) & (forms[:, 2] == 0),
+            "tabular": base in ("sqdist", "l1", "chi2"),
+        }  # fmt: skip
+
+    def check_state(self):
+        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
+        M = len(check_is("kernels", self.kernels, list))
+        check_list("kernels", self.kernels, Kernel, M)
+        check(M > 0 and len({kernel.base for kernel in self.kernels}) == 1, "kernels differ in their base")
+        check_index("members", self.members, 2**48, M)
+        check_integer("n_tasks", self.n_tasks, 1, 2**48)
+        check_integer("task", self.task, SAME, self.n_tasks - 1)
+        self._check_pairs()
+        for name, wanted in self._read_forms(np.float64).items():
+            check_same(name, np.asarray(getattr(self, name)), wanted)
+
+    def _check_pairs(self):
+        base = self.kernels[0].base
+        check(type(self.pairs) is (Called if base is None else Pairs), "pairs is of another kind than the kernels")
+        check(self.pairs.kind == base, f"pairs is not for {base!r}")
+        check(base is not None or self.kernels == [self.pairs.kernel], "pairs calls another kernel")
+
+    def check_side(self, side, n, width):
+        """The same of a side of n examples that see `width` columns, None for strings."""
+        check(type(side) is (Rows if self.pairs.kind is None else Side), "a side is of another kind than its group")
+        side.check_size(n, self.members.size)
+        check(self.task != SAME or side.task is not None, "a side has no tasks")
+        if self.pairs.kind == "same":
+            check(side.x is None, "a side has examples where none are wanted")
+        elif self.pairs.kind is None:
+            check_rows(side.x, n, width)
+        else:
+            check(width is not None, "a side has numbers where its kernels see strings")
+            check_csr("x", side.x, n, width) if issparse(side.x) else check_array("x", side.x, np.float64, width, n)
+            check((side.square is None) == (self.pairs.kind != "sqdist"), "square does not belong to the base")
+            if self.pairs.centre is not None:
+                check_array("centre", self.pairs.centre, np.float64, width)
 
     def subset(self, chosen, members):
         """The group of some of its kernels, known elsewhere as `members`."""
@@ -134,6 +176,10 @@ class Called:
     def __init__(self, kernel, dtype):
         self.kernel, self.dtype = kernel, np.dtype(dtype)
 
+    def check_state(self):
+        check_is("kernel", self.kernel, Kernel)
+        check(self.dtype == np.float64, f"dtype is {self.dtype}")
+
     def side(self, X, index=None):
         return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
 
@@ -193,6 +239,17 @@ def make_groups(kernel_list, views, dtype):
         )
         for (view, _, _, task), ms in members.items()
     ]
+
+
+def check_rows(x, n, width):
+    """A ValueError unless x holds n examples as called kernels take them: strings, or `width` numbers each."""
+    from ..strings import Sequences
+
+    if width is None:
+        check(check_is("x", x, Sequences).shape == (n,), f"x has not {n} examples")
+        return
+    check(issparse(x) or isinstance(x, np.ndarray), f"x is of type {type(x).__name__}")
+    check(x.dtype.kind in "fiub" and x.shape == (n, width), f"x is {x.dtype} of shape {x.shape}, not {(n, width)}")
 
 
 def share(groups, sides):

@@ -1,7 +1,10 @@
 """What banks/trie.py is made of: groups of kernels that share their stores, and the stores."""
 
+import math
+
 import numpy as np
 
+from .._state import check, check_array, check_csr, check_index, check_integer, check_is, check_same
 from .._threads import n_threads, run_blocks
 from .explicit import slices
 
@@ -27,14 +30,35 @@ class Group:
         values = np.concatenate([table[part] for table, part in zip(tables, parts, strict=True)])
         columns = np.repeat(np.arange(len(tables)), [len(part[0]) for part in parts])
         self.cells = sp.csr_array((values, (rows, columns)), shape=(np.prod(self.shape), len(tables)))
-        self.deep = letters((np.diff(self.cells.indptr) > 0).reshape(self.shape))
-        longest = self.deep.max(axis=0)
-        for s in range(1, len(self.deep)):
-            longest[s:] = np.maximum(longest[s:], self.deep[s, : L - s])
-        self.places = np.flatnonzero(longest)
-        self.longest = longest[self.places]
+        self.deep, self.places, self.longest = self._survey()
         self.bits = max(1, (alphabet.size - 1).bit_length())  # of a letter
         self.direct = self._direct(room)
+
+    def _survey(self):
+        """deep, places and longest: how long words may be, and where they may begin."""
+        deep = letters((np.diff(self.cells.indptr) > 0).reshape(self.shape))
+        longest = deep.max(axis=0)
+        for s in range(1, len(deep)):
+            longest[s:] = np.maximum(longest[s:], deep[s, : len(longest) - s])
+        places = np.flatnonzero(longest)
+        return deep, places, longest[places]
+
+    def check_state(self):
+        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
+        from ..strings import Alphabet
+
+        check_index("which", self.which, 2**48)
+        check_array("factor", self.factor, np.float64, len(self.which))
+        check(type(self.shape) is tuple and len(self.shape) == 3, "shape has not three entries")
+        for size in self.shape:
+            check_integer("shape", size, 1, 2**31)
+        check(self.shape[0] <= self.shape[1], f"shape = {self.shape} has more shifts than letters")
+        check_csr("cells", self.cells, math.prod(self.shape), len(self.which))
+        for name, wanted in zip(("deep", "places", "longest"), self._survey(), strict=True):
+            check_same(name, getattr(self, name), wanted)
+        bits = max(1, (check_is("alphabet", self.alphabet, Alphabet).size - 1).bit_length())
+        check_integer("bits", self.bits, bits, bits)
+        check_integer("direct", self.direct, 1, max(1, min(self.shape[2], (DIRECT.bit_length() - 1) // bits)))
 
     def _direct(self, room):
         """How many letters a word may have to keep its value in the table."""

@@ -7,6 +7,7 @@ tables, and a product K_m a is coef_m times Σ_j a_j [x[l:l+k] = y_j[l:l+k]]: bo
 import numpy as np
 import scipy.sparse as sp
 
+from .._state import check, check_array, check_csr, check_integer, check_is
 from .._threads import n_threads
 from ..kernels.tasks import SAME
 from ._groups import Group, Rows
@@ -23,6 +24,13 @@ class Walk:
 
     def __init__(self, X, dtype):
         self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
+
+    def check_state(self):
+        from ..strings import Alphabet
+
+        check_integer("length", self.length, 1, 2**31 - 1)
+        check_is("alphabet", self.alphabet, Alphabet)
+        check(self.dtype == np.float64, f"dtype is {self.dtype}")
 
     def side(self, X, index=None):
         from ..strings._base import check_alike, check_length
@@ -56,11 +64,35 @@ class WalkGroup(Group):
             self.coef = sp.vstack([sp.csr_array(table.reshape(1, -1)) for table in tables], format="csr")
         else:
             self.coef = np.stack([table[0] for table in tables])
-        M = len(members)
-        self.generic, self.wave, self.tabular = np.ones(M, bool), np.zeros(M, bool), False
-        self.degree, self.rate = np.ones(M, np.int64), -np.ones(M)
-        self.forms = np.tile([1.0, 1.0, 0.0], (M, 1))
-        self.g, self.c = np.ones(M, dtype), np.zeros(M, dtype)
+        vars(self).update(self._read_forms(dtype))
+
+    def _read_forms(self, dtype):
+        M = len(self.kernels)
+        return {
+            "generic": np.ones(M, bool), "wave": np.zeros(M, bool), "tabular": False, "degree": np.ones(M, np.int64),
+            "rate": -np.ones(M), "forms": np.tile([1.0, 1.0, 0.0], (M, 1)), "g": np.ones(M, dtype),
+            "c": np.zeros(M, dtype),
+        }  # fmt: skip
+
+    def _check_pairs(self):
+        check(type(self.pairs) is Walk, "pairs is of another kind than the kernels")
+        walk = "positions" if check_is("placed", self.placed, bool) else "degree"
+        check(all(kernel.walk == walk for kernel in self.kernels), f"the kernels do not walk by {walk}")
+        check_integer("depth", self.depth, 1, self.pairs.length)
+        if self.placed:
+            check_csr("coef", self.coef, len(self.kernels), self.pairs.length * self.depth)
+        else:
+            check_array("coef", self.coef, np.float64, len(self.kernels), self.depth)
+        check_integer("room", self.room, 0, _STACK)
+
+    def check_side(self, side, n, width):
+        """Bits behind the last letter would lead the loops beyond their tables."""
+        check(type(side) is Rows and width is None, "a side is of another kind than its group")
+        side.check_size(n, self.members.size)
+        check(self.task != SAME or side.task is not None, "a side has no tasks")
+        length, bits = self.pairs.length, max(1, (self.pairs.alphabet.size - 1).bit_length())
+        check_array("x", side.x, np.uint64, n, bits + 1, -(-length // 64))
+        check(length % 64 == 0 or not (side.x[:, :, -1] >> np.uint64(length % 64)).any(), "x has more letters than fit")
 
     def subset(self, chosen, members):
         part = super().subset(chosen, members)
@@ -138,6 +170,12 @@ class WalkTiles(Tiles):
         if budget is not None:
             for group in self.walks:
                 group.room = min(_STACK, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
+
+    def check_state(self):
+        super().check_state()
+        wanted = [group for group in self.groups if isinstance(group, WalkGroup)]
+        check(len(self.walks) == len(wanted), "walks are not those of the groups")
+        check(all(a is b for a, b in zip(self.walks, wanted, strict=True)), "walks are not those of the groups")
 
     def shape(self, n_rows, n_cols, layers=1):
         return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers)  # half is for kernels of a walk

@@ -6,6 +6,7 @@ the few examples that have it, for the longer ones. New sequences then walk thro
 
 import numpy as np
 
+from .._state import check, check_array, check_index, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks
 from ._base import Cross
 from .explicit import slices
@@ -24,6 +25,24 @@ class DegreeCross(Cross):
     def __init__(self, sequences, names, coef, kern, n_jobs, kernels=None):
         self.sequences, self.names, self.coef, self.kern = sequences, names, coef, kern
         self.n_jobs, self.kernels = n_jobs, kernels
+
+    def sizes(self):
+        return len(self.sequences), len(self.names)
+
+    def check_state(self):
+        from ..kernels import KernelList
+        from ..strings import Sequences
+
+        check_list("names", self.names, str, len(self.names))
+        check_array("coef", self.coef, np.float64, None, None)
+        check(self.coef.size > 0, "coef has no entries")
+        check_index("kern", self.kern, len(self.names), *self.coef.shape, dtype=np.int32)
+        check_is("sequences", self.sequences, Sequences)
+        check((self.sequences.lengths == len(self.coef)).all(), "the support has sequences of another length")
+        check_jobs(self.n_jobs)
+        if self.kernels is not None:
+            kernels = check_is("kernels", self.kernels, KernelList)
+            check(kernels.M == len(self.names) and kernels.widths == [None], "kernels are not those of one view")
 
     def decision(self, X, A, theta):
         new = self.read(X)

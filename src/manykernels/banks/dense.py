@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
+from .._state import check_array, check_index, check_integer, check_jobs
 from .._threads import limit_blas, run_blocks
 from ._base import Bank, Cross
 from ._stack import Stack
@@ -167,6 +168,17 @@ class DenseCross(Cross):
 
     def __init__(self, support, n_train, scale, root, n_jobs):
         self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
+
+    def sizes(self):
+        return len(self.support), len(self.scale)
+
+    def check_state(self):
+        check_integer("n_train", self.n_train, 1, 2**48)
+        check_index("support", self.support, self.n_train, ascending=True)
+        check_array("scale", self.scale, np.float64, None)
+        if self.root is not None:
+            check_array("root", self.root, np.float64, len(self.scale), len(self.support))
+        check_jobs(self.n_jobs)
 
     def _open(self, X):
         stack = Stack.of(X)

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks
 from ..kernels.normalize import inverse_root, scales
 from ._base import Bank, Cross
@@ -63,6 +64,31 @@ class ExplicitBank(Bank):
     def take(self, support):
         """The same bank with these examples only and the same scale: what prediction keeps."""
         raise NotImplementedError
+
+    def check_common(self):
+        """For `check_state` of the banks that stand in files (see `_state`): what they have in common."""
+        from ..kernels import KernelList
+
+        check_integer("n", self.n, 0, 2**48)
+        check(check_is("kernels", self.kernels, KernelList).M == self.M, f"there are not M = {self.M} kernels")
+        check_list("names", self.names, str, self.M)
+        check_array("scale", self.scale, np.float64, self.M)
+        check_array("usable", self.usable, bool, self.M)
+        if self.root is not None:
+            check_array("root", self.root, np.float64, self.n, self.M)
+        check_jobs(self.n_jobs)
+
+    def check_views(self):
+        """The same of those with `own` and views of sequences."""
+        from ..kernels._views import View
+        from ..strings import Sequences
+
+        check_array("own", self.own, np.float64, self.n, self.M)
+        check_list("views", self.views, View, self.kernels.n_views)
+        for view, encoding in zip(self.views, self.kernels.encodings, strict=True):
+            check(check_is("X of a view", view.X, Sequences).shape == (self.n,), f"a view has not {self.n} examples")
+            check(view.present is None and encoding is not None, "views of sequences hold something else")
+            check(encoding[0] in (None, view.X.alphabet), "a view has another alphabet than its kernels")
 
     def normalise(self, weights, normalize):
         """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here."""
@@ -141,6 +167,12 @@ class ExplicitCross(Cross):
 
     def __init__(self, bank):
         self.bank = bank
+
+    def sizes(self):
+        return self.bank.n, self.bank.M
+
+    def check_state(self):
+        check(hasattr(check_is("bank", self.bank, ExplicitBank), "check_state"), "the bank is not one for files")
 
     @property
     def kernel_list(self):

@@ -9,8 +9,10 @@ from copy import copy
 
 import numpy as np
 
+from .._state import check, check_index, check_is, check_list, check_offsets
+from ..kernels.cosine import Cosine
 from ..kernels.linear import Linear
-from ._rows import as_rows
+from ._rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
 WIDE = 10  # times as many features as examples (1,000 at least) are left to kernel matrices
@@ -69,6 +71,21 @@ class FeatureBank(ExplicitBank):
         kind = np.where(plain, self.kernels.view_of, -1 - np.arange(self.M))
         ends = [*np.flatnonzero(np.diff(kind)) + 1, self.M]
         return list(zip([0, *ends[:-1]], ends, strict=True))
+
+    def check_state(self):
+        self.check_common()
+        check_is("rows", self.rows, (DenseRows, SparseRows))
+        check(self.rows.F.shape[0] == self.n and self.root is None, f"the features are not those of {self.n} examples")
+        check_offsets("first", self.first, self.M, self.rows.F.shape[1])
+        check_is("spherical", self.spherical, bool)
+        check_list("cuts", self.cuts, (np.ndarray, type(None)), self.M)
+        check(None not in self.kernels.widths, "a view of numbers has strings")
+        for m, (cut, view) in enumerate(zip(self.cuts, self.kernels.view_of, strict=True)):
+            check_is("kernels", self.kernels.kernels[m], (Linear, Cosine))
+            width = self.kernels.widths[view] if cut is None else len(cut)
+            if cut is not None:
+                check_index("cuts", cut, self.kernels.widths[view])
+            check(width == self.first[m + 1] - self.first[m], f"kernel {m} has not the columns of its cut")
 
     def features(self, views):
         """F of other examples, given by their views."""

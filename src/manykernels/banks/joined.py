@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._state import check, check_index, check_is, check_list, check_same
 from ._base import Cross
 from .explicit import ExplicitBank, Vectors
 
@@ -59,6 +60,20 @@ class JoinedVectors(Vectors):
 class JoinedCross(Cross):
     def __init__(self, kernel_list, members, which):
         self.kernel_list, self.members, self.which = kernel_list, members, which
+
+    def sizes(self):
+        return self.members[0].sizes()[0], self.kernel_list.M
+
+    def check_state(self):
+        from ..kernels import KernelList
+
+        n, M = len(self.members), check_is("kernel_list", self.kernel_list, KernelList).M
+        check_list("members", self.members, Cross, n)
+        check_list("which", self.which, np.ndarray, n)
+        check(n > 0 and len({member.sizes()[0] for member in self.members}) == 1, "members differ in their examples")
+        for member, own in zip(self.members, self.which, strict=True):
+            check_index("which", own, M, member.sizes()[1])
+        check_same("which", np.sort(np.concatenate(self.which)), np.arange(M))
 
     def _sum(self, method, theta, *args):
         pairs = zip(self.members, self.which, strict=True)

@@ -10,12 +10,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 
+from .._state import check, check_integer, check_is, check_list
 from .._threads import n_threads, run_blocks
+from ..kernels._list import KernelList
 from ..kernels._pairs import Side
 from ..kernels._wrap import len_
 from ..kernels.normalize import check_choice, scales
 from ._base import Bank, Cross
-from ._groups import arrays_of, data_of, make_groups, share
+from ._groups import Group, arrays_of, data_of, make_groups, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles
 from .dense import DenseBank, report_unusable, warn_indefinite
@@ -214,6 +216,25 @@ class PairwiseCross(Cross):
         self.tiles = WalkTiles(
             groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
         )
+
+    def sizes(self):
+        return self.n_support, self.tiles.scale.size
+
+    def check_state(self):
+        kernels, tiles = check_is("kernel_list", self.kernel_list, KernelList), check_is("tiles", self.tiles, WalkTiles)
+        check_choice(self.normalize)
+        check_integer("n_support", self.n_support, 0, 2**48)
+        check(tiles.scale.size == kernels.M, f"scale has {tiles.scale.size} entries for {kernels.M} kernels")
+        check_list("groups", tiles.groups, Group, len(tiles.groups))
+        check_list("sides", self.sides, Side, len(tiles.groups))
+        n_tasks = 1 if kernels.tasks is None else len(kernels.tasks)
+        for group, side in zip(tiles.groups, self.sides, strict=True):
+            view = check_integer("view", group.view, 0, kernels.n_views - 1)
+            for kernel, m in zip(group.kernels, group.members, strict=True):
+                check(kernel is kernels.kernels[m], "a group has other kernels than the list")
+                check(kernels.view_of[m] == view, "a group sees another view than its kernels")
+                check(kernels.task_of[m] == group.task and group.n_tasks == n_tasks, "a group is of another task")
+            group.check_side(side, self.n_support, kernels.widths[view])
 
     def _new(self, X, wanted, index=None):
         """The sides of new data for the groups with a wanted kernel, and their number of examples."""

@@ -14,6 +14,7 @@ from copy import copy
 
 import numpy as np
 
+from .._state import check, check_array, check_integer, check_list, check_same
 from .._threads import run_blocks
 from ..kernels.normalize import inverse_root
 from ..strings._base import check_alike, check_length
@@ -81,6 +82,20 @@ class TrieBank(ExplicitBank):
             return vectors.q
 
         return np.sum(run_blocks(squares, range(LANES), self.n_jobs), axis=0)  # all words of all examples are too many
+
+    def check_state(self):
+        self.check_common()
+        self.check_views()
+        check_list("shared", self.shared, Group, len(self.shared))
+        for group in self.shared:
+            X = self.views[check_integer("view", group.view, 0, len(self.views) - 1)].X
+            check(X.alphabet == group.alphabet, "shared has another alphabet than its view")
+            check((X.lengths == group.shape[1]).all(), "shared is for sequences of another length")
+            check((self.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
+            check((group.share is None) == (self.root is None), "share and root do not go together")
+            if group.share is not None:
+                check_array("share", group.share, np.float64, self.n)
+        check_same("which", np.sort(np.concatenate([group.which for group in self.shared])), np.arange(self.M))
 
     def vectors(self):
         return TrieVectors(self)

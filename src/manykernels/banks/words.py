@@ -31,6 +31,7 @@ from copy import copy
 
 import numpy as np
 
+from .._state import check, check_integer, check_list, check_same
 from .._threads import n_threads, run_blocks
 from ..kernels.normalize import inverse_root
 from ..strings._base import check_alike, check_length
@@ -67,6 +68,28 @@ class WordBank(ExplicitBank):
     @property
     def hashed(self):
         return self.store == "hash"
+
+    def check_state(self):
+        self.check_common()
+        self.check_views()
+        check_integer("room", self.room, 1, 2**48)
+        check_integer("n_places", self.n_places, 1, self.room)
+        if self.hashed:
+            check_integer("bits", self.bits, 1, PLACES)
+            check(self.n_places == self.M << self.bits, f"n_places = {self.n_places} is no hash table's")
+        check_list("parts", self.parts, (Anywhere, Placed), len(self.parts))
+        for part in self.parts:
+            part.check_places(self.n_places, self.M, self.bits if self.hashed else None)
+            X = self.views[check_integer("view", part.view, 0, len(self.views) - 1)].X
+            check(X.alphabet.size == part.size, "parts have another alphabet than their views")
+            check((self.kernels.view_of[part.of] == part.view).all(), "parts have kernels of another view")
+            if isinstance(part, Placed):
+                check((X.lengths == part.L).all(), "parts are for sequences of another length")
+            else:
+                kernel = self.kernels.kernels[part.m]
+                check(hasattr(kernel, "channels") and kernel.whole == part.whole, "parts have kernels of another kind")
+        own = [part.of if isinstance(part, Placed) else [part.m] for part in self.parts]
+        check_same("the kernels of parts", np.unique(np.concatenate(own)), np.arange(self.M))
 
     def _lay(self):
         """Finds the ways in which words are read, and gives them places."""
@@ -190,10 +213,20 @@ class WordBank(ExplicitBank):
         if not self.hashed:
             return super().between(left, right, theta, left_root, right_root)
         weight, out = theta * self.scale, np.zeros((len_of(left), len_of(right)))
+        for views in (left, right):
+            self.check_alike(views)
         for part in self.parts:
             F, G = (self._features(part, views) for views in (left, right))
             out += product(F[0], F[1] * weight[F[0] >> self.bits], F[2], *G)
         return out
+
+    def check_alike(self, views):
+        """A ValueError where views of new examples differ from the bank's own in their alphabets or lengths."""
+        for view, own in zip(views, self.views, strict=True):
+            check_alike(view.X.alphabet, own.X.alphabet)
+        for part in self.parts:
+            if isinstance(part, Placed):
+                check_length(views[part.view].X, part.L)
 
     def _features(self, part, views):
         """Hashed features, normalised but for the scale: their places and values, and how many each example has."""
@@ -259,11 +292,7 @@ class WordVectors(Vectors):
 
     def at(self, views, theta=None):
         bank = self.bank
-        for view, own in zip(views, bank.views, strict=True):
-            check_alike(view.X.alphabet, own.X.alphabet)
-        for part in bank.parts:
-            if isinstance(part, Placed):
-                check_length(views[part.view].X, part.L)
+        bank.check_alike(views)
         root = None if bank.root is None else inverse_root(bank.norms(views))
         return self._look_up(views, np.arange(len_of(views)), root, theta)
 

@@ -5,8 +5,12 @@ A kernel with a `base` is an elementwise function of one pairwise quantity B(x, 
 and a set of columns come from one block of it. A kernel with base None is called.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from sklearn.base import BaseEstimator
+
+from .._state import check, check_is, check_plain
 
 
 class Kernel(BaseEstimator):
@@ -17,7 +21,17 @@ class Kernel(BaseEstimator):
     psd = True  # positive semidefinite for every parameter its constructor accepts
     strings = False  # whether it is a kernel of strings
     encoding = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
+    parts = ()  # the classes of objects that may be its parameters
     walk = None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
+
+    def check_names(self):
+        check(vars(self).keys() == _parameters(type(self)), f"{type(self).__name__} has other parameters")
+
+    def check_state(self):
+        """A ValueError where a file has restored other attributes than the parameters, or wrong ones; see `_state`."""
+        self.check_names()
+        for name, value in vars(self).items():
+            check_plain(name, value, self.parts)
 
     def resolve(self, X):
         """The kernel with what depends on the training data X filled in (gamma=None, "scale")."""
@@ -71,8 +85,18 @@ class Kernel(BaseEstimator):
         return Product(_as_operand(other), self)
 
 
+@lru_cache
+def _parameters(cls):
+    return set(cls._get_param_names())
+
+
 class ScaledKernel(Kernel):
     """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
+
+    def check_state(self):
+        super().check_state()
+        if self.gamma is not None and self.gamma != "scale":
+            self.resolve(None)
 
     def resolve(self, X):
         if isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool):
@@ -102,6 +126,11 @@ class _Pair(Kernel):
     def __init__(self, k1, k2):
         self.k1 = k1
         self.k2 = k2
+
+    def check_state(self):
+        self.check_names()
+        for kernel in (check_is("k1", self.k1, Kernel), check_is("k2", self.k2, Kernel)):
+            check(kernel.strings == self.strings or kernel.base == "same", "k1 and k2 differ in what they see")
 
     @property
     def base(self):

@@ -1,14 +1,16 @@
 """Kernel specifications `(name, kernel, columns, missing)` made concrete on one data set, and the views they see."""
 
 from copy import copy
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain
 from ._base import Kernel
 from ._views import Source, View, checked_view, is_numeric, string_view
 from ._wrap import Function, as_kernel
-from .tasks import Task, numbers, split, spread
+from .tasks import SAME, Task, numbers, split, spread
 
 
 class KernelSpec(NamedTuple):
@@ -84,6 +86,65 @@ class KernelList:
     def M(self):
         return len(self.kernels)
 
+    @property
+    def n_views(self):
+        return len(self._keys)
+
+    @property
+    def encodings(self):
+        """(alphabet, unknown) of each view, None where it holds numbers."""
+        return self._encodings
+
+    @property
+    def widths(self):
+        """How many columns each view has, None where it holds strings."""
+        return [
+            None if encoding is not None else len(columns) if columns is not None
+            else self.n_features[name] if isinstance(self.n_features, dict) else self.n_features
+            for (name, columns, _), encoding in zip(self._keys, self._encodings, strict=True)
+        ]  # fmt: skip
+
+    def check_state(self):
+        """A ValueError where a file has restored what banks cannot work with; see `_state`."""
+        M, V = len(check_is("kernels", self.kernels, list)), len(check_is("_keys", self._keys, list))
+        check(M > 0 and V > 0, "there are no kernels")
+        check_list("kernels", self.kernels, Kernel, M)
+        check_list("names", self.names, str, M)
+        check_index("view_of", self.view_of, V, M)
+        check_list("columns", self.columns, (np.ndarray, type(None)), M)
+        check_list("_encodings", self._encodings, (tuple, type(None)), V)
+        check_array("_zero", self._zero, bool, V)
+        check_array("_raw", self._raw, bool, V)
+        check_list("_keys", self._keys, tuple, V)
+        sizes = self.n_features if isinstance(self.n_features, dict) else {None: self.n_features}
+        for name, size in sizes.items():
+            check_plain("the name of a view", name)
+            check_integer("n_features", size, 1, 2**48)
+        for (name, columns, names), encoding in zip(self._keys, self._encodings, strict=True):
+            check(name in sizes, f"there is no view {name!r}")
+            if columns is not None:
+                check_index("columns", columns, sizes[name])
+            if names is not None:
+                check_list("names of columns", names, object, len(columns))
+                check_plain("names of columns", names)
+            if encoding is not None:
+                check_encoding(encoding)
+        for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
+            check((self._encodings[view] is not None) == kernel.strings, "a kernel sees a view that is not for it")
+            if columns is not None:
+                check_index("columns", columns, sizes[self._keys[view][0]])
+        self._check_tasks(M)
+
+    def _check_tasks(self, M):
+        n_tasks = 0
+        if self.tasks is not None:
+            check(type(self.tasks) is np.ndarray and self.tasks.ndim == 1, "tasks is not a list of tasks")
+            check_plain("tasks", self.tasks.tolist())
+            n_tasks = len(self.tasks)
+        check_list("task_of", self.task_of, Integral, M)
+        for task in self.task_of:
+            check_integer("task_of", task, SAME, n_tasks - 1)
+
     def __len__(self):
         return len(self.kernels)
 
@@ -117,6 +178,16 @@ class KernelList:
                 view = View(x, None) if raw else checked_view(x, self._zero[v], source.finite)
             views[v] = view if code is None else view._replace(task=code)
         return views
+
+
+def check_encoding(encoding):
+    """A ValueError unless it is (alphabet or None, policy)."""
+    from ..strings import Alphabet
+    from ..strings.alphabet import POLICIES
+
+    alphabet, unknown = encoding
+    check(alphabet is None or isinstance(alphabet, Alphabet), "an encoding has no alphabet")
+    check(unknown in POLICIES, f"unknown is {unknown!r}")
 
 
 def _as_spec(spec):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 
+from .._state import check, check_is
 from ._base import Kernel
 
 
@@ -15,6 +16,10 @@ class Function(Kernel):
 
     def __init__(self, function):
         self.function = function
+
+    def check_state(self):
+        self.check_names()
+        check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")
 
     def __call__(self, X, Y=None):
         Y = X if Y is None else Y
@@ -35,6 +40,12 @@ class GaussianProcess(Kernel):
 
     def __init__(self, kernel):
         self.kernel = kernel
+
+    def check_state(self):
+        self.check_names()
+        from sklearn.gaussian_process.kernels import Kernel as Process
+
+        check_is("kernel", self.kernel, Process)
 
     def __call__(self, X, Y=None):
         return self.kernel(X, Y)

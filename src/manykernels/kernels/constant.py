@@ -1,3 +1,6 @@
+from numbers import Real
+
+from .._state import check_is
 from ._base import Kernel
 
 
@@ -9,6 +12,10 @@ class Constant(Kernel):
 
     def __init__(self, value=1.0):
         self.value = value
+
+    def check_state(self):
+        self.check_names()
+        check_is("value", self.value, Real)
 
     @property
     def psd(self):

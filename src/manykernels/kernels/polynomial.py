@@ -1,5 +1,8 @@
+from numbers import Real
+
 import numpy as np
 
+from .._state import check
 from ._base import ScaledKernel
 
 
@@ -12,6 +15,11 @@ class Polynomial(ScaledKernel):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+
+    def check_state(self):
+        super().check_state()
+        check(isinstance(self.degree, Real) and self.degree > 0, f"degree is {self.degree!r}")
+        check(isinstance(self.coef0, Real), f"coef0 is {self.coef0!r}")
 
     @property
     def psd(self):

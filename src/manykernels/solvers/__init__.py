@@ -116,4 +116,4 @@ def solve(
         with np.errstate(all="ignore"):  # what is not finite shows in the certificate
             return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
 
-    return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback)
+    return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback, problem)

@@ -15,16 +15,21 @@ import threading
 import time
 import warnings
 import zipfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
+from .._archive import Archive
+from .._state import check, check_array, check_index, check_list
 from ..solution import Solution
+from ._kept import check_part
 
 FORMAT = 1
 EVERY = 5.0  # seconds between two writes, at least,
 SHARE = 20  # and this many times as long as the last one took
+SPARSE = 2**24  # entries that an array of few others than 0 may have, or as many as there are values of a
 OLD = 3600.0  # seconds without a change after which no one writes a temporary file any more
 
 
@@ -36,6 +41,7 @@ class Checkpoint:
 
     def __init__(self, path, identity, n_parts=1, size=0):
         self.path, self.identity, self.cost, self.last = Path(path).absolute(), identity, 0.0, time.monotonic()
+        self.n_parts, self.size = n_parts, size
         try:
             self.parts = self._read() if self.path.exists() else [{} for _ in range(n_parts)]
             if not all("solution" in part for part in self.parts):
@@ -51,31 +57,45 @@ class Checkpoint:
             ) from error
 
     def _read(self):
+        with open(self.path, "rb") as stream, self.wholeness():  # what fails outside of the latter is the place
+            return self._parts(stream)
+
+    @contextmanager
+    def wholeness(self):
+        """Within this, what fails is what the file holds."""
         path = str(self.path)
-        with open(path, "rb") as stream:  # what fails here is the place, and below it is mostly what the file holds
-            try:
-                return self._parts(stream)
-            except _Another as error:
-                raise ValueError(
-                    f"checkpoint={path!r} belongs to another fit: {error}. Give every fit a path of its own, or delete "
-                    "the file to begin anew."
-                ) from None
-            except Exception as error:  # a damaged zip can fail in many ways: also by a seek to nowhere, EINVAL
-                if isinstance(error, MemoryError) or getattr(error, "errno", None) not in (None, errno.EINVAL):
-                    raise
-                raise ValueError(
-                    f"checkpoint={path!r} is no whole checkpoint ({error}): delete the file to begin anew, or give "
-                    "another path."
-                ) from error
+        try:
+            yield
+        except _Another as error:
+            raise ValueError(
+                f"checkpoint={path!r} belongs to another fit: {error}. Give every fit a path of its own, or delete "
+                "the file to begin anew."
+            ) from None
+        except MemoryError as error:
+            raise ValueError(
+                f"checkpoint={path!r} asks for more memory than there is: free some, or give another path."
+            ) from error
+        except Exception as error:  # a damaged zip can fail in many ways: also by a seek to nowhere, EINVAL
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise
+            raise ValueError(
+                f"checkpoint={path!r} is no whole checkpoint ({error}): delete the file to begin anew, or give "
+                "another path."
+            ) from error
 
     def _parts(self, stream):
-        with zipfile.ZipFile(stream) as file:
-            header = json.loads(file.read("checkpoint.json"))
-            if header["format"] != FORMAT:
-                raise ValueError(f"its format is {header['format']}, and this release reads {FORMAT}")
-            self._compare(header["identity"])
-            arrays = {name[:-4]: _read_array(file, name) for name in file.namelist() if name.endswith(".npy")}
-            return _unpack(header["parts"], arrays)
+        archive = Archive(stream, os.fstat(stream.fileno()).st_size, "its members are not packed")
+        header = json.loads(archive.read("checkpoint.json").tobytes())
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']}, and this release reads {FORMAT}")
+        self._compare(header["identity"])
+        arrays = {name[:-4]: archive.array(name) for name in archive.names() if name.endswith(".npy")}
+        parts = _unpack(header["parts"], arrays, max(self.size, SPARSE))
+        if arrays or len(parts) != self.n_parts:
+            raise ValueError(f"it has {len(parts)} parts where {self.n_parts} are wanted")
+        for part in parts:
+            check_part(part, None)
+        return parts
 
     def _compare(self, there):
         here, names = self.identity, self.identity | there
@@ -122,9 +142,11 @@ class Part:
     def __init__(self, file, k):
         self.file, self.k = file, k
 
-    def carry_on(self, run, warm, max_iter, callback):
+    def carry_on(self, run, warm, max_iter, callback, problem=None):
         """run(warm, state), from where it stood; at once if it is solved, and `max_iter` allows no further steps."""
         part, self.file.parts[self.k] = self.file.parts[self.k], {}  # not held longer than it is needed
+        with self.file.wholeness():
+            check_part(part, problem)
         solution, state = part.get("solution"), part.get("state")
         if solution is not None:
             state = {"point": solution, "gap": solution["gap"], "time": solution["history"][-1]["time"]}
@@ -218,25 +240,22 @@ def _pack(value, arrays):
     return {"array": name, "at": at, "shape": value.shape, "bits": value.dtype == bool}
 
 
-def _unpack(node, arrays):
+def _unpack(node, arrays, most):
+    """The value of a node; it takes its arrays out of `arrays`, and makes none of more than `most` entries of few."""
     if isinstance(node, list):
-        return [_unpack(item, arrays) for item in node]
+        return [_unpack(item, arrays, most) for item in node]
     if not isinstance(node, dict):
         return node
     if node.keys() != {"array", "at", "shape", "bits"}:
-        return {name: _unpack(item, arrays) for name, item in node.items()}
-    value, size = arrays[node["array"]], int(np.prod(node["shape"]))
+        return {name: _unpack(item, arrays, most) for name, item in node.items()}
+    value, size = arrays.pop(node["array"]), prod(check_list("shape", node["shape"], int, len(node["shape"])))
     if node["bits"]:
+        check_array("bits", value, np.uint8, -(-size // 8))
         value = np.unpackbits(value, count=size).astype(bool)
     elif node["at"] is not None:
+        check(size <= most, f"an array has {size} entries")
+        at = arrays.pop(node["at"])
+        check_index("at", at, size, len(value), ascending=True, dtype=np.uint32)
         entries, value = value, np.zeros(size, value.dtype)
-        value[arrays[node["at"]]] = entries
+        value[at] = entries
     return value.reshape(node["shape"])
-
-
-def _read_array(file, name):
-    with file.open(name) as member:
-        array = np.lib.format.read_array(member, allow_pickle=False)
-        if member.read(1):  # only at the end of a member does zipfile compare its checksum
-            raise ValueError(f"{name} holds more than its header says")
-        return array

@@ -5,10 +5,12 @@ from numbers import Integral
 import numpy as np
 
 from ..kernels._base import Kernel
-from .alphabet import POLICIES, get
+from ..kernels._list import check_encoding
+from .alphabet import POLICIES, Alphabet, get
 from .sequences import Sequences
 
 _ROWS = 256
+MOST = 2**16  # letters of a word, or places of a shift, in a kernel that was read from a file
 
 
 class StringKernel(Kernel):
@@ -19,6 +21,7 @@ class StringKernel(Kernel):
     """
 
     strings = True
+    parts = (Alphabet,)
     equal_lengths = False
 
     @property
@@ -36,6 +39,14 @@ class StringKernel(Kernel):
 
     def check(self, length):
         """A ValueError where a parameter is out of range, for sequences of that length (None: of any)."""
+
+    def check_state(self):
+        super().check_state()
+        for name, value in vars(self).items():
+            if isinstance(value, Integral) and name not in ("start", "stop") and value > MOST:
+                raise ValueError(f"{name} = {value} is more than {MOST}")
+        check_encoding(self.encoding)
+        self.check(None)
 
     def resolve(self, X):
         self.encode(X)

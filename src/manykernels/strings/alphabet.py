@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._state import check, check_is
+
 BAD = -1
 POLICIES = ("error", "ignore")
 
@@ -33,6 +35,14 @@ class Alphabet:
         for i, c in enumerate(both):
             if any(seen[i] & s for s in seen[:i]):
                 raise ValueError(f"letter {c!r} occurs twice in alphabet {self.name!r}; give every letter once")
+
+    def check_state(self):
+        """A ValueError where a file has restored what is no alphabet; see `_state`."""
+        for name in ("name", "letters", "unknown"):
+            check_is(name, getattr(self, name), str)
+        check_is("ignore_case", self.ignore_case, bool)
+        check(len(self.letters) + len(self.unknown) <= 256, "there are more than 256 letters")
+        self.__post_init__()
 
     @property
     def size(self):

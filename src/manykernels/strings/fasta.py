@@ -9,26 +9,30 @@ from . import alphabet as _alphabet
 from .packing import Packer, frozen
 from .sequences import Sequences
 
+ROOM, RATIO = 2**28, 100  # bytes that a file may always unpack to, and so many times its own size
+WIDE = 2**12  # letters of a label
 BUFFERS = (2**22, 2**26, 2**30)  # bytes; the longest record must fit into one
 
 
-def read_fasta(path, alphabet="dna", unknown="error", *, labels=None):
+def read_fasta(path, alphabet="dna", unknown="error", *, labels=None, memory_limit=None):
     """Sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and labels from the headers if asked.
 
     alphabet, unknown: as in `Sequences.encode`. Lower-case (soft-masked) letters count as upper-case ones.
     labels: None; a word, and the result is (sequences, y) with y the values after `word=` or `word:` in the headers
     (int64, float64 or str, whichever holds them all); or a function that takes a list of headers (some thousands at a
     time, without ">" or "@") and returns as many labels: `labels=list` gives the headers themselves.
+    memory_limit: how many bytes (or "4GB") the file may unpack to; by default 100 times its size, 256 MiB at least.
 
     The file is streamed: memory holds the packed result and one chunk. Needs dnaio: `pip install manykernels[bio]`.
     """
     alphabet, path = _alphabet.get(alphabet), os.fsdecode(path)
     if labels is not None and not callable(labels) and not (isinstance(labels, str) and labels):
         raise ValueError(f"labels={labels!r}: give a word of the headers, a function of a list of headers, or None")
+    limit = _limit(path, memory_limit)
     for size in BUFFERS:
         packer = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}")
         try:
-            found = _read(path, packer, labels, size)
+            found = _read(path, packer, labels, size, limit)
         except OverflowError:
             continue
         if not packer.count:
@@ -38,7 +42,37 @@ def read_fasta(path, alphabet="dna", unknown="error", *, labels=None):
     raise ValueError(f"{path} has a record longer than {BUFFERS[-1]} bytes; cut it into windows first")
 
 
-def _read(path, packer, labels, buffer_size):
+def _limit(path, memory_limit):
+    """Bytes that the file may unpack to; inf for what is no file on a disk, whose size is not known."""
+    if memory_limit is not None:
+        from ..estimators.validation import parse_bytes
+
+        return parse_bytes(memory_limit)
+    return max(ROOM, RATIO * os.path.getsize(path)) if os.path.isfile(path) else np.inf
+
+
+class Counted:
+    """A file that is read up to a limit."""
+
+    def __init__(self, file, limit):
+        self.file, self.limit, self.count = file, limit, 0
+
+    def readinto(self, buffer):
+        count = self.file.readinto(buffer)
+        self.count += count
+        if self.count > self.limit:
+            raise TooMuch
+        return count
+
+    def read(self, size):
+        raise ValueError("it is BAM, neither FASTA nor FASTQ")
+
+
+class TooMuch(Exception):
+    """The file unpacks to more than it may."""
+
+
+def _read(path, packer, labels, buffer_size, limit):
     try:
         import dnaio
         from xopen import xopen
@@ -46,7 +80,8 @@ def _read(path, packer, labels, buffer_size):
         raise ImportError("read_fasta needs dnaio: pip install manykernels[bio]") from error
     found, fastq = [], None
     with open(path, "rb") if _misnamed(path) else xopen(path, "rb", threads=0) as file:
-        chunks = dnaio.read_chunks(file, buffer_size)
+        counted = Counted(file, limit)
+        chunks = dnaio.read_chunks(counted, buffer_size)
         while (chunk := _next(chunks, path, packer)) is not None:
             fastq = chunk[:1] == b"@" if fastq is None else fastq
             letters, offsets, heads, tails = _scan(chunk, fastq, path)
@@ -79,6 +114,11 @@ def _next(chunks, path, packer):
         ) from None
     except (dnaio.FileFormatError, dnaio.UnknownFileFormat, AssertionError) as error:  # the last: under four bytes
         raise ValueError(f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@' ({error})") from None
+    except TooMuch:
+        raise ValueError(
+            f"{path} unpacks to more than it may ({packer.count} records were read): if you trust it, give "
+            "read_fasta(path, memory_limit=...), such as '100GB'"
+        ) from None
     except (OverflowError, MemoryError):
         raise
     except Exception as error:
@@ -102,7 +142,9 @@ def _scan(chunk, fastq, path):
 
 def _labels(labels, headers, path, first):
     if callable(labels):
-        found = np.asarray(labels(headers))
+        found = labels(headers)
+        _check_widths(found, path)
+        found = np.asarray(found)
         if found.shape[:1] != (len(headers),):
             raise ValueError(
                 f"labels returned shape {found.shape} for {len(headers)} headers; one label for each is wanted"
@@ -115,7 +157,17 @@ def _labels(labels, headers, path, first):
         raise ValueError(
             f"labels={labels!r}: header {headers[i]!r} of sequence {first + i} of {path} has no '{labels}='"
         )
-    return np.array([m[1] for m in matches])
+    found = [m[1] for m in matches]
+    _check_widths(found, path)
+    return np.array(found)
+
+
+def _check_widths(found, path):
+    """A ValueError where one label is so long that an array of labels, each of that width, would be out of bounds."""
+    if isinstance(found, list) and all(isinstance(label, str) for label in found):
+        longest = max(map(len, found), default=0)
+        if longest > WIDE:
+            raise ValueError(f"{path} has a label of {longest} letters, and {WIDE} are the most: give another `labels`")
 
 
 def _gathered(parts, numbers):

@@ -1,7 +1,8 @@
 from itertools import combinations
 from math import comb
 
-from ._base import fits, integer
+from .._state import check
+from ._base import MOST, fits, integer
 from ._words import WordKernel, window
 
 
@@ -25,6 +26,10 @@ class GappedKmer(WordKernel):
     def check(self, length):
         integer(self, "k", 1, integer(self, "l"))
         window(self)
+
+    def check_state(self):
+        super().check_state()
+        check(comb(self.l, self.k) <= MOST, f"l={self.l} and k={self.k} are too many ways to choose places")
 
     def channels(self, size):
         fits(self, size, self.k, comb(self.l, self.k))

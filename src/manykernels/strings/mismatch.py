@@ -3,7 +3,8 @@ from math import comb
 
 import numpy as np
 
-from ._base import fits, integer
+from .._state import check
+from ._base import MOST, fits, integer
 from ._words import Reading, WordKernel, window
 
 
@@ -29,6 +30,11 @@ class Mismatch(WordKernel):
     def check(self, length):
         integer(self, "m", 0, integer(self, "k"))
         window(self)
+
+    def check_state(self):
+        super().check_state()
+        ways = sum(comb(self.k, j) for j in range(max(0, self.k - 2 * self.m), self.k + 1))
+        check(ways <= MOST, f"k={self.k} and m={self.m} are too many ways to choose places")
 
     def channels(self, size):
         fits(self, size, self.k)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._state import check, check_array, check_index, check_integer, check_is
 from . import alphabet as _alphabet
 from .packing import Packer, feed, frozen
 
@@ -29,6 +30,19 @@ class Sequences:
 
     def __delattr__(self, name):
         raise AttributeError(f"Sequences are immutable; {name!r} cannot be deleted")
+
+    @classmethod
+    def restored(cls, alphabet, bits, data, starts, lengths):
+        """From a file: a ValueError unless the sequences lie within their data and fill it; see `_state`."""
+        check_is("alphabet", alphabet, _alphabet.Alphabet)
+        check_integer("bits", bits, 2, 8)
+        check(bits in (2, 4, 8), f"bits = {bits} is not 2, 4 or 8")
+        check_array("data", data, np.uint8, None)
+        check_index("lengths", lengths, 2**31, low=1, dtype=np.int32)
+        check_index("starts", starts, max(data.size, 1), len(lengths))
+        sizes = _bytes(lengths, bits)
+        check((starts <= data.size - sizes).all() and sizes.sum() == data.size, "the sequences do not fit their data")
+        return cls(alphabet, bits, data, starts, lengths)
 
     @classmethod
     def encode(cls, X, alphabet=None, unknown="error"):

@@ -1,0 +1,266 @@
+"""Model files that lie: every kind of model, every array and number in its file, and what becomes of changing it.
+
+Run as a program, in a process of its own, since what goes wrong here may be a signal: it fits the models named, changes
+their files one entry at a time with the checksums made good, loads them and predicts. The last line of its output is
+JSON: how many changes were refused and how many harmless, and those that were neither.
+"""
+
+import faulthandler
+import hashlib
+import io
+import json
+import sys
+import tempfile
+import warnings
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.gaussian_process.kernels import RationalQuadratic
+from sklearn.metrics.pairwise import laplacian_kernel
+
+import manykernels
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels.datasets import make_splice
+from manykernels.kernels import RBF, Constant, Identity, Linear, Polynomial, multi_task, rank_one_kernels
+from manykernels.solvers import Solver
+from manykernels.strings import (
+    GappedKmer,
+    Mismatch,
+    Spectrum,
+    WeightedDegree,
+    WeightedDegreeShift,
+    degree_kernels,
+    position_kernels,
+)
+
+X, y = make_classification(30, 6, random_state=0)
+Y = np.where(np.arange(30) % 3 == 0, 2, y)
+S, LABELS = make_splice(30, length=21, positives=0.4, strength=0.6)
+S = list(S)
+K = [X @ X.T, (X @ X.T) ** 2]
+DIAGONALS = np.array([np.diag(k) for k in K])
+FEW = sparse.csr_array(np.where(np.arange(30 * 12).reshape(30, 12) % 7 == 0, np.tile(X, 2), 0.0))
+LINEAR = [("a", Linear(), [0, 1]), ("b", Linear(), [2, 3, 4, 1])]
+MIXED = [("some", RBF(gamma=0.3), slice(0, 3)), ("sum", RBF(gamma=1.0) + Polynomial(degree=2) * Linear())]
+CALLED = [("process", RationalQuadratic()), ("function", laplacian_kernel), ("constant", Constant(2.0))]
+COLUMN = [("column", RBF(gamma=0.5), [2]), ("identity", Identity())]
+
+
+def stored(store, kernels, **params):
+    """A model of strings with its values in that store."""
+    return MKLClassifier(kernels, solver=Solver("coordinate", store=store), **params), S, LABELS
+
+
+def strings(kernels, **params):
+    return MKLClassifier(kernels, **params), S, LABELS
+
+
+MODELS = {
+    "precomputed": lambda: (MKLClassifier("precomputed"), np.stack(K, axis=2), y),
+    "precomputed spherical": lambda: (
+        MKLClassifier("precomputed", normalize="spherical"), KernelStack(K, test_diagonals=DIAGONALS), y),
+    "pairwise": lambda: (MKLClassifier(MIXED[:1] + COLUMN), X, y),
+    "pairwise called": lambda: (MKLClassifier(CALLED), X, y),
+    "pairwise spherical": lambda: (MKLClassifier(MIXED[1:], normalize="spherical"), X, y),
+    "sparse": lambda: (MKLClassifier([RBF(gamma=0.1), Linear()]), sparse.csr_array(X), y),
+    "several classes": lambda: (MKLClassifier(MIXED[:1], warm_start=True), X, Y),
+    "shared weights": lambda: (MKLClassifier(MIXED[:1], multi_class="shared"), X, Y),
+    "regressor": lambda: (MKLRegressor([RBF(gamma=0.1), Linear()]), X, y),
+    "one class": lambda: (MKLOneClass([RBF(gamma=0.1)], normalize="spherical", formulation="svdd"), X, y),
+    "tasks": lambda: (MKLClassifier(multi_task([RBF(gamma=0.1), Linear()])), X, y),
+    "one parameter": lambda: (MKLClassifier(multi_task([RBF(gamma=0.1)], one_parameter=True)), X, y),
+    "linear": lambda: (MKLClassifier(LINEAR, solver="coordinate"), X, y),
+    "linear sparse": lambda: (MKLClassifier(LINEAR, solver="coordinate"), FEW, y),
+    "rank one": lambda: (MKLClassifier(rank_one_kernels(X), solver="coordinate"), X, y),
+    "views": lambda: (MKLClassifier([("s", Spectrum(2), "s"), ("x", RBF(gamma=0.1), "x")]), {"s": S, "x": X}, y),
+    "degree": lambda: strings(degree_kernels(4), solver="coordinate"),
+    "trie": lambda: stored("trie", degree_kernels(3)),
+    "trie spherical": lambda: stored("trie", degree_kernels(3), normalize="spherical"),
+    "map": lambda: stored("map", degree_kernels(3)),
+    "sorted": lambda: stored("sorted", degree_kernels(3)),
+    "hash": lambda: stored("hash", degree_kernels(2), memory_limit="100KB"),
+    "words": lambda: strings([Spectrum(3), Spectrum((1, 2), start=2, stop=15)], solver="coordinate"),
+    "words sorted": lambda: stored("sorted", [Spectrum(3), Spectrum((1, 2))], normalize="spherical"),
+    "gapped": lambda: strings([GappedKmer(4, 2)], solver="coordinate"),
+    "mismatch": lambda: strings([Mismatch(3, 1)], solver="coordinate"),
+    "mismatch hash": lambda: stored("hash", [Mismatch(3, 1)], memory_limit="100KB"),
+    "shift": lambda: strings([WeightedDegreeShift(3, 2), WeightedDegree(3)], solver="coordinate"),
+    "mixture": lambda: strings([WeightedDegree(3), Spectrum(3)], solver="coordinate"),
+    "walks": lambda: strings([*degree_kernels(3), *position_kernels(3, 21, block=7)]),
+    "pairs of strings": lambda: strings([Spectrum(3), WeightedDegreeShift(3, 2)]),
+}  # fmt: skip
+
+
+def fitted(name):
+    """(model, what it predicts from)."""
+    model, data, target = MODELS[name]()
+    task = {"task": np.arange(30) % 2} if hasattr(model.kernels[0], "task") and model.kernels[0].task else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(data, target, **task), {"X": data, **task}
+
+
+def unpack(path):
+    """(tree, arrays) of a model file."""
+    with zipfile.ZipFile(path) as file:
+        tree = json.loads(file.read("model.json"))
+        with np.load(io.BytesIO(file.read("arrays.npz"))) as arrays:
+            return tree, dict(arrays)
+
+
+def as_npy(array):
+    """The array in NumPy's own format."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def pack(path, tree, arrays):
+    """Writes a model file with good checksums; tree and arrays may be bytes already."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, array in arrays.items():
+            file.writestr(f"{name}.npy", array if isinstance(array, bytes) else as_npy(array))
+    tree = tree if isinstance(tree, bytes) else json.dumps(tree).encode()
+    members = {"model.json": tree, "arrays.npz": buffer.getvalue()}
+    header = {"format": 1, "manykernels": "0.1.0"}
+    header["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("header.json", json.dumps(header))
+        for name, data in members.items():
+            file.writestr(name, data)
+
+
+def changed_arrays(arrays, thorough=False):
+    """(what is changed, array number, the array instead), for every array; integers of records one field at a time."""
+    for name, array in arrays.items():
+        whole = list(changed_array(array, thorough))
+        for field in array.dtype.names or ():
+            for what, other in changed_array(array[field], thorough):
+                if other.shape == array.shape and other.dtype == array[field].dtype:
+                    record = array.copy()
+                    record[field] = other
+                    whole.append((f"{field} {what}", record))
+        for what, other in whole:
+            yield f"{name} {array.dtype.kind}{array.shape} {what}", name, other
+
+
+def changed_array(array, thorough=False):
+    """(what, another array): cut, of another dtype, and where it has integers with some of them wrong."""
+    if array.ndim:
+        yield "cut", array[:-1]
+    integers = array.dtype.kind in "iu" and array.size > 0
+    if thorough and array.ndim:
+        yield "longer", np.concatenate([array, array[-1:]])
+        yield "with an axis more", array[None]
+    if array.dtype.names is None and (thorough or integers):
+        yield "of another dtype", array.astype("i4" if array.dtype.kind == "f" else "f8")
+    if not integers:
+        return
+    info, top = np.iinfo(array.dtype), int(array.max())
+    values = {"huge": min(2**62, info.max), "max + 1": min(top + 1, info.max), "-1": max(-1, info.min)}
+    places = [("max + 1", 0), ("max + 1", -1), ("-1", -1), ("huge", 0)]
+    if thorough:
+        values |= {"max": info.max, "min": info.min, "0": 0}
+        places = [(what, at) for what in values for at in (0, array.size // 2, -1)]
+    for what, at in places:
+        other = array.copy()
+        other.reshape(-1)[at] = values[what]
+        yield f"{what} at {at}", other
+    if array.ndim and len(array) > 1:
+        yield "swapped", np.concatenate([array[1:2], array[:1], array[2:]])
+        if thorough:
+            yield "reversed", array[::-1].copy()
+
+
+def changed_tree(tree, every=1):
+    """(what is changed, another tree): numbers, texts and truth values of the JSON, every so many of the changes."""
+    text, count = json.dumps(tree), 0
+
+    def leaves(node, way):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            if isinstance(value, (dict, list)):
+                yield from leaves(value, (*way, key))
+            else:
+                yield (*way, key), value
+
+    for way, value in leaves(tree, ()):
+        others = {bool: [not value, None], float: [-1.0, "x"], str: ["x", None], type(None): [0, "x"]}
+        for other in others.get(type(value)) or [value + 1, value - 1, 2**62, -1, 0, 1.5, None]:
+            count += 1
+            if count % every == 0 and other != value:
+                again = node = json.loads(text)
+                for key in way[:-1]:
+                    node = node[key]
+                node[way[-1]] = other
+                yield f"{'.'.join(map(str, way[-6:]))}: {value!r} -> {other!r}", again
+
+
+def outcome(path, given):
+    """What loading and predicting come to: "refused", "predicts", or the name of an exception that should not be."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = manykernels.load(path)
+    except ValueError as error:
+        return "refused" if "damaged or not a whole manykernels model" in str(error) else f"says {error}"
+    except BaseException as error:
+        return f"load: {type(error).__name__}: {error}"
+    result = "predicts"
+    for method in ("predict", "decision_parts", "combined_kernel"):
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                getattr(model, method)(**given)
+        except ValueError:
+            result = "predicts" if method == "combined_kernel" else "refused later"
+        except BaseException as error:
+            return f"{method}: {type(error).__name__}: {error}"
+    return result
+
+
+def sweep(cases, seconds=60):
+    """(how many came to what, those that should not): of cases (what, function that does it and says what came)."""
+    faulthandler.enable()
+    counts, wrong = {}, []
+    for what, attempt in cases:
+        print(what, file=sys.stderr, flush=True)  # the last one is the one that ended it
+        faulthandler.dump_traceback_later(seconds, exit=True)
+        found = attempt()
+        faulthandler.cancel_dump_traceback_later()
+        counts[found.split(":")[0]] = counts.get(found.split(":")[0], 0) + 1
+        if found not in ("refused", "refused later", "predicts"):
+            wrong.append([what, found])
+    return {"counts": counts, "wrong": wrong}
+
+
+def cases_of(name, path, thorough):
+    """(what is changed, function that tries it) of the files of one kind of model."""
+    model, given = fitted(name)
+    model.save(path)
+    tree, arrays = unpack(path)
+    assert outcome(path, given) == "predicts", (name, outcome(path, given))
+    text, same = json.dumps(tree).encode(), {key: as_npy(array) for key, array in arrays.items()}
+
+    def attempt(*parts):
+        pack(path, *parts)
+        return outcome(path, given)
+
+    for what, key, other in changed_arrays(arrays, thorough):
+        yield f"{name} {what}", partial(attempt, text, same | {key: other})
+    for what, other in changed_tree(tree, 1 if thorough else 17):
+        yield f"{name} {what}", partial(attempt, other, same)
+
+
+def main(names, thorough):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.mk"
+        print(json.dumps(sweep(case for name in names for case in cases_of(name, path, thorough))))
+
+
+if __name__ == "__main__":
+    main([name for name in sys.argv[1:] if name in MODELS], "thorough" in sys.argv)

@@ -1,0 +1,109 @@
+"""Checkpoints that lie, as `hostile` has it for models: every array and number changed, and the fit begun again."""
+
+import json
+import sys
+import tempfile
+import warnings
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from hostile import LABELS, S, X, Y, as_npy, changed_arrays, changed_tree, sweep, y
+from sklearn.base import clone
+
+from manykernels import MKLClassifier
+from manykernels.kernels import RBF, Linear
+from manykernels.solvers import _checkpoint, coordinate
+from manykernels.strings import degree_kernels
+
+STRINGS = MKLClassifier(degree_kernels(2), solver="coordinate", tol=1e-6)
+NUMBERS = MKLClassifier([RBF(gamma=0.1), Linear()], solver="newton", tol=1e-8)
+FITS = {  # model, data, and how many writes there are before it is killed
+    "within a pass": (STRINGS, S, LABELS, 4),
+    "with cuts": (clone(STRINGS).set_params(regularizer=1), S, LABELS, 30),
+    "of several classes": (clone(STRINGS).set_params(multi_class="shared"), S, Y, 6),
+    "at a point": (NUMBERS, X, y, 3),
+    "one against the rest": (NUMBERS, X, Y, 8),
+    "solved": (NUMBERS, X, y, 10**6),
+}
+
+
+class Killed(BaseException):
+    """Nothing catches it."""
+
+
+def broken(name, path):
+    """The model, its data and the checkpoint of a fit that was killed."""
+    model, data, target, writes = FITS[name]
+    model, write, count = clone(model).set_params(checkpoint=path), _checkpoint.Checkpoint.write, 0
+
+    def counted(self, parts):
+        nonlocal count
+        write(self, parts)
+        count += 1
+        if count == writes:
+            raise Killed
+
+    _checkpoint.Checkpoint.write = counted
+    try:
+        model.fit(data, target)
+    except Killed:
+        pass
+    finally:
+        _checkpoint.Checkpoint.write = write
+    return model, data, target
+
+
+def unpack(path):
+    with zipfile.ZipFile(path) as file:
+        arrays = {name[:-4]: np.load(file.open(name)) for name in file.namelist() if name.endswith(".npy")}
+        return json.loads(file.read("checkpoint.json")), arrays
+
+
+def pack(path, header, arrays):
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("checkpoint.json", json.dumps(header))
+        for name, array in arrays.items():
+            file.writestr(f"{name}.npy", array if isinstance(array, bytes) else as_npy(array))
+
+
+def outcome(model, data, target):
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            clone(model).fit(data, target).predict(data)
+    except ValueError as error:
+        return "refused" if "checkpoint=" in str(error) else f"ValueError: {error}"
+    except BaseException as error:
+        return f"fit: {type(error).__name__}: {error}"
+    return "predicts"
+
+
+def cases_of(name, path, thorough):
+    """(what is changed, function that tries it)."""
+    fit = broken(name, path)
+    header, arrays = unpack(path)
+    same = {key: as_npy(array) for key, array in arrays.items()}
+
+    def attempt(*parts):
+        pack(path, *parts)
+        return outcome(*fit)
+
+    assert attempt(header, same) == "predicts", (name, attempt(header, same))
+    for what, key, other in changed_arrays(arrays, thorough):
+        yield f"{name}: {what}", partial(attempt, header, same | {key: other})
+    for what, parts in changed_tree(header["parts"], 1 if thorough else 17):
+        yield f"{name}: {what}", partial(attempt, header | {"parts": parts}, same)
+
+
+if __name__ == "__main__":
+    _checkpoint.EVERY, _checkpoint.SHARE, coordinate.VISITS = 0.0, 0, 128
+    with tempfile.TemporaryDirectory() as folder:
+        names = [name for name in sys.argv[1:] if name in FITS] or list(FITS)
+        cases = (
+            case
+            for name in names
+            for case in cases_of(name, Path(folder) / name.replace(" ", "_"), "thorough" in sys.argv)
+        )
+        print(json.dumps(sweep(cases)))
