@@ -129,6 +129,21 @@ def test_the_level_method_takes_any_level(regularizer):
             solve(problem, Solver("level", tau=tau))
 
 
+@pytest.mark.parametrize("regularizer", [ElasticNet(0.5), LpNorm(1)])
+def test_a_higher_level_means_a_shorter_step_of_the_level_method(regularizer):
+    """{model ≤ lower + τ · gap} grows with τ, and its nearest point comes nearer: all begin from the same cut."""
+    steps = []
+    for tau in (0.1, 0.5, 0.9):
+        problem, *_ = small_problem("hinge", regularizer, seed=9, n=40)
+        seen, combined = [], problem.bank.combined
+        problem.bank.combined = lambda theta, *a, seen=seen, combined=combined, **k: (
+            seen.append(np.array(theta)) or combined(theta, *a, **k)
+        )
+        solve(problem, Solver("level", tau=tau), tol=1e-9, max_iter=2)
+        steps.append(np.linalg.norm(seen[-1] - seen[0]))
+    assert steps[0] > 1.2 * steps[1] > 1.2**2 * steps[2] > 0
+
+
 def test_auto_is_newton_unless_the_regularizer_asks_for_another():
     for regularizer, name in ((LpNorm(1), "newton"), (BlockNorm(3), "spicy"), (EmpiricalBayes(0.5), "mackay")):
         problem, *_ = small_problem("squared", regularizer)

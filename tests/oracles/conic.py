@@ -109,7 +109,7 @@ CAREFUL = {
 
 
 def prove(problem):
-    """Solves to the tightest tolerance, at most 1e-8, that rounding lets Clarabel prove; an error where it proves none."""
+    """Solves to the tightest tolerance, at most 1e-8, that rounding lets Clarabel prove, or raises an error."""
     for tol in (1e-10, 1e-9, 1e-8):
         with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Solution may be inaccurate")
