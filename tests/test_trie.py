@@ -79,8 +79,9 @@ def matrices(kernels, scale, normalize, X, Y):
     return Ks
 
 
-def close(actual, expected):
-    np.testing.assert_allclose(actual, expected, atol=1e-12 * max(1, np.abs(expected).max()))
+def close(actual, expected, size=None):
+    """Errors relative to the largest entry, or to `size`, the sum of the sizes of its terms, where these cancel."""
+    np.testing.assert_allclose(actual, expected, atol=1e-12 * max(1, np.abs(expected).max() if size is None else size))
 
 
 def check(spec, S, new, normalize=None):
@@ -100,12 +101,13 @@ def check(spec, S, new, normalize=None):
     vectors.add(rows, a[1, rows], a[0, rows] - a[1, rows])
     rest = np.setdiff1d(every, rows)
     vectors.add(rest, a[1, rest], a[0, rest] - a[1, rest])
-    close(vectors.q, np.einsum("i,mi->m", a[0], parts[0]))
+    size = np.einsum("ti,mij,tj->m", np.abs(a), np.abs(Ks), np.abs(a)).max()
+    close(vectors.q, np.einsum("i,mi->m", a[0], parts[0]), size)
     close(vectors.outputs(rows, theta, a[0, rows]), theta @ parts[0][:, rows])
     close(vectors.at(kernels.views(new)), np.einsum("mij,j->im", N, a[0]))
     close(vectors.at(kernels.views(new), theta), np.einsum("m,mij,j->i", theta, N, a[0]))
     vectors.add(every, a[0], -a[0])
-    close(vectors.q, np.zeros(bank.M))
+    close(vectors.q, np.zeros(bank.M), size)
     vectors.clear()
     assert not vectors.q.any() and not vectors.parts(rows, np.zeros(4)).any()
     vectors.add(every, np.zeros(n), a[1])

@@ -11,6 +11,7 @@ that tie may share it in any way. The ℓp ball of 1 < p ≤ 2 is 2-uniformly co
 
 import numpy as np
 
+from manykernels import regularizers
 from manykernels.regularizers import LpNorm
 
 
@@ -44,3 +45,14 @@ def assert_weights_agree(p, one, two, epsilon, s):
     """‖θ_1 − θ_2‖_p within what a gap of ε = ε_1 + 2 ε_2 leaves open where the dual has ½ q = s; 1 < p ≤ 2."""
     radius = np.sqrt(4 * epsilon / ((p - 1) * LpNorm(p).conjugate(s)))
     assert np.linalg.norm(one - two, p) <= radius
+
+
+def assert_models_agree(one, two, data):
+    """Two classifiers fitted to `data`, two classes and 1 < p ≤ 2: objectives and weights within their gaps."""
+    epsilon = [m.duality_gap_ * m.objective_ + 1e-9 * m.objective_ for m in (one, two)]
+    assert abs(one.objective_ - two.objective_) <= max(epsilon)
+    p = regularizers.get(two.regularizer).p
+    parts = two.decision_parts(data)[two.support_]  # θ_m K_m a, so that a'parts = θ_m q_m; Ω* is 1-homogeneous: ½ Σ θq
+    conjugate = 0.5 * float(np.sum(two.dual_coef_[0] @ parts))
+    radius = np.sqrt(4 * (epsilon[0] + 2 * epsilon[1]) / ((p - 1) * conjugate))
+    assert np.linalg.norm(one.kernel_weights_ - two.kernel_weights_, p) <= radius
