@@ -212,6 +212,13 @@ def test_warm_start_begins_where_the_last_fit_ended(cancer):
     assert clf.duality_gap_ <= 1e-5
 
 
+def test_every_class_begins_where_its_own_last_fit_ended(iris):
+    X, y = iris
+    clf = MKLClassifier(KERNELS, warm_start=True, tol=1e-6, C=10).fit(X, y)
+    clf.set_params(tol=1e-3).fit(X, y)
+    assert {k: sum(h["class"] == k for h in clf.history_) for k in clf.classes_} == dict.fromkeys(clf.classes_, 1)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge", "smooth_hinge"])
 def test_warm_start_after_a_change_finds_the_new_optimum(cancer, loss):
     X, y = cancer

@@ -117,6 +117,7 @@ def test_a_fit_cut_short_has_an_honest_certificate(max_iter):
     dual = s.a[0] @ y - regularizer.conjugate(q / 2)
     assert s.primal == pytest.approx(primal, rel=1e-6) and s.dual == pytest.approx(dual, rel=1e-6, abs=1e-4)
     assert s.gap >= (primal - dual) / primal - 1e-9
+    assert s.gap == min(record["gap"] for record in s.history if record["certified"])
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-4])
