@@ -8,11 +8,13 @@ from problems import costs
 from manykernels import MKLClassifier, losses
 from manykernels.banks.degree import DegreeBank
 from manykernels.banks.dense import DenseBank
+from manykernels.banks.features import FeatureBank
 from manykernels.datasets import make_splice
-from manykernels.kernels import RBF, KernelList
+from manykernels.kernels import RBF, KernelList, rank_one_kernels
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, ElasticNet, Entropy, LpNorm
 from manykernels.solvers import Solver, solve
+from manykernels.solvers.coordinate import Side
 from manykernels.strings import (
     WeightedDegree,
     degree_kernels,
@@ -226,3 +228,27 @@ def test_overlapping_tables_are_left_to_matrices():
     S = strings()
     both = [("wd", WeightedDegree(4)), *degree_kernels(2)]
     assert DegreeBank.from_list(KernelList.from_spec(both, S), S) is None
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e-2])
+@pytest.mark.parametrize("p", [1, 2])
+def test_small_costs_that_leave_no_example_between_its_bounds_lose_nothing(C, p):
+    """All a are 0 or C after a pass, so that Σa = 0 must be met by moving some of them off their bounds."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=200) > 0.3, 1.0, -1.0)
+    bank = FeatureBank.from_list(KernelList.from_spec(rank_one_kernels(5), X), X)
+    s = solve(Problem(bank, y, losses.get("hinge"), LpNorm(p), C), "coordinate", tol=1e-3, max_iter=40)
+    assert s.converged and s.a.any()
+
+
+def test_the_multiplier_of_the_sum_is_found_on_the_way():
+    """At fixed weights the passes alone, without a repair, bring Σa to its total: b rises where Σa is too large."""
+    explicit, _ = problem_pair("squared_hinge", LpNorm(2))
+    theta = explicit.regularizer.start(explicit.bank.M)
+    side = Side(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        for rows in np.split(rng.permutation(150), 5):
+            side.visit(rows, theta, 1e-9)
+    assert abs(side.a.sum()) < 1e-3 * np.abs(side.a).sum()

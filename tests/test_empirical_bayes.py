@@ -45,6 +45,21 @@ def problem(data, regularizer, c=1.0, intercept=True, Y=None):
                    intercept)  # fmt: skip
 
 
+def test_stationarity_is_what_the_docstring_says_by_finite_differences(data):
+    """‖φ − [φ − (2/n) ∂/∂φ]₊‖_∞ in the shares φ of the covariance, away from the optimum."""
+    _, S, y = data
+    found = solve(problem(data, EmpiricalBayes("learn")), tol=1e-12, max_iter=3)
+    x, y = np.append(found.theta, found.noise), y - y.mean()
+    total = x.sum()  # the kernels have unit diagonals
+
+    def objective(x):
+        return minus_log_p(x[:-1], x[-1], S, y)
+
+    gradient = np.array([(objective(x + e) - objective(x - e)) / 2e-6 for e in 1e-6 * np.eye(len(x))]) * total
+    moved = np.maximum(x / total - 2 / 150 * gradient, 0)
+    assert found.stationarity == pytest.approx(np.abs(x / total - moved).max(), rel=1e-4)
+
+
 @pytest.mark.parametrize("prior", [None, GammaPrior(1, 2.0), GammaPrior(1.5, 0.5)], ids=repr)
 @pytest.mark.parametrize("noise", ["learn", 0.2, None])
 def test_it_ends_at_a_stationary_point_by_finite_differences(data, noise, prior):

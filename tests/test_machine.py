@@ -67,7 +67,7 @@ def test_a_clipped_point_is_moved_back_onto_its_sum_within_the_box(loss, total):
 
 @pytest.mark.parametrize("loss", sorted(set(losses.LOSSES) - {"logistic", "smooth_hinge"}))
 def test_slack_is_how_far_an_output_may_move_before_its_example_matters(loss):
-    """At a = 0 the example is at rest as long as its loss is least; a move by the slack takes it to the edge of that."""
+    """At a = 0 an example rests as long as its loss is least; a move by the slack takes it to the edge of that."""
     problem, _, _ = small_problem(loss, LpNorm(2), n=60)
     machine = Machine(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
     b, outputs = 0.1, np.random.default_rng(0).normal(size=60) * 2 + machine.y * (loss != "one_class")
