@@ -70,9 +70,10 @@ def test_tables_and_nodes_give_the_kernels_themselves(kind, words, unknown):
 
 
 @every_list
-def test_taking_back_what_was_added_leaves_nothing(kind):
+@pytest.mark.parametrize("memory_limit", [None, 4])  # all words in a table, or nodes where several strings share one
+def test_taking_back_what_was_added_leaves_nothing(kind, memory_limit):
     S = strings()
-    bank, _ = bank_and_kernels(kind, S)
+    bank, _ = bank_and_kernels(kind, S, memory_limit=memory_limit)
     vectors, a = bank.vectors(), np.random.default_rng(1).normal(size=len(S)).astype(np.float32).astype(float)
     vectors.add(np.arange(len(S)), np.zeros(len(S)), a)
     vectors.add(np.arange(len(S)), a, -a)

@@ -48,16 +48,21 @@ def problem(data, regularizer, c=1.0, intercept=True, Y=None):
 def test_stationarity_is_what_the_docstring_says_by_finite_differences(data):
     """‖φ − [φ − (2/n) ∂/∂φ]₊‖_∞ in the shares φ of the covariance, away from the optimum."""
     _, S, y = data
-    found = solve(problem(data, EmpiricalBayes("learn")), tol=1e-12, max_iter=3)
-    x, y = np.append(found.theta, found.noise), y - y.mean()
-    total = x.sum()  # the kernels have unit diagonals
+    y, free = y - y.mean(), 0
 
     def objective(x):
         return minus_log_p(x[:-1], x[-1], S, y)
 
-    gradient = np.array([(objective(x + e) - objective(x - e)) / 2e-6 for e in 1e-6 * np.eye(len(x))]) * total
-    moved = np.maximum(x / total - 2 / 150 * gradient, 0)
-    assert found.stationarity == pytest.approx(np.abs(x / total - moved).max(), rel=1e-4)
+    for max_iter in (4, 6):
+        found = solve(problem(data, EmpiricalBayes("learn")), tol=1e-12, max_iter=max_iter)
+        x = np.append(found.theta, found.noise)
+        total = x.sum()  # the kernels have unit diagonals
+        slope = np.array([(objective(x + e) - objective(x - e)) / 2e-6 for e in 1e-6 * np.eye(len(x))]) * total
+        moved = np.maximum(x / total - 2 / 150 * slope, 0)
+        largest = np.argmax(np.abs(x / total - moved))
+        free += moved[largest] > 0
+        assert found.stationarity == pytest.approx(np.abs(x / total - moved)[largest], rel=1e-3, abs=1e-6)
+    assert free  # somewhere it is the slope that counts, not the bound
 
 
 @pytest.mark.parametrize("prior", [None, GammaPrior(1, 2.0), GammaPrior(1.5, 0.5)], ids=repr)

@@ -212,6 +212,24 @@ def test_warm_start_begins_where_the_last_fit_ended(cancer):
     assert clf.duality_gap_ <= 1e-5
 
 
+def test_models_of_several_classes_speak_of_all_of_them(iris):
+    X, first = iris[0], 0
+    y = np.unique(iris[1], return_inverse=True)[1]
+    for labels in (y, 2 - y, (y + 1) % 3):  # whichever class takes the most steps
+        clf = MKLClassifier(KERNELS, tol=1e-6).fit(X, labels)
+        steps = [sum(h["class"] == k for h in clf.history_) for k in clf.classes_]
+        first += clf.n_iter_ == steps[0]
+        assert clf.n_iter_ == max(steps)
+    assert first < 3
+    theta = clf.kernel_weights_.mean(axis=0)
+    assert np.ptp(clf.kernel_weights_, axis=0).max() > 0.01
+    one = [copy.copy(clf) for _ in theta]
+    for m, model in enumerate(one):
+        model.kernel_weights_ = np.eye(len(theta))[m]
+    expected = sum(t * model.combined_kernel(X[:9], X) for t, model in zip(theta, one, strict=True))
+    np.testing.assert_allclose(clf.combined_kernel(X[:9], X), expected, rtol=1e-9)
+
+
 def test_every_class_begins_where_its_own_last_fit_ended(iris):
     X, y = iris
     clf = MKLClassifier(KERNELS, warm_start=True, tol=1e-6, C=10).fit(X, y)

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from manykernels.banks.dense import DenseBank
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, KernelList, Laplacian
 
@@ -35,3 +36,16 @@ def test_every_pass_stays_within_the_limit(dtype):
         "decision": peak(lambda: cross.decision(X[:300], a, thetas)),
     }
     assert {name: size for name, size in passes.items() if size > limit} == {}
+
+
+def test_copies_of_sub_blocks_are_made_only_where_they_fit():
+    S, rows = np.stack([RBF(g)(X[:200]) for g in (0.1, 1.0)]), np.arange(0, 200, 4)
+    size = S[:, rows][:, :, rows].nbytes
+    for limit, fits in ((size, True), (size - 1, False), (None, True)):
+        small = DenseBank(np.moveaxis(S, 0, 2), memory_limit=limit).restrict(rows)
+        assert (small is not None) == fits
+    functions = [(f"f{g}", lambda A, B, g=g: np.exp(-g * (A[:, None, 0] - B[None, :, 0]) ** 2)) for g in (0.1, 1.0)]
+    bank = PairwiseBank(KernelList.from_spec(functions, X[:200]), X[:200], dtype=np.float64, memory_limit=10**6)
+    for limit, fits in ((2 * size, True), (2 * size - 2, False)):  # half of the limit is for copies
+        bank.memory_limit = limit
+        assert isinstance(bank.restrict(rows), DenseBank) == fits
