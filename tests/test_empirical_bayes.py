@@ -65,6 +65,13 @@ def test_stationarity_is_what_the_docstring_says_by_finite_differences(data):
     assert free  # somewhere it is the slope that counts, not the bound
 
 
+def test_a_warm_start_remembers_the_weights_and_the_noise(data):
+    cold = solve(problem(data, EmpiricalBayes("learn")), tol=1e-6)
+    warm = solve(problem(data, EmpiricalBayes("learn")), tol=1e-3, warm=cold)
+    away = [run.history[0]["primal"] - cold.primal for run in (warm, cold)]
+    assert away[0] < 0.01 * away[1]  # weights of 0 begin a little above
+
+
 @pytest.mark.parametrize("prior", [None, GammaPrior(1, 2.0), GammaPrior(1.5, 0.5)], ids=repr)
 @pytest.mark.parametrize("noise", ["learn", 0.2, None])
 def test_it_ends_at_a_stationary_point_by_finite_differences(data, noise, prior):

@@ -132,7 +132,8 @@ def test_weight_k_is_k_copies(rule, data):  # in BestSingle copies fall into oth
     model = MKLClassifier(KERNELS, regularizer=rule, C=3.0, tol=1e-8)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     copied = clone(model).fit(X[rows], y[rows])
-    np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=1e-6)
+    close = 1e-4 if isinstance(rule, EasyMKL) else 1e-6  # its machine has a gap of 1e-8, which moves a by about √1e-8
+    np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=close)
     np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
 
 
