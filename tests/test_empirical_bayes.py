@@ -45,6 +45,33 @@ def problem(data, regularizer, c=1.0, intercept=True, Y=None):
                    intercept)  # fmt: skip
 
 
+def test_stationarity_is_what_the_docstring_says_by_finite_differences(data):
+    """‖φ − [φ − (2/n) ∂/∂φ]₊‖_∞ in the shares φ of the covariance, away from the optimum."""
+    _, S, y = data
+    y, free = y - y.mean(), 0
+
+    def objective(x):
+        return minus_log_p(x[:-1], x[-1], S, y)
+
+    for max_iter in (4, 6):
+        found = solve(problem(data, EmpiricalBayes("learn")), tol=1e-12, max_iter=max_iter)
+        x = np.append(found.theta, found.noise)
+        total = x.sum()  # the kernels have unit diagonals
+        slope = np.array([(objective(x + e) - objective(x - e)) / 2e-6 for e in 1e-6 * np.eye(len(x))]) * total
+        moved = np.maximum(x / total - 2 / 150 * slope, 0)
+        largest = np.argmax(np.abs(x / total - moved))
+        free += moved[largest] > 0
+        assert found.stationarity == pytest.approx(np.abs(x / total - moved)[largest], rel=1e-3, abs=1e-6)
+    assert free  # somewhere it is the slope that counts, not the bound
+
+
+def test_a_warm_start_remembers_the_weights_and_the_noise(data):
+    cold = solve(problem(data, EmpiricalBayes("learn")), tol=1e-6)
+    warm = solve(problem(data, EmpiricalBayes("learn")), tol=1e-3, warm=cold)
+    away = [run.history[0]["primal"] - cold.primal for run in (warm, cold)]
+    assert away[0] < 0.01 * away[1]  # weights of 0 begin a little above
+
+
 @pytest.mark.parametrize("prior", [None, GammaPrior(1, 2.0), GammaPrior(1.5, 0.5)], ids=repr)
 @pytest.mark.parametrize("noise", ["learn", 0.2, None])
 def test_it_ends_at_a_stationary_point_by_finite_differences(data, noise, prior):

@@ -123,3 +123,12 @@ def test_class_weight_is_sample_weight_by_class(classes):
     a = MKLClassifier(kernels, class_weight={0: 1.0, 1: 3.0}, normalize="trace", tol=1e-8).fit(X, y)
     c = SVC(kernel="precomputed", class_weight={0: 1.0, 1: 3.0}, tol=1e-10).fit(a.combined_kernel(X), y)
     np.testing.assert_allclose(a.decision_function(X), c.decision_function(a.combined_kernel(X)), atol=1e-3)
+
+
+def test_scores_count_examples_by_their_weights(classes):
+    X, y = classes
+    model, weight = MKLClassifier([Linear()], C=1e-3).fit(X, y), np.random.default_rng(0).integers(0, 4, len(X))
+    right = model.predict(X) == y
+    assert 0 < right.mean() < 1
+    assert model.score(X, y, sample_weight=weight) == pytest.approx(weight @ right / weight.sum(), rel=1e-12)
+    assert model.score(X, y, sample_weight=weight) == pytest.approx(model.score(*copies(X, y, weight)), rel=1e-12)

@@ -44,6 +44,47 @@ def test_the_fixed_step_meets_theorem_4_at_every_step(loss, intercept, start):
     assert excess[-1] < 0.1 * excess[0]  # and it does go down
 
 
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "huber"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_fixed_step_keeps_below_its_estimate_sequence(loss, intercept, monkeypatch):
+    """A_k F(β^k) ≤ min over x of ½ L ‖x − α⁰‖² + Σ_i ½(i + 1) (F at α^i, linear), A_k = ¼(k + 1)(k + 2), always.
+
+    That is what proves Theorem 4 (Nesterov 2005, Theorem 2). From one step to the next it needs that
+    A_k (β^k − α^{k+1}) + ½(k + 2) (γ^k − α^{k+1}) = 0, γ^k the x of that minimum: then the slope at α^{k+1} drops out.
+    """
+    problem, *_ = small_problem(loss, Entropy(2.0), C=0.2, intercept=intercept)
+    smooth, points, at = smooth_dual(problem), [], nesterov.SmoothDual.at
+
+    class Enough(Exception):
+        pass
+
+    def watch(self, *a):
+        points.append(at(self, *a))
+        if len(points) > 60:
+            raise Enough
+        return points[-1]
+
+    with monkeypatch.context() as patch, pytest.raises(Enough):
+        patch.setattr(nesterov.SmoothDual, "at", watch)
+        solve(problem, Solver("nesterov", fixed_step=True, every=10**6), tol=1e-15)
+    L, centre, linear, constant = smooth.lipschitz(), points[0].a, 0.0, 0.0
+
+    def kinks(x):
+        return float(np.sum(smooth.kink * np.abs(x)))
+
+    for k, point in enumerate(points):
+        share, A = 0.5 * (k + 1), 0.25 * (k + 1) * (k + 2)
+        linear = linear + share * point.gradient
+        constant += share * (point.value - np.sum(point.gradient * point.a))
+        beta, x = smooth.step(point.a - point.gradient / L, 1 / L), smooth.step(centre - linear / L, A / L)
+        least = 0.5 * L * np.sum((x - centre) ** 2) + np.sum(linear * x) + constant + A * kinks(x)
+        value = smooth.at(beta).value + kinks(beta)
+        assert A * value <= least + 1e-10 * A * max(1.0, abs(value))
+        if k + 1 < len(points):
+            balanced = (A * beta + 0.5 * (k + 2) * x) / (A + 0.5 * (k + 2))
+            np.testing.assert_allclose(points[k + 1].a, balanced, rtol=0, atol=1e-12)
+
+
 def test_the_constant_is_that_of_the_issue_and_bounds_the_curvature():
     lam, C = 0.5, 0.7
     problem, Ks, y = small_problem("hinge", Entropy(lam), C=C, intercept=False)

@@ -1,8 +1,9 @@
 """Two-stage weights: equal to their formulas on dense matrices, and a certified second stage."""
 
+import cvxpy
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from conic import prove
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.svm import SVC
@@ -57,18 +58,24 @@ def test_align_is_proportional_to_the_centred_alignments(data):
     np.testing.assert_allclose(weights(Align(), S, real, loss=losses.Squared()), rho / rho.sum())
 
 
-def test_alignf_maximises_the_alignment_of_the_combination(data):
-    _, y, S = data
+@pytest.mark.parametrize("near", [None, 0.1, 1e-3], ids=lambda near: f"nearly alike: {near}")
+def test_alignf_maximises_the_alignment_of_the_combination(near, data):
+    """v = tθ solves min over v ≥ 0 of v'Mv − 2v'a exactly where Mv ≥ a, with equality where v > 0; also where kernels
+    are so alike that only their small differences have to do with y."""
+    X, y, S = data
+    if near is not None:
+        S = np.array([*S, (1 - near) * S[0] + near * multiplicative(np.outer(y, y)), S[0] + near * S[2]])
     theta = weights(AlignF(), S, y)
+    C = np.array([centred(K) for K in S])
+    M, a = np.einsum("kij,lij->kl", C, C), np.einsum("kij,i,j->k", C, y, y)
+    v = theta * (theta @ a) / (theta @ M @ theta)  # the best multiple
+    slope, size = (M @ v - a) / np.sqrt(np.diag(M)), np.linalg.norm(a / np.sqrt(np.diag(M)))
+    assert slope.min() >= -1e-7 * size and np.abs(slope[theta > 0]).max() <= 1e-7 * size
 
-    def minus_alignment(v):
-        return -alignment(np.tensordot(np.abs(v), S, 1), y, centered=True)
+    def value(v):
+        return alignment(np.tensordot(v, S, 1), y, centered=True)
 
-    best = min(minimize(minus_alignment, v, method="Nelder-Mead", options={"maxiter": 4000, "fatol": 1e-12}).fun
-               for v in (np.ones(4), theta + 0.1, *np.eye(4)))  # fmt: skip
-    assert minus_alignment(theta) <= best + 1e-7
-    assert -minus_alignment(theta) >= max(alignment(K, y, centered=True) for K in S) - 1e-12
-    assert -minus_alignment(theta) >= -minus_alignment(weights(Align(), S, y))
+    assert value(theta) >= max(value(other) for other in (*np.eye(len(S)), weights(Align(), S, y))) - 1e-12
 
 
 def test_alignf_with_equal_kernels_and_targets_of_several_outputs(data):
@@ -89,15 +96,13 @@ def test_alignf_with_equal_kernels_and_targets_of_several_outputs(data):
 
 
 def test_easymkl_solves_its_quadratic_program(data):
-    import cvxpy
-
     _, y, S = data
     for lam in (0.05, 0.5, 1.0):
         gamma = cvxpy.Variable(60, nonneg=True)
         root = np.linalg.cholesky(S.sum(axis=0) + 1e-10 * np.eye(60)).T
         objective = (1 - lam) * cvxpy.sum_squares(root @ cvxpy.multiply(y, gamma)) + lam * cvxpy.sum_squares(gamma)
         sides = [cvxpy.sum(gamma[y > 0]) == 1, cvxpy.sum(gamma[y < 0]) == 1]
-        cvxpy.Problem(cvxpy.Minimize(objective), sides).solve(solver="CLARABEL")
+        prove(cvxpy.Problem(cvxpy.Minimize(objective), sides))
         d = np.array([(y * gamma.value) @ K @ (y * gamma.value) for K in S])
         np.testing.assert_allclose(weights(EasyMKL(lam), S, y), d / d.sum(), atol=1e-4)
 
@@ -127,7 +132,8 @@ def test_weight_k_is_k_copies(rule, data):  # in BestSingle copies fall into oth
     model = MKLClassifier(KERNELS, regularizer=rule, C=3.0, tol=1e-8)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     copied = clone(model).fit(X[rows], y[rows])
-    np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=1e-6)
+    close = 1e-4 if isinstance(rule, EasyMKL) else 1e-6  # its machine has a gap of 1e-8, which moves a by about √1e-8
+    np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=close)
     np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
 
 

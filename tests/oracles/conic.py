@@ -22,13 +22,13 @@ LOSSES = {  # V(y, f), elementwise
 
 WEIGHTS = {  # Ω(θ) as a penalty and constraints on an explicit θ ≥ 0, by the name of the regularizer
     "ElasticNet": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum_squares(t) <= 1]),
-    "MixedNorm": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum(_powers(t, o.p)) <= 1]),
-    "WeightedLpNorm": lambda o, t: (0, [o.weights @ _powers(t, o.p) <= 1]),
+    "MixedNorm": lambda o, t: (0, [o.v * cp.sum(t) + (1 - o.v) * cp.sum(powers(t, o.p)) <= 1]),
+    "WeightedLpNorm": lambda o, t: (0, [o.weights @ powers(t, o.p) <= 1]),
     "Ball": lambda o, t: (0, [cp.norm(t - o.center) <= o.radius]),
     "NonIsotropic": lambda o, t: (0, [cp.norm(np.linalg.inv(np.linalg.cholesky(o.E)) @ t) <= 1]),
     "Entropy": lambda o, t: (-0.5 * o.lam * cp.sum(cp.entr(t)), [cp.sum(t) == 1]),
     "LpPenalty": lambda o, t: _squared_norm(t, o.p, o.mu),
-    "LpSum": lambda o, t: (cp.sum(_powers(t, o.p)) / (2 * o.p), []),
+    "LpSum": lambda o, t: (cp.sum(powers(t, o.p)) / (2 * o.p), []),
     "Wedge": lambda o, t: (0.5 * cp.sum(t), [cp.diff(t) <= 0]),
 }
 
@@ -46,7 +46,7 @@ BLOCKS = {  # a penalty in the norms ‖f_m‖ and its constraints, and the weig
         lambda o, n: np.sum(n**o.q) ** ((o.q - 2) / o.q) * np.maximum(n, 1e-12) ** (2 - o.q),
     ),
     "BlockSum": (
-        lambda o, n: (cp.sum(_powers(n, o.q)) / o.q, []),
+        lambda o, n: (cp.sum(powers(n, o.q)) / o.q, []),
         lambda o, n: np.maximum(n, 1e-12) ** (2 - o.q),
     ),
 }
@@ -72,7 +72,7 @@ def solve_conic(Ks, y, loss, p, C=1.0, intercept=True, sample_weight=None, nu=0.
     if not intercept or loss == "level_set":
         constraints = [*constraints, b == 0]
     problem = cp.Problem(cp.Minimize(risk + extra + penalty), constraints)
-    _solve(problem)
+    prove(problem)
     shape = (lambda v: v) if np.ndim(y) == 2 else (lambda v: v[0])
     return {"objective": problem.value, "theta": theta(), "f": shape(f.value.T), "b": shape(b.value[0])}
 
@@ -108,8 +108,8 @@ CAREFUL = {
 }
 
 
-def _solve(problem):
-    """Solves to the tightest tolerance that rounding lets Clarabel prove."""
+def prove(problem):
+    """Solves to the tightest tolerance, at most 1e-8, that rounding lets Clarabel prove, or raises an error."""
     for tol in (1e-10, 1e-9, 1e-8):
         with contextlib.suppress(cp.SolverError), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Solution may be inaccurate")
@@ -126,7 +126,7 @@ def _factor(K):
     return vectors[:, keep] * np.sqrt(values[keep])
 
 
-def _powers(t, p):
+def powers(t, p):
     """t^p for t ≥ 0, elementwise."""
     return t if p == 1 else cp.square(t) if p == 2 else cp.power(t, p, approx=False)
 

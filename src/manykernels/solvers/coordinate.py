@@ -21,6 +21,7 @@ import numpy as np
 from ._cuts import cuts_for
 from ._machine import Machine
 from ._oracle import Point, Run, check_store
+from ._warm import _feasible
 
 NEEDS = ("value", "conjugate", "weights_from_norms", "start")
 EARLY = 4  # passes in which the weights follow in closed form
@@ -219,7 +220,7 @@ class Side:
         machine = self.machine
         if machine.intercept:
             a = machine.repair(self.a, self.total)
-            self.a = machine.loss.start(machine.y, machine.c, True) if a is None else np.array(a)
+            self.a = _feasible(self.a, machine.y, machine.c, machine.loss, True) if a is None else np.array(a)
         self.excess = 0.0
         self.renew()
 
