@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .checkpoint import parts_of
 from .progress import show_progress
 from .tasks import check_task, with_task
-from .validation import check_choice, check_number, parse_bytes
+from .validation import check_choice, check_number, check_stack, parse_bytes
 
 _MATRICES = 3000  # examples up to which kernels with explicit features are compared pair by pair
 _WORDS = 8000  # and those of words anywhere or with shifts, whose features are dearer
@@ -50,12 +50,7 @@ class MKLBase(BaseEstimator):
     def _check_X(self, X, *, reset):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         if self._is_precomputed():
-            X = X if hasattr(X, "test_diagonals") else np.asarray(X)
-            if len(X.shape) != 3 or (reset and X.shape[0] != X.shape[1]):
-                raise ValueError(
-                    f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in '
-                    "fit: stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
-                )
+            X = check_stack(X, reset)
             self._check_width(X.shape[1], "columns (training examples)", reset)
         elif _is_views(X):
             self._check_width(len(X), "views", reset)
