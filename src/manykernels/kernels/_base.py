@@ -19,8 +19,8 @@ class Kernel(BaseEstimator):
     encoding = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
     walk = None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
 
-    def resolve(self, X):
-        """The kernel with what depends on the training data X filled in (gamma=None, "scale")."""
+    def resolve(self, X, weights=None):
+        """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
         return self
 
     def form(self):
@@ -74,7 +74,7 @@ class Kernel(BaseEstimator):
 class ScaledKernel(Kernel):
     """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         if isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool):
             if not (np.isfinite(self.gamma) and self.gamma > 0):
                 raise ValueError(f"gamma={self.gamma!r} of {type(self).__name__} must be a positive number.")
@@ -82,11 +82,23 @@ class ScaledKernel(Kernel):
         if self.gamma is None:
             gamma = 1.0 / max(X.shape[1], 1)
         elif isinstance(self.gamma, str) and self.gamma == "scale":
-            variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else np.var(X)
+            variance = _variance(X, weights)
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         else:
             raise ValueError(f'gamma={self.gamma!r} of {type(self).__name__} must be a number, None or "scale".')
         return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
+
+
+def _variance(X, weights):
+    """The variance of the entries of X (n, d), of examples of these weights."""
+    if weights is None and not hasattr(X, "multiply"):
+        return np.var(X)
+    w = np.ones(X.shape[0]) if weights is None else weights
+    w = w / (w.sum() * X.shape[1])
+    if hasattr(X, "multiply"):
+        X = X.astype(float)
+        return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
+    return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1)
 
 
 def _as_operand(other):
@@ -137,9 +149,9 @@ class _Pair(Kernel):
 
         return Sequences.encode(X, *self.encoding)
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         X = self._read(X)
-        return type(self)(self.k1.resolve(X), self.k2.resolve(X))
+        return type(self)(*(k.resolve(X) if weights is None else k.resolve(X, weights) for k in (self.k1, self.k2)))
 
     def from_base(self, B, out, sx=None, sy=None):
         first = self.k1.from_base(B, np.empty_like(out), sx, sy)
