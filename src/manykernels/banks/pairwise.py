@@ -8,12 +8,14 @@ import copy
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import Side
+from ..kernels._views import n_examples
 from ..kernels._wrap import len_
 from ..kernels.normalize import check_choice, scales
+from ..kernels.tasks import split
 from ._base import Bank, Cross
 from ._groups import arrays_of, data_of, make_groups, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
@@ -223,8 +225,22 @@ class PairwiseCross(Cross):
         for i, group, _ in active:
             if group.pairs.kind == "gram" and (self.normalize == "spherical" or index is not None):
                 raise ValueError(f"{group.kernels[0].transformer!r} gives no kernel between two new examples.")
-            sides[i] = group.side(views[group.view], index, self.normalize)
-        return sides, _count(X)
+            sides[i] = self._side(i, group, views[group.view], index)
+        return sides, n_examples(split(X)[0])
+
+    def _side(self, i, group, view, index):
+        """The side of new data for group i, sparse or dense as the support is."""
+        own = self.sides[i]
+        if view.X is None:  # what no example has is 0 whatever stands in its place
+            if group.pairs.kind == "gram" or not self.n_support:
+                raise ValueError(f"X lacks all examples of {group.kernels[0]!r}: give some.")
+            factor = np.zeros((group.members.size, view.present.size))
+            return replace(own.take(np.zeros(view.present.size, int)), index=index, factor=factor, task=view.task)
+        if issparse(own.x) and not issparse(view.X):
+            view = view._replace(X=csr_array(view.X))
+        elif issparse(view.X) and isinstance(own.x, np.ndarray):
+            view = view._replace(X=view.X.toarray())
+        return group.side(view, index, self.normalize)
 
     def combined(self, X, theta):
         theta = np.asarray(theta, float)
@@ -235,7 +251,7 @@ class PairwiseCross(Cross):
         """Σ_m θ_m K_m(X, Y), normalised as the training data were, (n_X, n_Y)."""
         theta = np.asarray(theta, float)
         wanted = theta * self.tiles.scale != 0
-        left, n = self._new(X, wanted, np.arange(_count(X)) if Y is None else None)
+        left, n = self._new(X, wanted, np.arange(n_examples(split(X)[0])) if Y is None else None)
         right, m = (left, n) if Y is None else self._new(Y, wanted)
         if any(group.pairs.kind == "gram" for _, group, _ in self.tiles.active(wanted)):
             raise ValueError("An object with fit_transform has no kernel between two new data sets.")
@@ -289,7 +305,3 @@ def _writer(out, symmetric=False, layers=None):
                 out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
 
     return emit
-
-
-def _count(X):
-    return len_(next(iter(X.values()))) if isinstance(X, dict) else len_(X)

@@ -43,23 +43,6 @@ def parse_bytes(value, name="memory_limit"):
     raise ValueError(f'{name}={value!r} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
 
 
-def check_stack(X, square):
-    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise."""
-    X = X if hasattr(X, "matrices") else np.asarray(X)
-    if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
-        return X
-    cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
-    if len(X.shape) == 3 and X.shape[0] < X.shape[1]:
-        cure = (
-            "rows alone, as train_test_split cuts them, are for predict; split the indices, train, test = "
-            f"train_test_split(np.arange({X.shape[1]})), and give X[np.ix_(train, train)] to fit and "
-            "X[np.ix_(test, train)] to predict."
-        )
-    raise ValueError(
-        f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
-    )
-
-
 def check_weight(sample_weight, n):
     """Sample weights (n,) as float64 ≥ 0, not all zero; ones for None."""
     if sample_weight is None:

@@ -37,7 +37,7 @@ class StringKernel(Kernel):
     def check(self, length):
         """A ValueError where a parameter is out of range, for sequences of that length (None: of any)."""
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         self.encode(X)
         return self
 
