@@ -44,7 +44,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     fit_intercept : whether there is a b
     class_weight : None, "balanced" or {class: weight}
     multi_class : "ovr" (weights per class) or "shared" (one weight vector for all classes)
-    memory_limit : bytes for kernel blocks, an integer or a string such as "4GB"
+    memory_limit : bytes for kernels, an integer or a string such as "4GB": blocks of them, copies of the columns that
+        they see, matrices kept; a solver has one matrix of the examples that matter besides, and X is yours
     n_jobs : threads; None or -1 for all cores
     random_state : None (the same as 0: fits are deterministic), an integer, or a RandomState or Generator of
         numpy.random, for the order of the examples in solver "coordinate"; the other solvers draw nothing
