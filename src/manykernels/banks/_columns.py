@@ -13,7 +13,8 @@ _KEPT = 256  # nodes up to which matrices are kept for the next time
 def n_nodes(degree, rate, half, double):
     """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
     root = np.sqrt(np.maximum(rate, 0)) * half
-    return np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8)).astype(int)
+    p = np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8))
+    return np.minimum(p, 2**30).astype(int)
 
 
 def nodes(p):

@@ -101,7 +101,7 @@ class Tiles:
         for r0 in range(0, n_rows, rb):
             for c0 in range(r0 if symmetric else 0, n_cols, cb):
                 tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
-        run_blocks(work, tiles, self.n_jobs)
+        run_blocks(_quiet(work), tiles, self.n_jobs)
 
     def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
@@ -148,9 +148,9 @@ class Tiles:
             result[:, where[group.members[chosen]]] = sums.transpose(2, 1, 0)
 
         if plans:
-            run_blocks(rows, [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)
+            run_blocks(_quiet(rows), [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)
         if columns:
-            run_blocks(column, columns, self.n_jobs)
+            run_blocks(_quiet(column), columns, self.n_jobs)
         result *= self.scale[kernels][:, None]
         return result
 
@@ -212,3 +212,13 @@ class Tiles:
             part = H.reshape(n_rows * T, -1) @ table[0].reshape(waves.size, -1).T
             sums[:, np.searchsorted(chosen, waves)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
+
+
+def _quiet(work):
+    """`work` without NumPy's warnings: what overflows is not finite in the result, and told of there."""
+
+    def quiet(block):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(block)
+
+    return quiet

@@ -220,10 +220,7 @@ class MKLBase(BaseEstimator):
         """Σ_m f_m(x) + b, (n, T)."""
         check_is_fitted(self)
         X = self._new_X(X, task)
-        decision = self._cross.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_
-        if not np.isfinite(decision).all():
-            raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
-        return decision
+        return _finite(self._cross.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
 
     def decision_parts(self, X, task=None):
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
@@ -233,7 +230,7 @@ class MKLBase(BaseEstimator):
         """
         check_is_fitted(self)
         X = self._new_X(X, task)
-        parts = np.moveaxis(self._cross.parts(X, self.dual_coef_, self.kernel_weights_), 0, 1)
+        parts = np.moveaxis(_finite(self._cross.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(self, X, Y=None, task=None, task_Y=None):
@@ -246,10 +243,10 @@ class MKLBase(BaseEstimator):
         X = self._new_X(X, task)
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
         if Y is None:
-            return self._cross.gram(X, theta=theta)
+            return _finite(self._cross.gram(X, theta=theta))
         if self._is_precomputed():
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
-        return self._cross.gram(X, self._new_X(Y, task_Y), theta=theta)
+        return _finite(self._cross.gram(X, self._new_X(Y, task_Y), theta=theta))
 
     def save(self, path):
         """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
@@ -257,6 +254,12 @@ class MKLBase(BaseEstimator):
 
         check_is_fitted(self)
         save(self, path)
+
+
+def _finite(values):
+    if not np.isfinite(values).all():
+        raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
+    return values
 
 
 def _reads_strings(kernels):

@@ -12,10 +12,14 @@ from ..kernels._wrap import len_
 def check_stack(X, square):
     """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise."""
     X = X if hasattr(X, "matrices") else np.asarray(X)
+    if X.dtype.kind not in "biufO":
+        raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
     if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
         return X
     cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
-    if len(X.shape) == 3 and X.shape[0] < X.shape[1]:
+    if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
+        cure = "the kernels lie along the first axis; give KernelStack(X)."
+    elif len(X.shape) == 3 and X.shape[0] < X.shape[1]:
         cure = (
             "rows alone, as train_test_split cuts them, are for predict; split the indices, train, test = "
             f"train_test_split(np.arange({X.shape[1]})), and give X[np.ix_(train, train)] to fit and "
@@ -57,9 +61,20 @@ def check_table(model, X, reset, options):
     """X as a float array or CSR matrix by scikit-learn's `validate_data`, with the columns named that are not."""
     if hasattr(X, "collect") and not hasattr(X, "shape"):
         raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
+    if X is None or isinstance(X, str):
+        raise ValueError(f"X is {X!r}: give a table with a row per example, an array, a DataFrame or a sparse matrix.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            "X is a masked array, and its mask would be lost: fill it in, or give X.astype(float).filled(np.nan) to "
+            'kernels with missing="zero".'
+        )
     try:
         return validate_data(model, X, reset=reset, **options)
     except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise ValueError(
+                "X has rows of different lengths: make them equal, or give a kernel of your own for such examples."
+            ) from error
         table = None
         if "dim" in str(error) or "convert" in str(error):
             table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
@@ -72,3 +87,25 @@ def check_table(model, X, reset, options):
         if sentence:
             raise ValueError(sentence) from error
         raise
+
+
+def check_y(model, y, numeric):
+    """y (n,) by scikit-learn's `validate_data`, or a ValueError that says what to do with several targets or none."""
+    shape = np.shape(y) if not hasattr(y, "shape") else y.shape
+    if len(shape) == 2 and shape[1] > 1:
+        cure = "MultiOutputRegressor." if numeric else "MultiOutputClassifier; one-hot columns are y.argmax(axis=1)."
+        raise ValueError(
+            f"y has shape {shape}, but there is one target an example, (n,): wrap the model in scikit-learn's {cure}"
+        )
+    if hasattr(y, "__array__") or isinstance(y, list | tuple):
+        labels = np.asarray(y)
+        missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
+        if missing:
+            raise ValueError(
+                f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y."
+            )
+    return validate_data(model, y=y, y_numeric=numeric)
+
+
+def _is_missing(value):
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType")

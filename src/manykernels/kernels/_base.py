@@ -82,10 +82,19 @@ class ScaledKernel(Kernel):
         if self.gamma is None:
             gamma = 1.0 / max(X.shape[1], 1)
         elif isinstance(self.gamma, str) and self.gamma == "scale":
-            variance = _variance(X, weights)
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance = _variance(X, weights)
+            if not np.isfinite(X.shape[1] * variance):
+                raise ValueError(
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
+                    "by StandardScaler say."
+                )
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         else:
-            raise ValueError(f'gamma={self.gamma!r} of {type(self).__name__} must be a number, None or "scale".')
+            raise ValueError(
+                f"gamma={self.gamma!r} of {type(self).__name__} must be a number, None (1 / number of columns) or "
+                '"scale"; rbf_grid(X) takes the median distance.'
+            )
         return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
 
 

@@ -46,6 +46,8 @@ class KernelList:
             from .grids import auto_kernels
 
             kernels = auto_kernels(split(X)[0], memory_limit, weights)
+        if isinstance(kernels, dict):
+            raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
         if isinstance(kernels, Kernel | str | KernelSpec) or not hasattr(kernels, "__iter__"):
             kernels = [kernels]
         specs = [_as_spec(k) for k in kernels]

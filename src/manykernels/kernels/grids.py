@@ -66,8 +66,12 @@ def median_distance(X, columns=None, weights=None, sample=500):
     _, first, which = np.unique(rows, return_index=True, return_inverse=True)
     x, w = _spread(x[first], np.bincount(which, w), sample)
     i, j = np.triu_indices(len(x), 1)
+    size = np.abs(x).max() or 1.0
+    x = x / size  # squares of the largest numbers would overflow
     d, w = (Linear().diag(x)[:, None] + Linear().diag(x) - 2 * x @ x.T)[i, j], w[i] * w[j]
-    apart = d > 1e-12 * np.abs(d).max(initial=0)
+    with np.errstate(over="ignore"):
+        d = d * size * size
+    apart = (d > 1e-12 * np.abs(d).max(initial=0)) & np.isfinite(d)
     return _median(d[apart], w[apart]) if apart.any() else 1.0
 
 
