@@ -91,19 +91,15 @@ def check_table(model, X, reset, options):
 
 def check_y(model, y, numeric):
     """y (n,) by scikit-learn's `validate_data`, or a ValueError that says what to do with several targets or none."""
-    shape = np.shape(y) if not hasattr(y, "shape") else y.shape
-    if len(shape) == 2 and shape[1] > 1:
+    labels = np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
+    if labels.ndim == 2 and labels.shape[1] > 1:
         cure = "MultiOutputRegressor." if numeric else "MultiOutputClassifier; one-hot columns are y.argmax(axis=1)."
         raise ValueError(
-            f"y has shape {shape}, but there is one target an example, (n,): wrap the model in scikit-learn's {cure}"
+            f"y has shape {labels.shape}, but the model has one target an example: wrap it in scikit-learn's {cure}"
         )
-    if hasattr(y, "__array__") or isinstance(y, list | tuple):
-        labels = np.asarray(y)
-        missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
-        if missing:
-            raise ValueError(
-                f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y."
-            )
+    missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
+    if missing:
+        raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y.")
     return validate_data(model, y=y, y_numeric=numeric)
 
 
