@@ -27,7 +27,7 @@ def column_bytes(p, n_rows, n_cols, kernels, T):
     return 8 * p * (3 * p + n_rows + n_cols + 3 * kernels * T)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _nodes(p):
     angle = np.pi * (np.arange(p) + 0.5) / p
     transform = np.cos(np.arange(p)[:, None] * angle) * (2.0 / p)
