@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, solvers
 from manykernels.kernels import RBF, Linear
 
 KERNELS = [("wide", RBF(gamma=0.02)), ("narrow", RBF(gamma=0.5)), ("first", Linear(), [0, 1])]
@@ -269,6 +270,21 @@ def test_non_convergence_is_a_warning_with_the_gap(cancer):
     with pytest.warns(ConvergenceWarning, match="duality gap of .* raise max_iter"):
         clf = MKLClassifier(KERNELS, tol=1e-10, max_iter=1).fit(X, y)
     assert clf.duality_gap_ > 1e-10
+
+
+@pytest.mark.parametrize("gap", [0.5, np.nan])
+def test_the_warning_and_the_gap_agree_whichever_class_falls_short(iris, monkeypatch, gap):
+    X, y = iris
+    solve, calls = solvers.solve, []
+
+    def short(*args, **options):
+        calls.append(solve(*args, **options))
+        return replace(calls[-1], gap=gap, converged=False) if len(calls) == 2 else calls[-1]
+
+    monkeypatch.setattr(solvers, "solve", short)
+    with pytest.warns(ConvergenceWarning, match=f"gap of {gap:.2e}.* steps, class versicolor: it no longer improves"):
+        clf = MKLClassifier(KERNELS).fit(X, y)
+    assert not clf.duality_gap_ <= clf.tol
 
 
 def test_auto_kernels_beat_chance_without_any_choice(cancer):

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.kernels import RBF, Linear, Polynomial
+from manykernels.kernels import RBF, Features, Laplacian, Linear, Polynomial, rbf_grid
 
 TOL = dict(tol=1e-8, normalize=None)
 BANKS = {
@@ -115,6 +118,54 @@ def test_weight_0_is_removal_for_automatic_kernels(classes):
     b = MKLClassifier(tol=1e-8).fit(X[weight], y[weight])
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-5)
     np.testing.assert_array_equal(a.support_, np.flatnonzero(weight)[b.support_])
+
+
+def thin(X):
+    return csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+
+
+def gaps(X):
+    return np.where(np.arange(X.size).reshape(X.shape) % 45 == 0, np.nan, X)  # all in column 0
+
+
+SCALED = [RBF("scale"), Polynomial(2, gamma="scale"), RBF("scale") + Linear()]
+FROM_DATA = {
+    "auto": ("auto", np.asarray),
+    "auto, sparse": ("auto", thin),
+    "scale": ([*SCALED, Laplacian("scale")], np.asarray),
+    "scale, sparse": (SCALED, thin),
+    "scale, missing": ([("a", RBF("scale"), [0, 1], "zero"), ("b", RBF("scale"), [2, 3, 4])], gaps),
+    "features": ([Features(StandardScaler())], np.asarray),
+    "features, sparse": ([Features(StandardScaler(with_mean=False))], thin),
+}
+
+
+@pytest.mark.parametrize("kernels, form", FROM_DATA.values(), ids=FROM_DATA)
+def test_weights_are_copies_for_parameters_that_come_from_the_data(kernels, form, classes):
+    X, y = form(classes[0]), classes[1]
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), weight))  # wherever the copies stand
+    model = MKLClassifier(kernels, tol=1e-8)
+    a, b = clone(model).fit(X, y, sample_weight=weight), clone(model).fit(X[rows], y[rows])
+    half = clone(model).fit(X, y, sample_weight=0.5 * weight)
+    gammas = [[getattr(k, "gamma", 0) for k in m._cross.kernel_list.kernels] for m in (a, b, half)]
+    np.testing.assert_allclose(gammas[0], gammas[1], rtol=1e-12)
+    np.testing.assert_allclose(gammas[0], gammas[2], rtol=1e-12)
+    np.testing.assert_allclose(a.kernel_weights_, b.kernel_weights_, atol=1e-5)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-5)
+
+
+def test_the_median_distance_is_that_of_the_copies():
+    rng = np.random.default_rng(0)
+    for n in (3, 40, 700):
+        X, w = rng.normal(size=(n, 2)), rng.integers(0, 4, n)
+        X[0], w[0] = X[1], 1  # equal examples
+        rows = rng.permutation(np.repeat(np.arange(n), w))
+        gammas = [g[0].kernel.gamma for g in (rbf_grid(X, weights=w, n=1), rbf_grid(X[rows], n=1))]
+        assert gammas[0] == pytest.approx(gammas[1], rel=1e-12)
+        if n == 40:
+            d = np.sum((X[rows][:, None] - X[rows]) ** 2, axis=2)[np.triu_indices(len(rows), 1)]
+            assert 1 / gammas[0] == pytest.approx(np.median(d[d > 1e-12]))
 
 
 def test_class_weight_is_sample_weight_by_class(classes):

@@ -1,11 +1,14 @@
 """Two-stage weights: equal to their formulas on dense matrices, and a certified second stage."""
 
+from dataclasses import replace
+
 import cvxpy
 import numpy as np
 import pytest
 from conic import prove
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 import manykernels
@@ -237,3 +240,14 @@ def test_bad_input(data):
 def test_parameters_outside_their_range(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_machines_that_kernels_are_compared_by_and_that_are_not_solved_are_told(monkeypatch):
+    from manykernels.regularizers import two_stage
+
+    solved = two_stage._machine
+    monkeypatch.setattr(two_stage, "_machine", lambda *args: replace(solved(*args), gap=0.5, converged=False))
+    X, y = make_classification(60, 4, random_state=0)
+    with pytest.warns(UserWarning, match=r"BestSingle\(cv=3\).* 2 of them \('a': 0.5\)") as caught:
+        model = MKLClassifier([("a", RBF(gamma=0.1)), ("b", Linear())], regularizer=BestSingle(3)).fit(X, y)
+    assert model.duality_gap_ <= model.tol and not any(w.category is ConvergenceWarning for w in caught)

@@ -7,17 +7,28 @@ from functools import lru_cache
 
 import numpy as np
 
+_KEPT = 256  # nodes up to which matrices are kept for the next time
+
 
 def n_nodes(degree, rate, half, double):
     """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
     root = np.sqrt(np.maximum(rate, 0)) * half
-    p = np.ceil(11.5 * root + 13 if double else 8 * root + 8)
-    return np.where(degree > 0, degree + 1, np.minimum(p, 2**31)).astype(np.int64)
+    p = np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8))
+    return np.minimum(p, 2**30).astype(int)
+
+
+def nodes(p):
+    """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
+    return _nodes(p) if p <= _KEPT else _nodes.__wrapped__(p)
+
+
+def column_bytes(p, n_rows, n_cols, kernels, T):
+    """Bytes of `column_products` with p nodes."""
+    return 8 * p * (3 * p + n_rows + n_cols + 3 * kernels * T)
 
 
 @lru_cache(maxsize=64)
-def nodes(p):
-    """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
+def _nodes(p):
     angle = np.pi * (np.arange(p) + 0.5) / p
     transform = np.cos(np.arange(p)[:, None] * angle) * (2.0 / p)
     transform[0] /= 2

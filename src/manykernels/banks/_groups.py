@@ -263,11 +263,17 @@ def share(groups, sides):
 
 
 def data_of(side):
-    """The array that holds the examples of a side."""
-    x = side.x.data if issparse(side.x) else side.x
-    return x if hasattr(x, "nbytes") else np.empty(0)
+    """The arrays that hold the examples of a side."""
+    x = side.x
+    parts = (x.data, x.indices, x.indptr) if issparse(x) else (x,)
+    return [part for part in parts if hasattr(part, "nbytes")]
 
 
 def arrays_of(side):
     """What a side holds."""
-    return [a for a in (data_of(side), side.own, side.square, side.factor, side.cache) if a is not None]
+    return [*data_of(side), *(a for a in (side.own, side.square, side.factor, side.cache) if a is not None)]
+
+
+def nbytes(arrays):
+    """Bytes of these arrays, each counted once."""
+    return sum(array.nbytes for array in {id(array): array for array in arrays}.values())

@@ -25,12 +25,19 @@ def tables(rate, top, dtype):
     delta, octaves = cells(rate, top)
     octave = np.repeat(delta * 2.0 ** np.arange(octaves), _PER_OCTAVE)
     d = octave * np.tile(1 + np.arange(_PER_OCTAVE) / _PER_OCTAVE, octaves) - delta
-    steps = np.multiply.outer(rate, octave / _PER_OCTAVE)[..., None] / -np.arange(1, _TERMS)
-    series = np.cumprod(np.concatenate([np.exp(-np.multiply.outer(rate, d))[..., None], steps], axis=2), axis=2)
     result = np.zeros((rate.size, d.size + 1, size))
-    result[:, :-1] = series @ _economised(size)
+    for m, one in enumerate(rate):
+        series = np.empty((d.size, _TERMS))
+        series[:, 0], series[:, 1:] = np.exp(-one * d), (one / _PER_OCTAVE * octave)[:, None] / -np.arange(1, _TERMS)
+        result[m, :-1] = np.cumprod(series, axis=1, out=series) @ _economised(size)
     delta = np.asarray(delta, dtype)
     return result, delta[()], int(delta.view(f"i{delta.itemsize}") >> shift)
+
+
+def table_bytes(rate, top, dtype, rows=0):
+    """Bytes of `tables`, and of sums by cell for so many rows."""
+    size = 4 if dtype == np.float32 else 8
+    return 8 * size * (_PER_OCTAVE * cells(rate, top)[1] + 1) * (rate.size + rows)
 
 
 @lru_cache

@@ -5,8 +5,8 @@ import numpy as np
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_same
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
-from ._columns import add_columns, column_products, core, smooth_column
-from ._tables import cells, tables
+from ._columns import add_columns, column_bytes, column_products, core, smooth_column
+from ._tables import cells, table_bytes, tables
 
 BUFFERS = 5  # tiles that one thread holds at a time
 SMALLEST = 16 * 64
@@ -63,6 +63,7 @@ class Tiles:
         weights = theta * self.scale
         rb, cb = self.shape(n_rows, n_cols, len(theta))
         none = np.empty((0, 0), self.dtype)
+        room = n_threads(self.n_jobs) * 512 * self.dtype.itemsize * (len(theta) * rb + cb)  # of `add_columns`
         plans, columns = [], []
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             smooth, plain = (
@@ -73,17 +74,19 @@ class Tiles:
                 0.06 * smooth[2] * len(theta) if smooth and plain and 3 * smooth[2] < min(n_rows, n_cols) else np.inf
             )
             shift = (self.mean if shifted and plain else np.zeros_like(self.mean))[group.members]
-            if spent < group.cost(chosen, len(theta)):
+            if spent < group.cost(chosen, len(theta)) and self._fits(room + 8 * len(theta) * smooth[2] ** 2):
+                room += 8 * len(theta) * smooth[2] ** 2
                 C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
                 columns.append((i, *smooth, C))
                 continue
-            waves = self._waves(group, chosen, left[i], right[i], 2.5 * len(theta)) if plain else chosen[:0]
+            waves = self._waves(group, chosen, left[i], right[i], 2.5 * len(theta), room) if plain else chosen[:0]
             sums = []
             if waves.size:
                 table, *cell = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
                 table[:, :, 0] -= shift[waves, None]
                 mix = np.tensordot(weights[:, group.members[waves]], table, 1)
                 sums = [(t, *cell) for t in mix.astype(self.dtype)]
+                room += mix.nbytes
             plans.append((i, group, np.setdiff1d(chosen, waves), shift.astype(self.dtype), sums))
 
         def work(tile):
@@ -111,7 +114,7 @@ class Tiles:
         for r0 in range(0, n_rows, rb):
             for c0 in range(r0 if symmetric else 0, n_cols, cb):
                 tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
-        run_blocks(work, tiles, self.n_jobs)
+        run_blocks(_quiet(work), tiles, self.n_jobs)
 
     def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
@@ -125,7 +128,7 @@ class Tiles:
         where[kernels] = np.arange(len(kernels))
         rb, cb = self.shape(n_rows, n_cols)
         result = np.zeros((T, len(kernels), n_rows))
-        plans, columns = [], []
+        plans, columns, room = [], [], 0
         for i, group, chosen in self.active(where >= 0):
             vectors = np.ascontiguousarray(A, self.dtype)[None]
             if right[i].factor is not None:
@@ -133,14 +136,16 @@ class Tiles:
             unsure = check and not all(group.kernels[m].psd for m in chosen)
             smooth = None if unsure else smooth_column(group, chosen, left[i], right[i])
             p = smooth[2] if smooth else np.inf
-            if p * (n_rows + n_cols + chosen.size * (3 * p + 0.2 * n_rows)) < n_rows * n_cols * group.cost(chosen):
+            quick = p * (n_rows + n_cols + chosen.size * (3 * p + 0.2 * n_rows)) < n_rows * n_cols * group.cost(chosen)
+            if quick and self._fits(n_threads(self.n_jobs) * column_bytes(p, n_rows, n_cols, chosen.size, T)):
                 columns.append((i, group, chosen, vectors, *smooth))
                 continue
-            waves = self._waves(group, chosen, left[i], right[i], 6.0 * T)
+            waves = self._waves(group, chosen, left[i], right[i], 6.0 * T, room)
             table = None
             if waves.size:
                 table = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
-                rb = max(16, min(rb, 2**20 // (T * table[0][0].size)))
+                room += table[0].nbytes
+                rb = max(16, min(rb, self._sums() // (T * table[0][0].size)))
             plans.append((i, group, chosen, vectors, waves, table))
 
         def rows(block):
@@ -156,16 +161,24 @@ class Tiles:
             result[:, where[group.members[chosen]]] = sums.transpose(2, 1, 0)
 
         if plans:
-            run_blocks(rows, [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)
+            run_blocks(_quiet(rows), [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)
         if columns:
-            run_blocks(column, columns, self.n_jobs)
+            run_blocks(_quiet(column), columns, self.n_jobs)
         result *= self.scale[kernels][:, None]
         return result
 
-    def _waves(self, group, chosen, left, right, cost):
+    def _fits(self, size):
+        """Whether so many bytes are within the budget."""
+        return self.budget is None or size <= self.budget
+
+    def _sums(self):
+        """Entries of sums by cell of a table that one thread may hold."""
+        return 2**20 if self.budget is None else min(2**20, self.budget // (16 * n_threads(self.n_jobs)))
+
+    def _waves(self, group, chosen, left, right, cost, spent):
         """The exponentials to take from a table, all or none: where that is quicker or some are nearly constant.
 
-        In float32 a table costs `cost` ns an entry, an exponential 1.2.
+        In float32 a table costs `cost` ns an entry, an exponential 1.2. Those of other groups have `spent` bytes.
         """
         waves = chosen[group.wave[chosen]]
         if not group.tabular or waves.size == 0:
@@ -173,7 +186,13 @@ class Tiles:
         size = 32 * cells(group.rate[waves], group.top(left, right))[1]
         saved = 1.2 * waves.size - cost if self.dtype == np.float32 else 3.0 * waves.size - 2 * cost
         quicker = left.own.size * right.own.size * saved > 50.0 * size * waves.size
-        return waves if quicker or self.mean[group.members[waves]].max() > 0.9 else chosen[:0]
+        coarse = self.mean[group.members[waves]].max() > 0.9
+        if self.budget is not None:  # 16 rows of sums in each thread
+            rows = 16 * n_threads(self.n_jobs)
+            size = table_bytes(group.rate[waves], group.top(left, right), self.dtype, rows)
+            quicker &= self._fits(2 * (spent + size))
+            coarse &= self.dtype == np.float32
+        return waves if quicker or coarse else chosen[:0]
 
     def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
@@ -206,3 +225,13 @@ class Tiles:
             part = H.reshape(n_rows * T, -1) @ table[0].reshape(waves.size, -1).T
             sums[:, np.searchsorted(chosen, waves)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
+
+
+def _quiet(work):
+    """`work` without NumPy's warnings: what overflows is not finite in the result, and told of there."""
+
+    def quiet(block):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(block)
+
+    return quiet

@@ -19,7 +19,8 @@ DIRECT = 2**16  # words in the table of the longest short words, at most
 class DegreeCross(Cross):
     """The support as packed `sequences`; coef and kern (L, d) as in `DegreeBank`, normalisation included.
 
-    `read(X)` makes `Sequences` of new data: as the kernel list does, or with the alphabet of the support.
+    `read(X)` makes `Sequences` of new data, as the kernel list does, or with the alphabet of the support, and says
+    which examples have one: a column (n, 1), or 1.
     """
 
     def __init__(self, sequences, names, coef, kern, n_jobs, kernels=None):
@@ -45,18 +46,18 @@ class DegreeCross(Cross):
             check(kernels.M == len(self.names) and kernels.widths == [None], "kernels are not those of one view")
 
     def decision(self, X, A, theta):
-        new = self.read(X)
+        new, present = self.read(X)
         thetas = np.broadcast_to(theta, (len(A), len(self.names)))
         one = np.zeros_like(self.kern)  # all words count together
         out = np.empty((len(A), len(new)))
         for t, (a, weights) in enumerate(zip(A, thetas, strict=True)):
             out[t] = self._walk(new, a, self.coef * weights[self.kern], one, 1)[:, 0]
-        return out
+        return out * np.ravel(present)
 
     def parts(self, X, A, theta):
-        new = self.read(X)
+        new, present = self.read(X)
         thetas = np.broadcast_to(theta, (len(A), len(self.names)))
-        walks = [self._walk(new, a, self.coef, self.kern, len(self.names)) for a in A]
+        walks = [self._walk(new, a, self.coef, self.kern, len(self.names)) * present for a in A]
         return np.array(walks) * thetas[:, None, :]
 
     def combined(self, X, theta):
@@ -67,26 +68,31 @@ class DegreeCross(Cross):
         from ..loops.strings import add_positions
         from ..strings._planes import across, planes
 
-        new = self.read(X)
-        other = (new if Y is None else self.read(Y)) if other is None else other
+        new, rows = self.read(X)
+        other, cols = (other, 1) if other is not None else (new, rows) if Y is None else self.read(Y)
         left, right, K = planes(new), across(planes(other)), np.zeros((1, len(new), len(other)))
         runs = np.cumsum(self.coef * theta[self.kern], axis=1)[:, :, None]
         blocks = slices(len(new), n_threads(self.n_jobs))
         run_blocks(lambda low: add_positions(left[low], right, runs, np.zeros(1), K[:, low]), blocks, self.n_jobs)
-        return K[0]
+        return K[0] * rows * np.transpose(cols)
 
     def read(self, X):
         from ..strings import Sequences
         from ..strings._base import check_alike
 
-        sequences = Sequences.encode(X, self.sequences.alphabet) if self.kernels is None else self.kernels.views(X)[0].X
+        if self.kernels is None:
+            sequences, present = Sequences.encode(X, self.sequences.alphabet), None
+        else:
+            sequences, present, _ = self.kernels.views(X)[0]
+        if sequences is None:
+            sequences = self.sequences[np.zeros(present.size, int)]  # any will do: their rows are 0
         check_alike(sequences.alphabet, self.sequences.alphabet)
         if sequences.length != len(self.coef):
             raise ValueError(
                 f"X has sequences of length {sequences.length}, the model was fitted on length {len(self.coef)}: "
                 "position-dependent kernels need the same length"
             )
-        return sequences
+        return sequences, 1 if present is None else present[:, None]
 
     def _walk(self, new, a, coef, kern, M):
         """Σ_i a_i k_m(x_i, x), (n_new, M)."""

@@ -193,7 +193,8 @@ class DenseCross(Cross):
         if diagonals is None:
             raise ValueError(
                 "normalize='spherical' needs k(x, x) of the new examples: pass KernelStack(S, test_diagonals=D), "
-                f"D of shape ({len(self.scale)}, n_new), or use normalize='multiplicative'"
+                f"D of shape ({len(self.scale)}, n_new), a slice of a square KernelStack, which knows them, or use "
+                "normalize='multiplicative'"
             )
         d = np.sqrt(np.maximum(np.asarray(diagonals, float), 0))
         return stack, np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)

@@ -184,37 +184,64 @@ class ExplicitCross(Cross):
         vectors.add(used, np.zeros(len(used)), np.asarray(a, dtype=float)[used])
         return vectors
 
-    def _look_up(self, X, A, thetas):
-        """Look-up with each row of A; `thetas` None for the parts."""
+    def _read(self, X):
+        """The views of X, with one of the support's strings wherever no example has one."""
         views = self.kernel_list.views(X)
-        n = len_of(views)
+        for v, view in enumerate(views):
+            if view.X is None:
+                views[v] = view._replace(X=self.bank.views[v].X[np.zeros(view.present.size, int)])
+        return views
+
+    def _look_up(self, views, A, thetas):
+        """Look-up with each row of A; `thetas` None for the parts, 0 where an example lacks the view."""
+        n, present = len_of(views), self._present(views)
         for t, a in enumerate(A):
             vectors, found = self.vectors(a), []
             for start in range(0, n, BLOCK):
                 block = [view._replace(X=view.X[start : start + BLOCK]) for view in views]
                 found.append(vectors.at(block, None if thetas is None else thetas[t]))
-            yield np.concatenate(found)
+            found = np.concatenate(found)
+            yield found if present is None or thetas is not None else found * present
+
+    def _present(self, views):
+        """Which examples have the views of which kernels, (n, M); None where all have all."""
+        if all(view.present is None for view in views):
+            return None
+        each = [np.ones(len_of(views), bool) if view.present is None else view.present for view in views]
+        return np.stack([each[v] for v in self.kernel_list.view_of], axis=1)
 
     def decision(self, X, A, theta):
-        return np.array(list(self._look_up(X, A, np.broadcast_to(theta, (len(A), self.bank.M)))))
+        views, thetas = self._read(X), np.broadcast_to(theta, (len(A), self.bank.M))
+        if self._present(views) is None:
+            return np.array(list(self._look_up(views, A, thetas)))
+        return np.einsum("tnm,tm->tn", np.array(list(self._look_up(views, A, None))), thetas)
 
     def parts(self, X, A, theta):
         thetas = np.broadcast_to(theta, (len(A), self.bank.M))
-        return np.array(list(self._look_up(X, A, None))) * thetas[:, None, :]
+        return np.array(list(self._look_up(self._read(X), A, None))) * thetas[:, None, :]
 
     def combined(self, X, theta):
-        return self._gram(self.kernel_list.views(X), self.bank.views, theta)
+        return self._gram(self._read(X), self.bank.views, theta)
 
     def gram(self, X, Y=None, theta=None):
         """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
-        left = self.kernel_list.views(X)
-        return self._gram(left, left if Y is None else self.kernel_list.views(Y), theta)
+        left = self._read(X)
+        return self._gram(left, left if Y is None else self._read(Y), theta)
 
     def _gram(self, left, right, theta):
-        found = [None, None]
+        roots = [None, None]
         if self.bank.root is not None:
-            found = [inverse_root(diagonals(self.kernel_list, views)) for views in (left, right)]
-        return self.bank.between(left, right, theta, *found)
+            roots = [inverse_root(diagonals(self.kernel_list, views)) for views in (left, right)]
+        rows, cols = self._present(left), None if right is None else self._present(right)
+        if rows is None and cols is None:
+            return self.bank.between(left, right, theta, *roots)
+        total, view_of = 0.0, self.kernel_list.view_of
+        for v in np.unique(view_of[np.asarray(theta) != 0]):
+            K = self.bank.between(left, right, np.where(view_of == v, theta, 0.0), *roots)
+            first = np.flatnonzero(view_of == v)[0]
+            K = K if rows is None else K * rows[:, first, None]
+            total = total + (K if cols is None else K * cols[:, first])
+        return total
 
 
 def diagonals(kernels, views):

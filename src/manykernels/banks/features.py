@@ -168,9 +168,10 @@ def _by_source(kernels):
     """
     found, sources = copy(kernels), {}
     for v, (name, columns, _) in enumerate(kernels._keys):
-        sources.setdefault((name, columns is None, bool(kernels._zero[v])), []).append(v)
+        zero = bool(kernels._zero[v])  # such a view stays alone: an example may lack one and have another
+        sources.setdefault((name, columns is None, zero, v if zero else -1), []).append(v)
     found._keys, place, source_of = [], [None] * len(kernels._keys), np.empty(len(kernels._keys), int)
-    for number, ((name, whole, _), members) in enumerate(sources.items()):
+    for number, ((name, whole, _, _), members) in enumerate(sources.items()):
         source_of[members] = number
         if whole:
             found._keys.append((name, None, None))
@@ -183,7 +184,7 @@ def _by_source(kernels):
         for v in members:
             named.update(zip(kernels._keys[v][1].tolist(), kernels._keys[v][2] or (), strict=False))
         found._keys.append((name, union, [named[c] for c in union.tolist()] if named else None))
-    found._zero = np.array([zero for _, _, zero in sources])
+    found._zero = np.array([zero for _, _, zero, _ in sources])
     found._raw, found._encodings = np.zeros(len(sources), bool), [None] * len(sources)
     found.view_of = source_of[kernels.view_of]
     return found, [place[v] for v in kernels.view_of]

@@ -8,16 +8,18 @@ import copy
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from .._state import check, check_integer, check_is, check_list
 from .._threads import n_threads, run_blocks
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
+from ..kernels._views import n_examples
 from ..kernels._wrap import len_
 from ..kernels.normalize import check_choice, scales
+from ..kernels.tasks import split
 from ._base import Bank, Cross
-from ._groups import Group, arrays_of, data_of, make_groups, share
+from ._groups import Group, arrays_of, data_of, make_groups, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles
 from .dense import DenseBank, report_unusable, warn_indefinite
@@ -39,36 +41,45 @@ class PairwiseBank(Bank):
         self.groups = make_groups(kernel_list, views, self.dtype)
         index = np.arange(self.n)
         self.sides = share(self.groups, [group.side(views[group.view], index, normalize) for group in self.groups])
+        self.free = self._room()  # half of it is for tiles, the other half for `restrict`
         self._keep()
+        budget = None if self.free is None else self.free // 2 + self._least()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
-        self.tiles = WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, self._budget())
+        self.tiles = WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, budget)
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
             self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor**2.0
         self._set_scale(weights, exempt)
 
-    def _budget(self):
-        """Bytes left for tiles after the data; a ValueError where that is not one tile per thread."""
+    def _room(self):
+        """Bytes that memory_limit leaves beside the data, M × n sums and a tile per thread; None without a limit."""
         if self.memory_limit is None:
             return None
-        arrays = {id(array): array for side in self.sides for array in arrays_of(side)}
-        held = sum(array.nbytes for array in arrays.values()) + 8 * self.M * self.n
-        held += sum(array.nbytes for array in {id(x): x for x in map(data_of, self.sides)}.values())  # a part is taken
-        block = BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
-        if self.memory_limit < held + block:
+        held = nbytes(array for side in self.sides for array in arrays_of(side))
+        held += 16 * self.M * self.n + self._least()
+        thin = [nbytes(data_of(side)) for side in self.sides if issparse(side.x)]
+        held += (1 + n_threads(self.n_jobs)) * max(thin, default=0)  # squares and transposes
+        parts = {id(data): data.nbytes for side in self.sides for data in data_of(side)}  # copied, or a base block kept
+        need = held + sum(min(size, self.n**2 * self.dtype.itemsize) for size in parts.values())
+        if self.memory_limit < need:
             raise ValueError(
                 f"memory_limit={self.memory_limit} bytes is too small for one block of kernels: {self.n} examples × "
-                f"{self.M} kernels need at least {held + block} bytes ({(held + block) / 2**20:.1f} MiB)."
+                f"{self.M} kernels need at least {need} bytes ({need / 2**20:.1f} MiB)."
             )
         return self.memory_limit - held
 
-    def _keep(self):
-        """Keeps base blocks of wide views and string kernels in memory while they fit a quarter of memory_limit.
+    def _least(self):
+        """Bytes of the smallest tiles, one for each thread."""
+        return BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
 
-        (2 GiB where there is no limit.)
+    def _keep(self):
+        """Keeps base blocks of wide views and string kernels in memory while they fit a quarter of the room there is.
+
+        (2 GiB where there is no limit.) A block that is smaller than its data is kept wherever it fits.
         """
-        room = 2**31 if self.memory_limit is None else self.memory_limit // 4
+        free = 2**33 if self.free is None else self.free
+        room = free // 4
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
@@ -78,9 +89,9 @@ class PairwiseBank(Bank):
                 side.cache = kept[key]
             size = self.n**2 * self.dtype.itemsize
             wide = strings or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
-            if not wide or side.cache is not None or size > room:
+            if not wide or side.cache is not None or size > max(room, min(free, nbytes(data_of(side)))):
                 continue
-            room -= size
+            room, free = room - size, free - size
             cache = np.empty((self.n, self.n), self.dtype)
 
             def work(r0, group=group, side=side, cache=cache):
@@ -92,6 +103,7 @@ class PairwiseBank(Bank):
 
             run_blocks(work, range(0, self.n, rows), self.n_jobs)
             side.cache = kept[key] = cache
+        self.free = None if self.free is None else free
 
     def _set_scale(self, weights, exempt):
         """The normalisation, from one pass over half of every kernel."""
@@ -151,10 +163,13 @@ class PairwiseBank(Bank):
         """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
-        part = self._part(rows, kernels)
-        limit = 2**32 if self.memory_limit is None else self.memory_limit // 2
-        fits = kernels.size * rows.size**2 * self.dtype.itemsize <= limit
-        if not fits or sum(group.cost() for group in part.groups) < 0.5 * kernels.size:
+        size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, 2**32
+        if self.free is not None:
+            limit = self.free // 2 - self._copied(rows, kernels)
+            if limit < 0:
+                return None
+        part = self._part(rows, kernels, None if self.free is None else limit)
+        if size > limit or sum(group.cost() for group in part.groups) < 0.5 * kernels.size:
             return part
         S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
         one = np.eye(kernels.size)
@@ -165,7 +180,15 @@ class PairwiseBank(Bank):
                 part.tiles.weighted(part.sides, part.sides, one[layers], rows.size, rows.size, write, True)
         return DenseBank.from_scaled(S, part.names, self.n_jobs, part.usable)
 
-    def _part(self, rows, kernels):
+    def _copied(self, rows, kernels):
+        """Bytes that the bank on these rows and kernels has of its own."""
+        sides = [self.sides[i] for i, _, _ in self.tiles.active(np.isin(np.arange(self.M), kernels))]
+        cached = nbytes(side.cache for side in sides if side.cache is not None)
+        other = nbytes(array for side in sides if side.cache is None for array in data_of(side))
+        share = rows.size / self.n
+        return int(share * other + share**2 * cached) + 16 * kernels.size * rows.size
+
+    def _part(self, rows, kernels, free=None):
         """The bank on some rows and kernels, with the scales of this one, its base blocks kept where they fit."""
         part, index = copy.copy(self), np.arange(rows.size)
         part.n, part.M, part.names = rows.size, kernels.size, [self.names[m] for m in kernels]
@@ -185,7 +208,7 @@ class PairwiseBank(Bank):
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))
             part.sides.append(replace(side, index=index))
-        part.whole, mean = False, self.tiles.mean[kernels]
+        part.whole, mean, part.free = False, self.tiles.mean[kernels], free
         part._keep()
         part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
@@ -244,8 +267,22 @@ class PairwiseCross(Cross):
         for i, group, _ in active:
             if group.pairs.kind == "gram" and (self.normalize == "spherical" or index is not None):
                 raise ValueError(f"{group.kernels[0].transformer!r} gives no kernel between two new examples.")
-            sides[i] = group.side(views[group.view], index, self.normalize)
-        return sides, _count(X)
+            sides[i] = self._side(i, group, views[group.view], index)
+        return sides, n_examples(split(X)[0])
+
+    def _side(self, i, group, view, index):
+        """The side of new data for group i, sparse or dense as the support is."""
+        own = self.sides[i]
+        if view.X is None:  # what no example has is 0 whatever stands in its place
+            if group.pairs.kind == "gram" or not self.n_support:
+                raise ValueError(f"X lacks all examples of {group.kernels[0]!r}: give some.")
+            factor = np.zeros((group.members.size, view.present.size))
+            return replace(own.take(np.zeros(view.present.size, int)), index=index, factor=factor, task=view.task)
+        if issparse(own.x) and not issparse(view.X):
+            view = view._replace(X=csr_array(view.X))
+        elif issparse(view.X) and isinstance(own.x, np.ndarray):
+            view = view._replace(X=view.X.toarray())
+        return group.side(view, index, self.normalize)
 
     def combined(self, X, theta):
         theta = np.asarray(theta, float)
@@ -256,7 +293,7 @@ class PairwiseCross(Cross):
         """Σ_m θ_m K_m(X, Y), normalised as the training data were, (n_X, n_Y)."""
         theta = np.asarray(theta, float)
         wanted = theta * self.tiles.scale != 0
-        left, n = self._new(X, wanted, np.arange(_count(X)) if Y is None else None)
+        left, n = self._new(X, wanted, np.arange(n_examples(split(X)[0])) if Y is None else None)
         right, m = (left, n) if Y is None else self._new(Y, wanted)
         if any(group.pairs.kind == "gram" for _, group, _ in self.tiles.active(wanted)):
             raise ValueError("An object with fit_transform has no kernel between two new data sets.")
@@ -310,7 +347,3 @@ def _writer(out, symmetric=False, layers=None):
                 out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
 
     return emit
-
-
-def _count(X):
-    return len_(next(iter(X.values()))) if isinstance(X, dict) else len_(X)

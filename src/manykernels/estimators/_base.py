@@ -13,7 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..kernels._frames import check_names, is_frame
 from .checkpoint import parts_of
+from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
@@ -50,26 +52,29 @@ class MKLBase(BaseEstimator):
     def _check_X(self, X, *, reset):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         if self._is_precomputed():
-            X = X if hasattr(X, "test_diagonals") else np.asarray(X)
-            if len(X.shape) != 3 or (reset and X.shape[0] != X.shape[1]):
-                raise ValueError(
-                    f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in '
-                    "fit: stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
-                )
+            X = check_stack(X, reset)
             self._check_width(X.shape[1], "columns (training examples)", reset)
-        elif _is_views(X):
+        elif _is_views(X) or (not reset and self._views() is not None):
+            check_views(X, None if reset else self._views(), reset)
             self._check_width(len(X), "views", reset)
-        elif hasattr(X, "iloc") and X.ndim == 2:
+        elif is_frame(X):
+            check_names(X)
             X = validate_data(self, X, reset=reset, skip_check_array=True)
         elif _holds_objects(X) or _reads_strings(self.kernels):
             self._check_width(1, "features", reset)
         else:
             finite = True if isinstance(self.kernels, str) else "allow-nan"  # a kernel may have missing="zero"
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
-            X = validate_data(self, X, reset=reset, **options)
+            X = check_table(self, X, reset, options)
         if reset and _n_examples(X) < 2:
             raise ValueError(f"X has n_samples={_n_examples(X)}: at least two examples are needed.")
         return X
+
+    def _views(self):
+        """The names of the views that the model was fitted on, None where X was one array."""
+        kernels = getattr(self._cross, "kernel_list", None) or getattr(self._cross, "kernels", None)
+        width = getattr(kernels, "n_features", None)
+        return list(width) if isinstance(width, dict) else None
 
     def _check_width(self, width, what, reset):
         if reset:
@@ -100,7 +105,7 @@ class MKLBase(BaseEstimator):
         from ..kernels import KernelList
         from ..kernels._pairs import TooLarge
 
-        kernels = KernelList.from_spec(self.kernels, X, limit)
+        kernels = KernelList.from_spec(self.kernels, X, limit, weight)
         if not exact and self._wants_features(kernels, _n_examples(X)):
             from ..banks.choice import explicit_bank
 
@@ -168,18 +173,25 @@ class MKLBase(BaseEstimator):
             self._store(bank, rows, solutions, joint)
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
-        if not all(s.converged for s in solutions):
-            bayes = hasattr(self, "stationarity_")
-            early = self.n_iter_ < self.max_iter
-            cure = "it no longer improves; raise tol or rescale the kernels" if early else "raise max_iter or tol"
-            what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
-            warnings.warn(
-                f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above "
-                f"tol={self.tol:g}, after {self.n_iter_} steps: {cure}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        self._report(solutions, labels)
         return self
+
+    def _report(self, solutions, labels):
+        """A ConvergenceWarning where a solution is not as near the optimum as `tol` asks."""
+        short = [s for s in solutions if not s.converged]
+        if not short:
+            return
+        bayes = hasattr(self, "stationarity_")
+        early = all(s.n_iter < self.max_iter for s in short)
+        cure = "it no longer improves; raise tol or rescale the kernels" if early else "raise max_iter or tol"
+        what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
+        which = [label for s, label in zip(solutions, labels, strict=True) if label and not s.converged]
+        warnings.warn(
+            f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above tol={self.tol:g}, after "
+            f"{max(s.n_iter for s in short)} steps{''.join(which[:3])}{', …' * (len(which) > 3)}: {cure}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _store(self, bank, rows, solutions, joint):
         """Fitted attributes; what prediction needs is kept for the support examples only."""
@@ -191,7 +203,7 @@ class MKLBase(BaseEstimator):
         self.kernel_weights_ = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
         self.kernel_names_ = list(bank.names)
         self.objective_ = float(sum(s.primal for s in solutions))
-        self.duality_gap_ = float(max(s.gap for s in solutions))
+        self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN, no certificate, where one of them is
         self.n_iter_ = max(s.n_iter for s in solutions)
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
@@ -209,10 +221,7 @@ class MKLBase(BaseEstimator):
         """Σ_m f_m(x) + b, (n, T)."""
         check_is_fitted(self)
         X = self._new_X(X, task)
-        decision = self._cross.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_
-        if not np.isfinite(decision).all():
-            raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
-        return decision
+        return _finite(self._cross.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
 
     def decision_parts(self, X, task=None):
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
@@ -222,7 +231,7 @@ class MKLBase(BaseEstimator):
         """
         check_is_fitted(self)
         X = self._new_X(X, task)
-        parts = np.moveaxis(self._cross.parts(X, self.dual_coef_, self.kernel_weights_), 0, 1)
+        parts = np.moveaxis(_finite(self._cross.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(self, X, Y=None, task=None, task_Y=None):
@@ -235,10 +244,10 @@ class MKLBase(BaseEstimator):
         X = self._new_X(X, task)
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
         if Y is None:
-            return self._cross.gram(X, theta=theta)
+            return _finite(self._cross.gram(X, theta=theta))
         if self._is_precomputed():
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
-        return self._cross.gram(X, self._new_X(Y, task_Y), theta=theta)
+        return _finite(self._cross.gram(X, self._new_X(Y, task_Y), theta=theta))
 
     def save(self, path):
         """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
@@ -246,6 +255,12 @@ class MKLBase(BaseEstimator):
 
         check_is_fitted(self)
         save(self, path)
+
+
+def _finite(values):
+    if not np.isfinite(values).all():
+        raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
+    return values
 
 
 def _reads_strings(kernels):
@@ -266,7 +281,7 @@ def _holds_objects(X):
     """Whether X is a list of strings, graphs and the like, which only kernels given by the user understand."""
     if hasattr(X, "alphabet"):
         return True
-    if hasattr(X, "iloc"):  # a pandas column
+    if hasattr(X, "to_numpy"):  # a column of a frame
         X = X.to_numpy()
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "OUS"
@@ -283,9 +298,9 @@ def _is_views(X):
 
 
 def _n_examples(X):
-    if _is_views(X):
-        X = next(iter(X.values()))
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    from ..kernels._views import n_examples
+
+    return n_examples(X)
 
 
 def _take(X, rows):

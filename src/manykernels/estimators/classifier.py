@@ -8,9 +8,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from ._base import MKLBase, _n_examples
+from .inputs import check_y
 from .tasks import check_classes_of_tasks, check_task
 from .validation import check_choice, check_loss, check_number, check_weight
 
@@ -44,7 +45,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     fit_intercept : whether there is a b
     class_weight : None, "balanced" or {class: weight}
     multi_class : "ovr" (weights per class) or "shared" (one weight vector for all classes)
-    memory_limit : bytes for kernel blocks, an integer or a string such as "4GB"
+    memory_limit : bytes for kernels, an integer or a string such as "4GB": blocks of them, copies of the columns that
+        they see, matrices kept; a solver has one matrix of the examples that matter besides, and X is yours
     n_jobs : threads; None or -1 for all cores
     random_state : None (the same as 0: fits are deterministic), an integer, or a RandomState or Generator of
         numpy.random, for the order of the examples in solver "coordinate"; the other solvers draw nothing
@@ -120,7 +122,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         check_number("C", self.C, 0)
         check_choice("multi_class", self.multi_class, ("ovr", "shared"))
         loss = check_loss(self.loss, "binary", also=("squared",))
-        y = validate_data(self, y=y)
+        y = check_y(self, y, numeric=False)
         check_classification_targets(y)
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), y)
@@ -131,7 +133,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         present = np.bincount(codes, weight, len(self.classes_)) > 0
         if present.sum() < 2:
             raise ValueError(
-                f"y has one class only ({self.classes_[present][0]!r}) among the examples with weight: "
+                f"y has one class only ({self.classes_[present].tolist()[0]!r}) among the examples with weight: "
                 "a classifier needs at least two classes."
             )
         check_classes_of_tasks(task, y, weight)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from ._base import MKLBase, _n_examples
+from .inputs import check_y
 from .tasks import check_task
 from .validation import check_loss, check_number, check_weight
 
@@ -70,7 +71,7 @@ class MKLRegressor(RegressorMixin, MKLBase):
         if not insensitive and self.epsilon != 0.1:
             raise ValueError(f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it at 0.1.")
         loss = check_loss(self.loss, "real", **({"epsilon": self.epsilon} if insensitive else {}))
-        y = validate_data(self, y=y, y_numeric=True).astype(np.float64)
+        y = check_y(self, y, numeric=True).astype(np.float64)
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), y)
         weight = check_weight(sample_weight, len(y))

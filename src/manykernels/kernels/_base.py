@@ -33,8 +33,8 @@ class Kernel(BaseEstimator):
         for name, value in vars(self).items():
             check_plain(name, value, self.parts)
 
-    def resolve(self, X):
-        """The kernel with what depends on the training data X filled in (gamma=None, "scale")."""
+    def resolve(self, X, weights=None):
+        """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
         return self
 
     def form(self):
@@ -98,7 +98,7 @@ class ScaledKernel(Kernel):
         if self.gamma is not None and self.gamma != "scale":
             self.resolve(None)
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         if isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool):
             if not (np.isfinite(self.gamma) and self.gamma > 0):
                 raise ValueError(f"gamma={self.gamma!r} of {type(self).__name__} must be a positive number.")
@@ -106,11 +106,32 @@ class ScaledKernel(Kernel):
         if self.gamma is None:
             gamma = 1.0 / max(X.shape[1], 1)
         elif isinstance(self.gamma, str) and self.gamma == "scale":
-            variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else np.var(X, dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance = _variance(X, weights)
+            if not np.isfinite(X.shape[1] * variance):
+                raise ValueError(
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
+                    "by StandardScaler say."
+                )
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         else:
-            raise ValueError(f'gamma={self.gamma!r} of {type(self).__name__} must be a number, None or "scale".')
+            raise ValueError(
+                f"gamma={self.gamma!r} of {type(self).__name__} must be a number, None (1 / number of columns) or "
+                '"scale"; rbf_grid(X) takes the median distance.'
+            )
         return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
+
+
+def _variance(X, weights):
+    """The variance of the entries of X (n, d), of examples of these weights."""
+    if weights is None and not hasattr(X, "multiply"):
+        return np.var(X)
+    w = np.ones(X.shape[0]) if weights is None else weights
+    w = w / (w.sum() * X.shape[1])
+    if hasattr(X, "multiply"):
+        X = X.astype(float)
+        return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
+    return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1)
 
 
 def _as_operand(other):
@@ -166,9 +187,9 @@ class _Pair(Kernel):
 
         return Sequences.encode(X, *self.encoding)
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         X = self._read(X)
-        return type(self)(self.k1.resolve(X), self.k2.resolve(X))
+        return type(self)(*(k.resolve(X) if weights is None else k.resolve(X, weights) for k in (self.k1, self.k2)))
 
     def from_base(self, B, out, sx=None, sy=None):
         first = self.k1.from_base(B, np.empty_like(out), sx, sy)

@@ -12,6 +12,8 @@ from ._views import Source, View, checked_view, is_numeric, string_view
 from ._wrap import Function, as_kernel
 from .tasks import SAME, Task, numbers, split, spread
 
+NONE = np.empty(0, int)  # the columns of kernels that see no data
+
 
 class KernelSpec(NamedTuple):
     """One kernel: its name (None: made from the kernel), the columns or view it sees, and missing="error"|"zero".
@@ -35,22 +37,27 @@ class KernelList:
     task_of, tasks, _encodings = (), None, ()
 
     @classmethod
-    def from_spec(cls, kernels, X, memory_limit=None):
-        """Reads what a user may give as `kernels`: a list of specifications, one kernel, or "auto"."""
+    def from_spec(cls, kernels, X, memory_limit=None, weights=None):
+        """Reads what a user may give as `kernels`: a list of specifications, one kernel, or "auto".
+
+        Parameters that come from the data are those of examples of these weights (n,); None for all equal.
+        """
         if isinstance(kernels, KernelList):
             return kernels
         if isinstance(kernels, str) and kernels == "auto":
             from .grids import auto_kernels
 
-            kernels = auto_kernels(split(X)[0], memory_limit)
+            kernels = auto_kernels(split(X)[0], memory_limit, weights)
+        if isinstance(kernels, dict):
+            raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
         if isinstance(kernels, Kernel | str | KernelSpec) or not hasattr(kernels, "__iter__"):
             kernels = [kernels]
         specs = [_as_spec(k) for k in kernels]
         if not specs:
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
-        return cls(specs, X)
+        return cls(specs, X, weights)
 
-    def __init__(self, specs, X):
+    def __init__(self, specs, X, weights=None):
         specs, self.task_of, self.tasks = spread(specs, split(X)[1])
         source = Source(split(X)[0])
         self.n_features = source.n_features
@@ -59,12 +66,13 @@ class KernelList:
         wrapped = [as_kernel(spec.kernel) for spec in specs]
         numbers, labels = {}, []
         for m, spec in enumerate(specs):
-            view, columns, label = source.resolve(spec.columns)
+            blind = wrapped[m].base == "same" and spec.columns is None and spec.missing != "zero"  # sees no data
+            view, columns, label = (next(iter(source.X)), None, "all") if blind else source.resolve(spec.columns)
             encoding = wrapped[m].encoding
-            identity = (view, None if columns is None else columns.tobytes(), encoding)
+            identity = blind or (view, None if columns is None else columns.tobytes(), encoding)
             if identity not in numbers:
                 numbers[identity] = len(self._keys)
-                self._keys.append((view, columns, source.names(view, columns)))
+                self._keys.append((view, NONE, []) if blind else (view, columns, source.names(view, columns)))
                 self._encodings.append(encoding)
             self.view_of[m] = numbers[identity]
             self.columns.append(columns)
@@ -79,7 +87,7 @@ class KernelList:
         looks = [type(kernel).resolve is not Kernel.resolve for kernel in wrapped]  # what no kernel sees is not cut
         views = self.views(X, np.unique(self.view_of[looks]))
         parts = zip(self.view_of, wrapped, looks, strict=True)
-        self.kernels = [kernel.resolve(views[v].X) if look else kernel for v, kernel, look in parts]
+        self.kernels = [_resolved(kernel, views[v], weights) if look else kernel for v, kernel, look in parts]
         self.names = _names(specs, self.kernels, labels)
 
     @property
@@ -161,7 +169,7 @@ class KernelList:
     def views(self, X, which=None):
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
         X, task = split(X)
-        source = Source(X)
+        source = Source(X, self.n_features)
         if source.n_features != self.n_features:
             raise ValueError(
                 f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "
@@ -170,14 +178,40 @@ class KernelList:
         code = numbers(self.tasks, task)
         views = [None] * len(self._keys)
         for v in range(len(views)) if which is None else which:
-            if self._encodings[v] is not None:
-                view = string_view(source.column(*self._keys[v]), self._encodings[v], self._zero[v])
-            else:
-                x = source.cut(*self._keys[v])
-                raw = self._raw[v] and not is_numeric(x)
-                view = View(x, None) if raw else checked_view(x, self._zero[v], source.finite)
+            view = self._view(v, source)
             views[v] = view if code is None else view._replace(task=code)
         return views
+
+    def _view(self, v, source):
+        """View number v; its X is None where it has strings or objects and no example has them."""
+        key, zero, encoding = self._keys[v], self._zero[v], self._encodings[v]
+        if key[1] is not None and not len(key[1]):
+            return View(np.zeros((source.n, 1)), None)  # for kernels that see no data
+        if key[0] in source.X and source.X[key[0]] is None:
+            if not zero:
+                raise ValueError(
+                    f"X[{key[0]!r}] is None, but kernels need it: give it, or fit them with missing, "
+                    f'(name, kernel, {key[0]!r}, "zero"), to predict without.'
+                )
+            width = source.n_features[key[0]] if key[1] is None else len(key[1])
+            plain = encoding is None and not self._raw[v]
+            return View(np.zeros((source.n, width)) if plain else None, np.zeros(source.n, bool))
+        if encoding is not None:
+            return string_view(source.column(*key), encoding, zero)
+        x = source.cut(*key)
+        if self._raw[v] and not is_numeric(x):
+            return View(x, None)
+        return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+
+
+def _resolved(kernel, view, weights):
+    """The kernel with what depends on the examples filled in, from those that have the view, by weight."""
+    X = view.X
+    if X is None:
+        raise ValueError(f"X has no example at all in the view of {kernel!r}: leave the kernel out.")
+    if view.present is not None and view.present.any() and not kernel.strings:
+        X, weights = X[view.present], None if weights is None else weights[view.present]
+    return kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
 
 
 def check_encoding(encoding):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ._frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
 from ._wrap import len_
 
 
@@ -20,25 +21,35 @@ class View(NamedTuple):
 
 
 class Source:
-    """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries."""
+    """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
 
-    def __init__(self, X):
+    A view may be None, for examples that all lack it, where `known` says how many features it has otherwise.
+    """
+
+    def __init__(self, X, known=None):
         if isinstance(X, dict):
             if not X:
                 raise ValueError("X={} has no view; give {name: array}.")
             self.given = X
-            self.X = {name: _as_columns(x) for name, x in X.items()}
-            sizes = {name: len_(x) for name, x in self.X.items()}
-            if len(set(sizes.values())) > 1:
-                raise ValueError(f"The views of X have different numbers of examples: {sizes}.")
-            self.n_features = {name: _width(x) for name, x in self.X.items()}
+            self.X = {name: None if x is None else _as_columns(x) for name, x in X.items()}
+            sizes = {name: len_(x) for name, x in self.X.items() if x is not None}
+            if len(set(sizes.values())) != 1:
+                raise ValueError(f"The views of X have different numbers of examples, or none: {sizes}.")
+            self.n = next(iter(sizes.values()))
+            self.n_features = {name: self._features(name, known) for name in X}
             self.finite = False
         else:
             self.given = {None: X}
-            self.X = {None: _as_columns(X)}
-            self.n_features = _width(self.X[None])
-            x = self.X[None]
+            x = _as_columns(X)
+            self.X, self.n, self.n_features = {None: x}, len_(x), _width(x)
             self.finite = is_numeric(x) and bool(np.isfinite(x.data.sum() if sp.issparse(x) else np.sum(x)))
+
+    def _features(self, name, known):
+        if self.X[name] is not None:
+            return _width(self.X[name])
+        if not isinstance(known, dict) or name not in known:
+            raise ValueError(f"X[{name!r}] is None: give an array, or leave the view out.")
+        return known[name]
 
     def resolve(self, columns):
         """(view name, column indices or None for all, label) of a `columns` specification."""
@@ -63,23 +74,40 @@ class Source:
     def names(self, view, indices):
         """The columns' names where X has names, to select new data by."""
         frame = self.X[view]
-        return None if indices is None or not hasattr(frame, "columns") else [frame.columns[i] for i in indices]
+        return None if indices is None or not is_frame(frame) else [frame.columns[i] for i in indices]
+
+    def labels(self, view, columns=None, names=None):
+        """What to call the columns of a view in messages: names, or positions."""
+        if names is None and is_frame(self.X[view]):
+            names = list(self.X[view].columns)
+            names = names if columns is None else [names[i] for i in columns]
+        if names is None:
+            names = range(self.n_features if view is None else self.n_features[view]) if columns is None else columns
+        return list(names) if view is None else [f"{view}: {name}" for name in names]
 
     def cut(self, view, columns=None, names=None):
-        """The columns of a view, by name where they were named and X has names."""
+        """The columns of a view, by name where they were named and X has names; None where there is no view."""
         if view not in self.X:
             raise ValueError(f"X lacks the view {view!r}; it has {list(self.X)}.")
         x = self.X[view]
-        if hasattr(x, "columns"):
+        if x is None:
+            return None
+        if is_frame(x):
             if names is not None:
-                lost = [name for name in names if name not in x.columns]
+                here = set(x.columns)
+                lost = [name for name in names if name not in here]
                 if lost:
-                    raise ValueError(f"X lacks the columns {lost}.")
+                    raise ValueError(f"X lacks columns: {unknown_names(lost, list(x.columns))}")
                 x, columns = x[names], None
-            x = x.to_numpy()
-        elif isinstance(self.given[view], list | tuple) and x.dtype == object and isinstance(x[0], str | bytes):
+            return values(x if columns is None else pick(x, columns))
+        if isinstance(self.given[view], list | tuple) and x.dtype == object and isinstance(x[0], str | bytes):
             x = np.array(x.tolist())
         return x if columns is None else x[:, columns]
+
+    def numbers(self, view, columns=None):
+        """The columns of a view as numbers, missing ones NaN."""
+        x = self.cut(view, columns)
+        return x if is_numeric(x) else to_numbers(x, lambda: self.labels(view, columns))
 
     def column(self, view, columns=None, names=None):
         """What string kernels see of a view: as it was given, or one column of it."""
@@ -94,7 +122,8 @@ def _as_columns(X):
         return X.tocsr()
     if hasattr(X, "alphabet"):
         return X
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    if is_frame(X):
+        check_names(X)
         return X
     if hasattr(X, "shape"):
         return X if isinstance(X, np.ndarray) else np.asarray(X)
@@ -109,7 +138,14 @@ def _as_columns(X):
 
 
 def _width(X):
-    return X.shape[1] if X.ndim == 2 else 1
+    return X.shape[1] if len(X.shape) == 2 else 1
+
+
+def n_examples(X):
+    """The number of examples of an array, a list, a frame or a dict of views."""
+    if isinstance(X, dict) and not hasattr(X, "shape"):  # scipy's DOK matrices are dicts
+        X = next((x for x in X.values() if x is not None), ())
+    return len_(X)
 
 
 def is_numeric(x):
@@ -118,7 +154,7 @@ def is_numeric(x):
 
 def _column_indices(columns, X):
     """Positions of `columns`, which may be names, positions, a slice of either or a mask."""
-    names = list(X.columns) if hasattr(X, "columns") else None
+    names = list(X.columns) if is_frame(X) else None
     d = _width(X)
     if isinstance(columns, slice):
         if isinstance(columns.start, str) or isinstance(columns.stop, str):
@@ -130,9 +166,9 @@ def _column_indices(columns, X):
     if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
         if names is None:
             raise ValueError(f"columns={columns!r} are names, but X has none; give positions or a DataFrame.")
-        unknown = [k for k in keys if k not in names]
+        unknown = sorted(set(keys.tolist()) - set(names))
         if unknown:
-            raise ValueError(f"columns={unknown!r} are not among the columns of X: {names}.")
+            raise ValueError(unknown_names(unknown, names))
         return np.array([names.index(k) for k in keys], int)
     if keys.dtype.kind == "b":
         if keys.size != d:
@@ -166,20 +202,22 @@ def string_view(x, encoding, zero):
             present = np.array([isinstance(item, str | bytes) and len(item) > 0 for item in items])
             if not present.all():
                 if not present.any():
-                    raise ValueError("X has no string at all in the view of a string kernel.")
+                    return View(None, present)
                 items = items.copy()
                 items[~present] = items[present][0]  # any string will do: its rows are put to 0
                 return View(Sequences.encode(items, *encoding), present)
     return View(Sequences.encode(x, *encoding), None)
 
 
-def checked_view(x, zero, finite):
-    """The view with missing rows put to 0, or a ValueError."""
+def checked_view(x, zero, finite, labels):
+    """The view with missing rows put to 0, or a ValueError; `labels()` are names of the columns for it."""
+    if len(x.shape) > 2:
+        raise ValueError(
+            f"X of shape {x.shape} must have two dimensions: give X.reshape(len(X), -1), a row of numbers per example; "
+            'kernel matrices (n, n, M) are for kernels="precomputed".'
+        )
     if not is_numeric(x):
-        try:
-            x = x.astype(float)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X is not numeric in the columns of a kernel: {error}") from error
+        x = to_numbers(x, labels)
     if x.ndim != 2:
         raise ValueError(f"X of shape {x.shape} must have two dimensions; reshape one column with X.reshape(-1, 1).")
     if x.shape[0] == 0 or x.shape[1] == 0:
@@ -190,14 +228,22 @@ def checked_view(x, zero, finite):
     bad = ~np.isfinite(data)
     if not bad.any():
         return View(x, None)
-    if np.isinf(data).any():
-        raise ValueError("X contains infinity; replace it or leave those columns out.")
+    infinite = np.isinf(data)
+    if infinite.any():
+        raise ValueError(f"X contains infinity{_where(x, infinite, labels)}; replace it or leave those columns out.")
     if not zero:
         raise ValueError(
-            "X contains NaN in the columns of a kernel; fill it in, or give the kernel as "
+            f"X contains NaN{_where(x, bad, labels)}, which a kernel sees; fill it in, or give the kernel as "
             '(name, kernel, columns, "zero") for examples that lack this source.'
         )
     if sp.issparse(x):
         raise ValueError('missing="zero" needs dense data, X is sparse and contains NaN; pass X.toarray().')
     present = ~bad.any(axis=1)
     return View(np.where(present[:, None], x, 0.0), present)
+
+
+def _where(x, bad, labels):
+    """In which columns the entries `bad` lie, in words."""
+    columns = np.unique(x.indices[bad]) if sp.issparse(x) else np.flatnonzero(bad.any(axis=0))
+    names = labels()
+    return f" in {called([names[j] for j in columns])}"

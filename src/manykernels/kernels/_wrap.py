@@ -102,6 +102,8 @@ def as_kernel(kernel):
         return Fitted(kernel)
     if callable(kernel) and not isinstance(kernel, type):
         return Function(kernel)
+    if isinstance(kernel, type):
+        raise ValueError(f"{kernel.__name__} is a class, not a kernel: give {kernel.__name__}().")
     raise ValueError(
         f"{kernel!r} is not a kernel: give a Kernel such as RBF(gamma=0.1), a function f(X, Y), a kernel of "
         "sklearn.gaussian_process or an object with fit_transform and transform."

@@ -1,6 +1,7 @@
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from ._base import Kernel
 
@@ -10,13 +11,13 @@ class Features(Kernel):
 
     Any scikit-learn transformer with numbers in and out: random features such as RBFSampler, Nystroem or
     PolynomialCountSketch, weightings such as TfidfTransformer, a pipeline of them. Give it a random_state that is a
-    number, so that a fit repeats.
+    number, so that a fit repeats. It is given sample weights where its `fit` takes them.
     """
 
     def __init__(self, transformer):
         self.transformer = transformer
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         if hasattr(self, "fitted_"):
             return self
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
@@ -25,7 +26,8 @@ class Features(Kernel):
                 "RBFSampler(gamma=0.1, random_state=0)."
             )
         kernel = Features(self.transformer)
-        kernel.fitted_ = clone(self.transformer).fit(X)
+        weighed = weights is not None and has_fit_parameter(self.transformer, "sample_weight")
+        kernel.fitted_ = clone(self.transformer).fit(X, **({"sample_weight": weights} if weighed else {}))
         return kernel
 
     def features(self, X):

@@ -3,20 +3,26 @@
 import numpy as np
 import scipy.sparse as sp
 
+from ._frames import is_frame
 from ._list import KernelSpec
 from ._views import Source, is_numeric
 from .linear import Linear
 from .polynomial import Polynomial
 from .rbf import RBF
 
+_DISTINCT = 20_000  # examples up to which equal ones are found
 
-def rbf_grid(X=None, *, gammas=None, widths=None, columns=None, n=10, ratio=2.0):
-    """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` in steps of `ratio` around 1/median‖x−y‖²."""
+
+def rbf_grid(X=None, *, gammas=None, widths=None, columns=None, n=10, ratio=2.0, weights=None):
+    """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` in steps of `ratio` around 1/median‖x−y‖².
+
+    The median is that of examples of these `weights` (n_examples,); None for all equal.
+    """
     if gammas is None:
         if widths is not None:
             gammas = 1.0 / (2.0 * np.asarray(widths, float) ** 2)
         elif X is not None:
-            gammas = ratio ** (np.arange(n) - (n - 1) / 2) / median_distance(X, columns)
+            gammas = ratio ** (np.arange(n) - (n - 1) / 2) / median_distance(X, columns, weights)
         else:
             raise ValueError("rbf_grid needs gammas, widths, or X to choose them from.")
     return [KernelSpec(None, RBF(float(gamma)), columns) for gamma in np.atleast_1d(gammas)]
@@ -39,24 +45,60 @@ def feature_bank(X, widths=None, degrees=(1, 2, 3)):
     return [KernelSpec(None, kernel) for kernel in kernels] + per_column(kernels, np.shape(X)[1])
 
 
-def median_distance(X, columns=None, sample=500):
-    """The median of ‖x−y‖² over distinct examples among at most `sample` evenly spaced ones; 1 where that is 0."""
+def median_distance(X, columns=None, weights=None, sample=500):
+    """The median of ‖x−y‖² over pairs of different examples, 1 where there are none.
+
+    Equal examples are one of their summed weight, a pair counts the product of its weights, and of more than `sample`
+    examples those stand for all that part their weight evenly.
+    """
     source = Source(X)
     view, indices, _ = source.resolve(columns)
-    x = source.cut(view, indices)
-    x = x[np.unique(np.linspace(0, x.shape[0] - 1, min(sample, x.shape[0])).astype(int))]
-    x = np.asarray(x.toarray() if sp.issparse(x) else x, float)
-    x = x[np.isfinite(x).all(axis=1)]
+    x = source.numbers(view, indices)
+    w = np.ones(x.shape[0]) if weights is None else np.asarray(weights, float)
+    if x.shape[0] > _DISTINCT or (sp.issparse(x) and x.shape[0] > sample):
+        x, w = _spread(x, w, sample)
+    x = np.asarray(x.toarray() if sp.issparse(x) else x, float) + 0.0  # −0 is 0
+    keep = np.isfinite(x).all(axis=1) & (w > 0)
+    x, w = x[keep], w[keep]
     if len(x) < 2:
         return 1.0
-    d = (Linear().diag(x)[:, None] + Linear().diag(x) - 2 * x @ x.T)[np.triu_indices(len(x), 1)]
-    d = d[d > 1e-12 * np.abs(d).max(initial=0)]
-    return float(np.median(d)) if d.size else 1.0
+    rows = np.ascontiguousarray(x).view(f"V{8 * x.shape[1]}").ravel()
+    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+    x, w = _spread(x[first], np.bincount(which, w), sample)
+    i, j = np.triu_indices(len(x), 1)
+    size = np.abs(x).max() or 1.0
+    x = x / size  # squares of the largest numbers would overflow
+    d, w = (Linear().diag(x)[:, None] + Linear().diag(x) - 2 * x @ x.T)[i, j], w[i] * w[j]
+    with np.errstate(over="ignore"):
+        d = d * size * size
+    apart = (d > 1e-12 * np.abs(d).max(initial=0)) & np.isfinite(d)
+    return _median(d[apart], w[apart]) if apart.any() else 1.0
 
 
-def auto_kernels(X, memory_limit=None):
+def _spread(x, w, sample):
+    """At most `sample` of the examples, in even steps of their weight, and their weights."""
+    if x.shape[0] <= sample:
+        return x, w
+    total = np.cumsum(w)
+    rows, count = np.unique(
+        np.searchsorted(total, (np.arange(sample) + 0.5) / sample * total[-1], side="right"), return_counts=True
+    )
+    return x[rows], count.astype(float)
+
+
+def _median(values, w):
+    """The middle of values of these weights, the mean of two where it lies between them."""
+    order = np.argsort(values, kind="stable")
+    values, total = values[order], np.cumsum(w[order])
+    half = total[-1] / 2
+    low, high = (np.searchsorted(total, half * (1 + e), side="left") for e in (-1e-12, 1e-12))
+    return float((values[low] + values[min(high, len(values) - 1)]) / 2)
+
+
+def auto_kernels(X, memory_limit=None, weights=None):
     """RBF widths around the median distance, linear and polynomial kernels, on every view and on each column.
 
+    The distance is the median for examples of these `weights` (n,); None for all equal.
     Columns join while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32
     entries where that is less); evenly spaced ones where not all fit.
     """
@@ -68,9 +110,9 @@ def auto_kernels(X, memory_limit=None):
         most = min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
     specs = []
     for view in views:
-        if not hasattr(source.X[view], "columns") and not is_numeric(source.X[view]):
+        if not is_frame(source.X[view]) and not is_numeric(source.X[view]):
             raise ValueError(f'kernels="auto" needs numeric columns; list the kernels for {view or "X"}.')
-        specs += rbf_grid(X, columns=view, n=7, ratio=4.0)
+        specs += rbf_grid(X, columns=view, n=7, ratio=4.0, weights=weights)
         specs += [KernelSpec(None, kernel, view) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
     for view in views:
         d = source.X[view].shape[1]
@@ -79,5 +121,5 @@ def auto_kernels(X, memory_limit=None):
             continue
         for column in np.unique(np.linspace(0, d - 1, min(d, fit)).astype(int)):
             where = [int(column)] if view is None else (view, [int(column)])
-            specs += rbf_grid(X, columns=where, n=3, ratio=8.0) + [KernelSpec(None, Linear(), where)]
+            specs += rbf_grid(X, columns=where, n=3, ratio=8.0, weights=weights) + [KernelSpec(None, Linear(), where)]
     return specs

@@ -25,10 +25,10 @@ class Polynomial(ScaledKernel):
     def psd(self):
         return self.coef0 >= 0 and self.degree == int(self.degree)
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         if not self.degree > 0:
             raise ValueError(f"degree={self.degree!r} of Polynomial must be positive.")
-        return super().resolve(X)
+        return super().resolve(X, weights)
 
     def form(self):
         if self.degree != int(self.degree) or self.degree > 16:

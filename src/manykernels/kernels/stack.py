@@ -1,20 +1,25 @@
 """A stack of precomputed kernel matrices that scikit-learn's cross-validation can slice without a bad layout."""
 
 import numpy as np
+from scipy.sparse import issparse
 
 
 class KernelStack:
     """M kernel matrices between n examples and n_train training examples.
 
-    Stored as (M, n, n_train), reported as `shape == (n, n_train, M)`, and sliced by examples: `stack[rows]`,
-    `stack[np.ix_(rows, cols)]`. `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to predict
-    with `normalize="spherical"`.
+    Stored as (M, n, n_train), reported as `shape == (n, n_train, M)`, and sliced by examples, always to another stack:
+    `stack[rows]` is (rows, n_train, M), for predict; `stack[np.ix_(rows, cols)]`, `stack[:, cols]` and
+    `stack[..., kernels]` cut the other axes. `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to
+    predict with `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
     """
 
     ndim = 3
 
     def __init__(self, matrices, names=None, test_diagonals=None):
         if not isinstance(matrices, np.ndarray):
+            sparse = [k for k, K in enumerate(matrices) if issparse(K)]
+            if sparse:
+                raise ValueError(f"matrices[{sparse[0]}] is sparse: give kernel matrices as arrays, K.toarray()")
             matrices = [np.asarray(K) for K in matrices]
             if not matrices or len({K.shape for K in matrices}) > 1 or matrices[0].ndim != 2:
                 shapes = sorted({K.shape for K in matrices})
@@ -28,11 +33,29 @@ class KernelStack:
         self.names = None if names is None else list(names)
         if self.names is not None and (len(self.names) != len(matrices) or len(set(self.names)) < len(self.names)):
             raise ValueError(f"names must be {len(matrices)} different names, one a kernel; got {self.names}")
-        self.test_diagonals = None if test_diagonals is None else np.asarray(test_diagonals, float)
-        if self.test_diagonals is not None and self.test_diagonals.shape != matrices.shape[:2]:
-            raise ValueError(
-                f"test_diagonals has shape {self.test_diagonals.shape}; it must be (M, n) = {matrices.shape[:2]}"
-            )
+        self._given = None if test_diagonals is None else np.asarray(test_diagonals, float)
+        if self._given is not None and self._given.shape != matrices.shape[:2]:
+            raise ValueError(f"test_diagonals has shape {self._given.shape}; it must be (M, n) = {matrices.shape[:2]}")
+
+    @property
+    def test_diagonals(self):
+        """k_m(x, x) of the n examples, (M, n): as given, or the diagonal of a stack that is symmetric, else None."""
+        if self._given is None and self._symmetric():
+            self._given = np.einsum("mii->mi", self.matrices).astype(float)
+        return self._given
+
+    def _symmetric(self, size=64):
+        """Whether rows and columns are the same examples, as some evenly spaced ones show."""
+        M, n, n_train = self.matrices.shape
+        if n != n_train or self.matrices.size == 0:
+            return False
+        pick = np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
+        tolerance = 3e-4 if self.dtype == np.float32 else 1e-6
+        for K in self.matrices:
+            rows = K[pick]
+            if not np.abs(rows - K[:, pick].T).max() <= tolerance * np.abs(rows).max():
+                return False
+        return True
 
     @property
     def shape(self):
@@ -47,14 +70,21 @@ class KernelStack:
         return self.matrices.shape[1]
 
     def __getitem__(self, index):
-        rows, cols = index if isinstance(index, tuple) else (index, None)
-        rows = np.asarray(rows) if not isinstance(rows, slice) else np.arange(len(self))[rows]
-        if rows.dtype == bool:
-            rows = np.flatnonzero(rows)
-        rows = np.atleast_1d(rows).ravel()
-        cut = self.matrices[:, rows] if cols is None else self.matrices[:, rows[:, None], _columns(cols, self)]
-        diagonals = None if self.test_diagonals is None else self.test_diagonals[:, rows]
-        return KernelStack(cut, self.names, diagonals)
+        rows, cols, kernels = _axes(index)
+        M, n, n_train = self.matrices.shape
+        rows, cols, kernels = _positions(rows, n), _positions(cols, n_train), _positions(kernels, M)
+        cut = self.matrices if kernels is None else self.matrices[kernels]
+        if rows is not None:
+            cut = cut[:, rows] if cols is None else cut[:, rows[:, None], cols]
+        elif cols is not None:
+            cut = cut[:, :, cols]
+        diagonals, names = self.test_diagonals, self.names
+        if kernels is not None:
+            diagonals = None if diagonals is None else diagonals[kernels]
+            names = None if names is None else [names[m] for m in kernels]
+        if rows is not None and diagonals is not None:
+            diagonals = diagonals[:, rows]
+        return KernelStack(cut, names, diagonals)
 
     def __array__(self, dtype=None, copy=None):
         return np.moveaxis(self.matrices, 0, 2).astype(dtype or self.dtype, copy=bool(copy))
@@ -63,8 +93,31 @@ class KernelStack:
         return f"KernelStack(shape={self.shape}, dtype={self.dtype})"
 
 
-def _columns(cols, stack):
-    if isinstance(cols, slice):
-        return np.arange(stack.shape[1])[cols]
-    cols = np.asarray(cols)
-    return np.flatnonzero(cols) if cols.dtype == bool else np.atleast_1d(cols).ravel()
+def _axes(index):
+    """(rows, columns, kernels) of what stands in the brackets, None for an axis that is not cut."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
+        raise IndexError(f"{index!r} is no index of a KernelStack: give rows, columns and kernels at most.")
+    if dots:
+        parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
+    return parts + [None] * (3 - len(parts))
+
+
+def _positions(key, size):
+    """The positions (k,) that a number, a slice, a mask or a list stands for; None for all."""
+    if key is None or isinstance(key, slice) and key == slice(None):
+        return None
+    if isinstance(key, slice):
+        return np.arange(size)[key]
+    key = np.atleast_1d(np.asarray(key)).ravel()  # np.ix_ gives (k, 1) and (1, k)
+    if key.dtype == bool:
+        if len(key) != size:
+            raise IndexError(f"a mask of {len(key)} entries does not fit an axis of {size}.")
+        return np.flatnonzero(key)
+    if key.dtype.kind not in "iu" and key.size:
+        raise IndexError(f"{key.tolist()[:5]} are no positions: give integers, a slice or a mask.")
+    outside = key[(key < -size) | (key >= size)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} is out of bounds for an axis of {size}.")
+    return key.astype(int)

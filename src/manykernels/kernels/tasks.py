@@ -82,7 +82,11 @@ def multi_task_stack(stack, task, train_task=None, one_parameter=False):
     for name, matrix in zip(names, K.matrices, strict=True):
         parts += [matrix, *(matrix * mask for mask in masks)]
         called += [name + kind.suffix for kind in (Task("shared"), *kinds)]
-    return KernelStack(parts, called)
+    if K.test_diagonals is None:
+        return KernelStack(parts, called)
+    own = [task == t for t in tasks]
+    own = [len(tasks) * np.any(own, axis=0)] if one_parameter else own
+    return KernelStack(parts, called, [diagonal * mask for diagonal in K.test_diagonals for mask in (1.0, *own)])
 
 
 def split(X):

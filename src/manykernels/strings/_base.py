@@ -48,7 +48,7 @@ class StringKernel(Kernel):
         check_encoding(self.encoding)
         self.check(None)
 
-    def resolve(self, X):
+    def resolve(self, X, weights=None):
         self.encode(X)
         return self
 

@@ -1,0 +1,107 @@
+"""Checks of X as users give it: stacks of kernels, dicts of views, tables; every error says what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ..kernels._frames import not_numeric
+from ..kernels._wrap import len_
+
+
+def check_stack(X, square):
+    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise."""
+    X = X if hasattr(X, "matrices") else np.asarray(X)
+    if X.dtype.kind not in "biufO":
+        raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
+    if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
+        return X
+    cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
+    if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
+        cure = "the kernels lie along the first axis; give KernelStack(X)."
+    elif len(X.shape) == 3 and X.shape[0] < X.shape[1]:
+        cure = (
+            "rows alone, as train_test_split cuts them, are for predict; split the indices, train, test = "
+            f"train_test_split(np.arange({X.shape[1]})), and give X[np.ix_(train, train)] to fit and "
+            "X[np.ix_(test, train)] to predict."
+        )
+    raise ValueError(
+        f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
+    )
+
+
+def check_views(X, known, fit):
+    """A ValueError where X is not a dict of views of one length, with the names `known` from fit; None for none."""
+    if not isinstance(X, dict):
+        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give a dict with {known}.")
+    if known is None and not fit:
+        raise ValueError(f"X is a dict of views ({list(X)}), but the model was fitted on one table: give X as there.")
+    lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
+    if strange or lost:
+        cure = [f"leave out {strange}"] if strange else []
+        cure += [f'give {lost} (None where its kernels have missing="zero")'] if lost else []
+        raise ValueError(f"X has the views {list(X)}, but the model was fitted on {known}: {' and '.join(cure)}.")
+    empty = [name for name, x in X.items() if x is None]
+    if empty and fit:
+        raise ValueError(
+            f"X[{empty[0]!r}] is None: fit needs examples of every view; leave it out, or put NaN in the rows of "
+            'examples that lack it and give its kernels as (name, kernel, view, "zero").'
+        )
+    if len(empty) == len(X):
+        raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
+    for name, x in X.items():
+        if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
+            raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
+    sizes = {name: len_(x) for name, x in X.items() if x is not None}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"The views of X have different numbers of examples: {sizes}; give each a row per example.")
+
+
+def check_table(model, X, reset, options):
+    """X as a float array or CSR matrix by scikit-learn's `validate_data`, with the columns named that are not."""
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
+    if X is None or isinstance(X, str):
+        raise ValueError(f"X is {X!r}: give a table with a row per example, an array, a DataFrame or a sparse matrix.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            "X is a masked array, and its mask would be lost: fill it in, or give X.astype(float).filled(np.nan) to "
+            'kernels with missing="zero".'
+        )
+    try:
+        return validate_data(model, X, reset=reset, **options)
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise ValueError(
+                "X has rows of different lengths: make them equal, or give a kernel of your own for such examples."
+            ) from error
+        table = None
+        if "dim" in str(error) or "convert" in str(error):
+            table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+        if table is not None and table.ndim > 2:
+            raise ValueError(
+                f"X has shape {table.shape}, but kernels take a row of numbers an example: give X.reshape(len(X), -1), "
+                'or kernels="precomputed" where X holds M kernel matrices, (n, n, M).'
+            ) from error
+        sentence = None if table is None or table.ndim != 2 else not_numeric(table, lambda: range(table.shape[1]))
+        if sentence:
+            raise ValueError(sentence) from error
+        raise
+
+
+def check_y(model, y, numeric):
+    """y (n,) by scikit-learn's `validate_data`, or a ValueError that says what to do with several targets or none."""
+    labels = np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        cure = "MultiOutputRegressor." if numeric else "MultiOutputClassifier; one-hot columns are y.argmax(axis=1)."
+        raise ValueError(
+            f"y has shape {labels.shape}, but the model has one target an example: wrap it in scikit-learn's {cure}"
+        )
+    missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
+    if missing:
+        raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y.")
+    return validate_data(model, y=y, y_numeric=numeric)
+
+
+def _is_missing(value):
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType")

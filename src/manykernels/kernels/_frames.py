@@ -1,0 +1,90 @@
+"""Tables with named columns, of pandas, polars and their like, by what they have in common; numbers out of them."""
+
+from difflib import get_close_matches
+
+import numpy as np
+
+_MISSING = ("NAType", "NaTType", "NoneType")  # pandas' own need not be imported to be known
+
+
+def is_frame(X):
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns") and hasattr(X, "to_numpy")
+
+
+def check_names(frame):
+    """The names of the columns, a list; a ValueError where two are the same."""
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has {names.count(twice)} columns called {twice!r}: rename them, or give X.to_numpy().")
+    return names
+
+
+def pick(frame, columns):
+    """The frame of some columns, by position."""
+    return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, [int(c) for c in columns]]
+
+
+def values(frame):
+    """The entries of a frame (n, d): numbers, missing ones NaN, where all columns are numbers, else objects."""
+    x = frame.to_numpy()
+    if x.dtype == object and hasattr(frame, "dtypes") and all(getattr(t, "kind", "O") in "biuf" for t in frame.dtypes):
+        x = frame.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable numbers
+    return x
+
+
+def unknown_names(lost, names):
+    """A sentence on names that are not among the columns: what there is, or what is near."""
+    some = _few(lost)
+    if len(names) <= 10:
+        return f"{some} not among the columns of X: {names}."
+    near = dict.fromkeys(n for k in lost[:5] for n in get_close_matches(str(k), [str(n) for n in names], 3, 0.5))
+    return f"{some} not among the {len(names)} columns of X" + (f"; the nearest are {list(near)[:5]}." if near else ".")
+
+
+def _few(names):
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"columns={[str(n) if isinstance(n, np.str_) else n for n in names[:5]]}{more} are"
+
+
+def called(labels):
+    """columns 'a', 'b' and 3 more: some columns in words."""
+    some = ", ".join(str(label) if isinstance(label, np.integer) else repr(label) for label in labels[:5])
+    return f"column{'s'[: len(labels) > 1]} {some}" + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
+
+
+def to_numbers(x, labels):
+    """Entries (n, d) as floats, missing ones NaN, or a ValueError that names the columns, one of `labels()` each."""
+    if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":
+        what, where = "times", range(x.shape[1])
+        if x.dtype.kind == "c":
+            what, where = "complex numbers", np.flatnonzero(np.asarray(x.imag.any(axis=0))) if x.imag.any() else where
+        raise ValueError(f"X holds {what} in {called([labels()[j] for j in where])}: turn them into real numbers.")
+    try:
+        return x.astype(float)
+    except (TypeError, ValueError) as error:
+        if x.dtype == object:
+            missing = np.frompyfunc(lambda v: type(v).__name__ in _MISSING, 1, 1)(x).astype(bool)
+            if missing.any():
+                return to_numbers(np.where(missing, np.nan, x), labels)
+        raise ValueError(not_numeric(x, labels) or f"X is not numeric: {error}") from error
+
+
+def not_numeric(x, labels):
+    """A sentence that names the columns with entries that are no numbers; None where there are none."""
+    found = {}
+    for j, column in enumerate(x.T if x.ndim == 2 else [x]):
+        for value in column:
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                found[j] = value
+                break
+    if not found:
+        return None
+    names, example = labels(), next(iter(found.values()))
+    example = str(example) if isinstance(example, np.str_) else example
+    return (
+        f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
+        "numbers sees: encode categories first, by OneHotEncoder say, or list the columns of each kernel."
+    )

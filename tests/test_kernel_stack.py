@@ -1,0 +1,130 @@
+"""A KernelStack is sliced as scikit-learn slices, and its slices know what prediction needs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    learning_curve,
+    train_test_split,
+)
+from sklearn.utils import _safe_indexing, resample
+
+from manykernels import KernelStack, MKLClassifier
+from manykernels.kernels import RBF, Polynomial, multi_task_stack
+
+X, y = make_classification(60, 4, random_state=0)
+X = X * np.linspace(0.2, 3, 60)[:, None]  # diagonals that differ
+STACK = KernelStack([RBF(gamma=0.1)(X), Polynomial(2)(X), Polynomial(3)(X)], names=["r", "p", "q"])
+ARRAY = np.asarray(STACK)
+ROWS, COLS = np.array([3, 50, 7, 7]), np.array([0, 9])
+
+
+def test_the_axes_are_cut_as_those_of_an_array():
+    mask = np.arange(60) % 7 == 0
+    for rows in (ROWS, ROWS.tolist(), tuple(ROWS), slice(2, 30, 3), mask, mask.tolist(), -ROWS, [], slice(None)):
+        key = list(rows) if isinstance(rows, tuple) else rows
+        expected = ARRAY[np.asarray(key, int) if isinstance(key, list) and not key else key]
+        for cut in (STACK[key], STACK[key, ...], _safe_indexing(STACK, rows)):
+            assert isinstance(cut, KernelStack) and cut.names == STACK.names and len(cut) == len(expected)
+            np.testing.assert_array_equal(np.asarray(cut), expected)
+    np.testing.assert_array_equal(STACK[np.ix_(ROWS, COLS)], ARRAY[np.ix_(ROWS, COLS)])
+    np.testing.assert_array_equal(STACK[ROWS, COLS], ARRAY[np.ix_(ROWS, COLS)])
+    np.testing.assert_array_equal(STACK[:, COLS], ARRAY[:, COLS])
+    np.testing.assert_array_equal(STACK[..., [2, 0]], ARRAY[..., [2, 0]])
+    assert STACK[..., [2, 0]].names == ["q", "r"] and STACK[5].shape == (1, 60, 3) and len(list(STACK)) == 60
+    assert resample(STACK, y, n_samples=9)[0].shape == (9, 60, 3)
+
+
+@pytest.mark.parametrize("index", [60, [-61], [0.5], ["a"], np.ones(59, bool), (0, 0, 0, 0), (..., 0, ...), (0, 0, 3)])
+def test_what_is_no_index_is_an_index_error(index):
+    with pytest.raises(IndexError):
+        STACK[index]
+
+
+def test_matrices_that_are_sparse_are_refused_with_the_cure():
+    from scipy.sparse import csr_array
+
+    with pytest.raises(ValueError, match=r"matrices\[1\] is sparse.*toarray"):
+        KernelStack([np.eye(3), csr_array(np.eye(3))])
+
+
+@pytest.mark.parametrize("stack", [STACK, ARRAY], ids=["stack", "array"])
+def test_rows_alone_are_for_predict_and_fit_says_how_to_cut_both(stack):
+    rows, others, labels, _ = train_test_split(stack, y, random_state=0)
+    assert rows.shape == (45, 60, 3) and others.shape == (15, 60, 3)
+    with pytest.raises(ValueError, match=r"\(45, 60, 3\).*np.arange\(60\).*np.ix_\(test, train\)"):
+        MKLClassifier("precomputed").fit(rows, labels)
+    model = MKLClassifier("precomputed").fit(stack, y)
+    np.testing.assert_allclose(model.decision_function(stack)[ROWS], model.decision_function(stack[ROWS]), atol=1e-9)
+    train, test = train_test_split(np.arange(60), random_state=0)
+    model.fit(stack[np.ix_(train, train)], y[train])
+    assert model.predict(stack[np.ix_(test, train)]).shape == (15,)
+
+
+def by_hand(train, test, normalize):
+    """The decision on the examples `test` of a model on kernels that were made for these `train` alone."""
+    model = MKLClassifier("precomputed", normalize=normalize, tol=1e-8)
+    matrices = np.moveaxis(ARRAY, 2, 0)
+    if normalize == "spherical":
+        roots = np.sqrt(np.einsum("mii->mi", matrices))
+        matrices, model = matrices / roots[:, :, None] / roots[:, None], model.set_params(normalize=None)
+    stack = np.moveaxis(matrices, 0, 2)
+    return model.fit(stack[np.ix_(train, train)], y[train]).decision_function(stack[np.ix_(test, train)])
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_cross_validation_of_a_square_stack_is_what_one_would_do_by_hand(normalize):
+    model, folds = MKLClassifier("precomputed", normalize=normalize, tol=1e-8), StratifiedKFold(3)
+    decisions, hits = np.empty(60), []
+    for train, test in folds.split(X, y):
+        decisions[test] = by_hand(train, test, normalize)
+        hits.append(np.mean((decisions[test] > 0) == y[test]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(cross_val_score(model, STACK, y, cv=folds, error_score="raise"), hits)
+        found = cross_val_predict(model, STACK, y, cv=folds, method="decision_function")
+        search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=folds, error_score="raise", return_train_score=True)
+        search.fit(STACK, y)
+        sizes, _, scores = learning_curve(model, STACK, y, cv=folds, train_sizes=[0.5, 1.0], error_score="raise")
+    np.testing.assert_allclose(found, decisions, atol=1e-4)
+    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(hits))
+    assert search.predict(STACK).shape == (60,) and sizes[-1] == 40
+    np.testing.assert_allclose(scores[-1], hits)
+
+
+def test_bootstrap_samples_cut_rows_and_columns():
+    boot = np.random.default_rng(0).integers(0, 60, 60)
+    copies = MKLClassifier("precomputed", tol=1e-8).fit(STACK[np.ix_(boot, boot)], y[boot])
+    weights = clone(copies).fit(STACK, y, sample_weight=np.bincount(boot, minlength=60))
+    found = copies.decision_function(STACK[:, boot])
+    np.testing.assert_allclose(found, weights.decision_function(STACK), atol=1e-4)
+
+
+def test_only_a_stack_whose_rows_are_its_columns_knows_its_diagonal():
+    own = np.einsum("iim->mi", ARRAY)
+    np.testing.assert_array_equal(STACK.test_diagonals, own)
+    np.testing.assert_array_equal(STACK[np.ix_(ROWS, COLS)].test_diagonals, own[:, ROWS])
+    np.testing.assert_array_equal(STACK[ROWS][1:, :, [0, 2]].test_diagonals, own[[0, 2]][:, ROWS[1:]])
+    across = KernelStack(np.moveaxis(ARRAY[:30, 30:], 2, 0))  # square by accident
+    assert across.test_diagonals is None and across[:5].test_diagonals is None
+    given = KernelStack(across.matrices, test_diagonals=own[:, :30])
+    np.testing.assert_array_equal(given[4:8].test_diagonals, own[:, 4:8])
+    model = MKLClassifier("precomputed", normalize="spherical").fit(STACK[30:, 30:], y[30:])
+    with pytest.raises(ValueError, match="test_diagonals"):
+        model.predict(across)
+    np.testing.assert_array_equal(model.predict(given), model.predict(STACK[:30, 30:]))
+
+
+@pytest.mark.parametrize("one_parameter", [False, True])
+def test_stacks_of_several_tasks_keep_the_diagonals(one_parameter):
+    task = np.arange(60) % 3
+    square = multi_task_stack(STACK, task, one_parameter=one_parameter)
+    part = multi_task_stack(STACK[:20], task[:20], task, one_parameter=one_parameter)
+    np.testing.assert_allclose(part.test_diagonals, np.einsum("mii->mi", square.matrices)[:, :20])

@@ -1,0 +1,234 @@
+"""What newcomers bring, tables of every kind and views that are not there, works or is told what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+from sklearn.kernel_approximation import RBFSampler
+
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load
+from manykernels.kernels import RBF, Constant, Features, Identity, KernelList, Linear, Polynomial
+from manykernels.strings import Degree, Spectrum
+
+X, y = make_classification(80, 6, n_informative=4, random_state=0)
+FRAME = pd.DataFrame(X, columns=list("uvwxyz"))
+KERNELS = [("size", RBF(gamma=0.1), ["u", "w"]), ("other", Linear(), slice("x", "z"))]
+VIEWS = {"a": X[:, :3], "b": X[:, 3:]}
+ON_VIEWS = [("one", RBF(gamma=0.1), "a"), ("two", Linear(), "b", "zero"), ("part", RBF(gamma=0.3), ("b", [1]), "zero")]
+
+
+class TestPolars:
+    @pytest.fixture
+    def frame(self):
+        return pytest.importorskip("polars").DataFrame(X, schema=list("uvwxyz"))
+
+    def test_columns_by_name_are_those_of_pandas(self, frame):
+        here, there = (MKLClassifier(KERNELS, tol=1e-8).fit(F, y) for F in (frame, FRAME))
+        assert list(here.feature_names_in_) == list("uvwxyz")
+        for one, other in ((frame, FRAME), (FRAME, frame)):
+            np.testing.assert_allclose(here.decision_function(one), there.decision_function(other), atol=1e-3)
+
+    def test_names_are_checked_at_prediction(self, frame):
+        model = MKLClassifier(KERNELS).fit(frame, y)
+        for other in (frame[list("vuwxyz")], frame.rename({"u": "q"}), frame[:, :4]):
+            with pytest.raises(ValueError, match="(?i)features? name"):
+                model.predict(other)
+
+    def test_all_the_rest_of_a_frame(self, frame):
+        import polars as pl
+
+        labels = pl.Series(["yes" if label else "no" for label in y])
+        assert MKLClassifier().fit(frame, labels).predict(frame).dtype.kind in "UO"
+        views = MKLClassifier([("k", RBF(gamma=0.1), ("f", ["u", "v"]))]).fit({"f": frame}, y)
+        assert views.predict({"f": frame}).shape == (80,)
+        weights = (np.arange(80) % 2).astype(float)
+        assert MKLClassifier(KERNELS).fit(frame, y, sample_weight=weights).score(frame, y) > 0.5
+        gaps = frame.with_columns(u=pl.when(pl.col("u") > 1).then(None).otherwise(pl.col("u")))
+        model = MKLClassifier([("k", RBF(gamma=0.1), ["u"], "zero"), ("l", Linear(), ["v"])]).fit(gaps, y)
+        assert (model.decision_parts(gaps)[X[:, 0] > 1, 0] == 0).all()
+        with pytest.raises(ValueError, match="NaN in column 'u'"):
+            MKLClassifier(KERNELS).fit(gaps, y)
+        with pytest.raises(ValueError, match="column 'v'.*'red'.*OneHotEncoder"):
+            MKLClassifier([RBF()]).fit(frame.with_columns(v=pl.lit("red")), y)
+        with pytest.raises(ValueError, match="collect"):
+            MKLClassifier(KERNELS).fit(frame.lazy(), y)
+
+
+class TestColumns:
+    def test_a_wrong_name_is_answered_by_the_nearest_and_a_count(self):
+        wide = pd.DataFrame(np.ones((5, 1622)), columns=[f"gene{k}" for k in range(1622)])
+        with pytest.raises(ValueError, match="'gen12'.*1622 columns.*'gene12'") as caught:
+            KernelList.from_spec([("k", RBF(), ["gene1", "gen12"])], wide)
+        assert len(str(caught.value)) < 200
+        with pytest.raises(ValueError, match=r"\['q'\].*'u', 'v'"):
+            KernelList.from_spec([("k", RBF(), ["q"])], FRAME)
+        fitted = KernelList.from_spec([("k", RBF(), ["gene7"])], wide)
+        with pytest.raises(ValueError, match="lacks.*'gene7'.*1622") as caught:
+            fitted.views(wide.rename(columns={"gene7": "g"}))
+        assert len(str(caught.value)) < 200
+
+    @pytest.mark.parametrize("kernels", [[RBF(gamma=0.1)], "auto"], ids=str)
+    def test_categories_and_times_are_told_with_their_columns(self, kernels):
+        colours = FRAME.assign(v=["red", "blue"] * 40, w=pd.Categorical(["s", "m"] * 40))
+        for data, match in [
+            (colours, "columns 'v', 'w' .*'red'.*OneHotEncoder"),
+            (colours.to_numpy(), "columns 1, 2 .*'red'"),
+            (colours.to_numpy().astype(str), "columns 1, 2 .*'red'"),
+            (FRAME.assign(v=pd.Timestamp("2020-01-01")), "column 'v'"),
+            (FRAME[["u"]].astype("datetime64[ns]"), "times in column 'u'"),
+            (FRAME.assign(v=1j), "complex numbers in column 'v'"),
+        ]:
+            with pytest.raises(ValueError, match=match):
+                MKLClassifier(kernels).fit(data, y)
+        assert MKLClassifier([("k", RBF(gamma=0.1), ["u", "x"])]).fit(colours, y).score(colours, y) > 0.5
+
+    def test_missing_and_infinite_values_are_told_with_their_columns(self):
+        for data, where in ((FRAME, "'v'"), (X, "1"), (sp.csr_array(X), "1"), ({"t": FRAME}, "'t: v'")):
+            for value, what in ((np.nan, "NaN"), (np.inf, "infinity")):
+                bad = X.copy()
+                bad[3, 1] = value
+                bad = {pd.DataFrame: pd.DataFrame(bad, columns=FRAME.columns), np.ndarray: bad}.get(
+                    type(data), {"t": pd.DataFrame(bad, columns=FRAME.columns)} if isinstance(data, dict) else bad
+                )
+                bad = sp.csr_array(bad) if sp.issparse(data) else bad
+                with pytest.raises(ValueError, match=f"{what}" + ("" if what == "infinity" else f".*column {where}")):
+                    MKLClassifier([("k", RBF(gamma=0.1), "t" if isinstance(data, dict) else None)]).fit(bad, y)
+
+    def test_names_that_occur_twice_are_refused(self):
+        for kernels in (KERNELS, [("k", RBF(), [0])], "auto"):
+            with pytest.raises(ValueError, match="2 columns called 'u'.*rename"):
+                MKLClassifier(kernels).fit(FRAME.set_axis(list("uuwxyz"), axis=1), y)
+
+    def test_nullable_numbers_are_numbers(self):
+        plain = FRAME.assign(v=np.arange(80) % 4, w=X[:, 2] > 0)
+        kinds = plain.astype({"v": "Int64", "w": "boolean", "x": "Float64"})
+        kernels = [RBF(gamma=0.1), ("part", Linear(), ["v", "w"])]
+        ours, theirs = (MKLClassifier(kernels, tol=1e-8).fit(F, y).decision_function(F) for F in (kinds, plain))
+        np.testing.assert_allclose(ours, theirs, atol=1e-3)
+        gaps = kinds.assign(v=pd.array([1, None] * 40, dtype="Int64"), note="n")
+        with pytest.raises(ValueError, match="NaN in column 'v'"):
+            MKLClassifier([("k", RBF(), ["u", "v"])]).fit(gaps, y)
+        model = MKLClassifier([("k", RBF(), ["u"]), ("z", RBF(), ["v"], "zero")], normalize="trace").fit(gaps, y)
+        assert (model.decision_parts(gaps)[1::2, 1] == 0).all()
+
+
+@pytest.mark.parametrize("kernels", ["auto", [RBF(gamma=0.1)]], ids=str)
+def test_images_are_told_to_be_reshaped(kernels):
+    images = X.reshape(80, 2, 3)
+    for data in (images, images.tolist()):
+        with pytest.raises(ValueError, match=r"\(80, 2, 3\).*reshape\(len\(X\), -1\).*precomputed"):
+            MKLClassifier(kernels).fit(data, y)
+    with pytest.raises(ValueError, match=r"\(80, 2, 3\).*reshape\(len\(X\), -1\)"):
+        MKLClassifier([("k", RBF(), "i")]).fit({"i": images}, y)
+
+
+class TestViews:
+    def test_identity_and_constant_need_none(self, tmp_path):
+        slack = [("slack", Identity()), ("base", Constant(2.0)), ("both", Identity() + Constant(1.0))]
+        model = MKLClassifier(ON_VIEWS + slack, tol=1e-8).fit(VIEWS, y)
+        flat = [("one", RBF(gamma=0.1), slice(0, 3)), ("two", Linear(), slice(3, 6)), ("part", RBF(gamma=0.3), [4])]
+        alike = MKLClassifier(flat + slack, tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(model.kernel_weights_, alike.kernel_weights_, atol=1e-3)
+        np.testing.assert_allclose(model.decision_function(VIEWS), alike.decision_function(X), atol=1e-3)
+        model.save(tmp_path / "m.mk")
+        np.testing.assert_array_equal(load(tmp_path / "m.mk").predict(VIEWS), model.predict(VIEWS))
+
+    def test_identity_does_not_mind_what_others_lack(self):
+        gaps = X.copy()
+        gaps[::4, 3:] = np.nan
+        kernels = [("k", RBF(gamma=0.1), slice(3, 6), "zero"), ("l", Linear(), [0]), ("slack", Identity())]
+        assert MKLClassifier(kernels).fit(gaps, y).predict(gaps).shape == (80,)
+        words = {"text": ["ab", "ba"] * 40, "numbers": X}
+        kernels = [("n", RBF(gamma=0.1), "numbers"), ("slack", Identity()), ("base", Constant())]
+        assert MKLClassifier(kernels).fit(words, y).predict(words).shape == (80,)
+
+    @pytest.mark.parametrize("matrix", [np.asarray, sp.csr_array])
+    def test_none_is_a_view_that_no_new_example_has(self, matrix):
+        model = MKLClassifier(ON_VIEWS).fit({"a": X[:, :3], "b": matrix(X[:, 3:])}, y)
+        parts = model.decision_parts(VIEWS)
+        alone = {"b": None, "a": X[:, :3]}
+        np.testing.assert_allclose(model.decision_parts(alone), parts * [1, 0, 0], atol=1e-9)
+        np.testing.assert_allclose(model.decision_function(alone), parts[:, 0] + model.intercept_, atol=1e-9)
+        with pytest.raises(ValueError, match="'a'.*None.*zero"):
+            model.predict({"a": None, "b": X[:, 3:]})
+
+    @pytest.mark.parametrize("solver", ["auto", "coordinate"])
+    @pytest.mark.parametrize("kernel", [Spectrum(2), Degree(2)], ids=str)
+    def test_strings_that_new_examples_lack_count_nothing(self, solver, kernel):
+        rng = np.random.default_rng(0)
+        words = ["".join(w) for w in rng.choice(list("ACGT"), (80, 9))]
+        kernels = [("w", kernel, "dna", "zero"), ("n", Linear(), "x")]
+        model = MKLClassifier(kernels, solver=solver).fit({"dna": words, "x": X}, y)
+        parts = model.decision_parts({"dna": words, "x": X})
+        some = [None if k % 3 else word for k, word in enumerate(words)]
+        for lacking, has in (
+            (some, np.arange(80) % 3 == 0),
+            (None, np.zeros(80, bool)),
+            ([None] * 80, np.zeros(80, bool)),
+        ):
+            new = {"dna": lacking, "x": X}
+            np.testing.assert_allclose(model.decision_parts(new), parts * np.c_[has, np.ones(80)], atol=1e-9)
+            total = (parts * np.c_[has, np.ones(80)]).sum(axis=1) + model.intercept_
+            np.testing.assert_allclose(model.decision_function(new), total, atol=1e-9)
+            K = model.combined_kernel(new, {"dna": words, "x": X})[:, model.support_]
+            np.testing.assert_allclose(K @ model.dual_coef_[0] + model.intercept_, total, atol=1e-6)
+
+    def test_examples_may_lack_some_explicit_features_and_have_others(self):
+        sampler = Features(RBFSampler(gamma=0.1, n_components=20, random_state=0))
+        kernels = [("f", sampler, [0, 1], "zero"), ("l", Linear(), [2], "zero"), ("m", Linear(), [3, 4], "zero")]
+        model = MKLClassifier(kernels, solver="coordinate").fit(X, y)
+        gaps, has = X.copy(), np.ones((80, 3), bool)
+        for column, m, rows in ((0, 0, slice(0, 80, 2)), (2, 1, slice(0, 80, 3)), (4, 2, slice(0, 80, 5))):
+            gaps[rows, column], has[rows, m] = np.nan, False
+        np.testing.assert_allclose(model.decision_parts(gaps), model.decision_parts(X) * has, atol=1e-9)
+        total = (model.decision_parts(X) * has).sum(axis=1) + model.intercept_
+        np.testing.assert_allclose(model.decision_function(gaps), total, atol=1e-9)
+
+    @pytest.mark.parametrize(
+        "new, match",
+        [
+            ({"a": X[:, :3]}, r"fitted on \['a', 'b'\].*give \['b'\]"),
+            (VIEWS | {"c": X}, r"leave out \['c'\]"),
+            ({"a": X[:, :3], "c": X}, r"leave out \['c'\] and give \['b'\]"),
+            ({"a": X[:9, :3], "b": X[:, 3:]}, "different numbers.*'a': 9, 'b': 80"),
+            ({"a": None, "b": None}, "nothing in its views"),
+            ({"a": 3, "b": X[:, 3:]}, r"X\['a'\] is a int"),
+            ({"a": X, "b": X[:, 3:]}, "'a': 6.*'a': 3"),
+            ({}, "views"),
+            (X, r"fitted on views.*\['a', 'b'\]"),
+        ],
+    )
+    def test_views_that_differ_from_fit_are_named(self, new, match):
+        model = MKLClassifier(ON_VIEWS).fit(VIEWS, y)
+        with pytest.raises(ValueError, match=match):
+            model.predict(new)
+        with pytest.raises(ValueError, match="one table"):
+            MKLClassifier([RBF(gamma=0.1)]).fit(X[:, :2], y).predict(VIEWS)
+
+    @pytest.mark.parametrize(
+        "views, match",
+        [
+            ({"a": X[:9, :3], "b": X[:, 3:]}, "different numbers.*'a': 9, 'b': 80"),
+            ({"a": X[:, :3], "b": None}, r"X\['b'\] is None.*NaN"),
+            ({"a": X[:, :3]}, r"columns='b' names no view.*\['a'\]"),
+            ({}, "view"),
+        ],
+    )
+    def test_views_that_cannot_be_fitted_are_named(self, views, match):
+        for model in (MKLClassifier(ON_VIEWS), MKLRegressor(ON_VIEWS), MKLOneClass(ON_VIEWS)):
+            with pytest.raises(ValueError, match=match):
+                model.fit(views, y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_sparse_and_dense_may_follow_each_other(form, kind):
+    thin = getattr(sp, f"{form}_{kind}")(np.where(np.abs(X) > 0.5, X, 0.0))
+    full = thin.toarray()
+    kernels = [RBF(gamma=0.1), Linear(), Polynomial(2), RBF(gamma=0.1) * Linear(), Features(RBFSampler(random_state=0))]
+    models = [MKLClassifier(kernels, tol=1e-8).fit(data, y) for data in (full, thin)]
+    expected = models[0].decision_function(full)
+    for model in models:
+        for data in (full, thin):
+            np.testing.assert_allclose(model.decision_function(data), expected, atol=1e-3)
