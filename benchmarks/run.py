@@ -1,10 +1,10 @@
-"""python -m benchmarks.run compare|speed|growth|large|classic|splice|sequences [--quick] [--data DIR] [--out DIR]"""
+"""python -m benchmarks.run COMMAND [--quick] [--data DIR] [--out DIR]: see COMMANDS and benchmarks/README.md."""
 
 import argparse
 import os
 from importlib import import_module
 
-COMMANDS = ("compare", "speed", "growth", "large", "classic", "splice", "sequences")
+COMMANDS = ("compare", "tables", "speed", "growth", "large", "classic", "splice", "sequences")
 
 
 def main():
@@ -14,7 +14,7 @@ def main():
     parser.add_argument(
         "--data",
         default=os.environ.get("MANYKERNELS_DATA"),
-        help="directory with mnist.npz, uci_*.npz and splice_*.fasta.bz2 (or MANYKERNELS_DATA)",
+        help="directory with mnist.npz, uci_*.npz, mv_*.npz and splice_* (or MANYKERNELS_DATA)",
     )
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")

@@ -3,8 +3,10 @@
 from .kernels import GEOMETRIC, around_median, normalise, rbf_stack
 from .mnist import load_mnist
 from .synthetic import make_columns, make_table
+from .tables import load_table, table_names
 from .uci import load_uci
 
 __all__ = [
-    "GEOMETRIC", "around_median", "load_mnist", "load_uci", "make_columns", "make_table", "normalise", "rbf_stack",
+    "GEOMETRIC", "around_median", "load_mnist", "load_table", "load_uci", "make_columns", "make_table", "normalise",
+    "rbf_stack", "table_names",
 ]  # fmt: skip

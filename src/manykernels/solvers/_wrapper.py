@@ -18,6 +18,7 @@ from ._oracle import Run
 FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
 EFFORT = 0.1, 0.005  # of the gap is left by the first machines: of some examples, of all of them
+ROUGH = 1e-2  # gap at which the weights of a random sample of the examples are as good as it can make them
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
@@ -77,6 +78,8 @@ class Wrapper(Run):
     def _iterate(self):
         self._activate(self._first_rows())
         before = None  # the primal value at the last step that was taken
+        sampled = not self.whole and not self.a.any()
+        enough = max(self.tol, ROUGH) if sampled else self.tol
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
         for _ in range(self.max_iter):
             state, certificate, inner = self._evaluate(gap)
@@ -87,8 +90,8 @@ class Wrapper(Run):
             self.record(self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows))
             if not np.isfinite(gap):
                 break
-            if gap <= self.tol:
-                visits += 1
+            if gap <= enough:
+                visits, enough = visits + 1, self.tol
                 before = None  # gap stays small: the weights are nearly right, so the next machine is solved well
                 if visits == 1 and not self.whole and self._nearly_all_matter(state):
                     self._activate(np.arange(self.n))
@@ -188,7 +191,7 @@ class Wrapper(Run):
         self.scale = certificate.scale
         if noise > 0.3 * self.scale * max(self.tol, certificate.gap) or inner > 3 * target:
             self.dtype = np.float64  # float32 is too coarse for this problem
-        state = State(problem, self.theta, q, a, support, P, K, self.machines, 0.2 * self.tol * self.scale)
+        state = State(problem, self.theta, q, a, support, P, K, self.machines, 0.1 * self.tol * self.scale)
         return state, certificate, inner
 
     def _certify(self):

@@ -19,7 +19,7 @@ def solve(problem, tol, max_iter, warm=None, monitor=None):
 
 
 def _descend(oracle):
-    regularizer, point, step = oracle.problem.regularizer, oracle(oracle.theta), Newton(closed_first=False)
+    regularizer, point, step = oracle.problem.regularizer, oracle(oracle.theta), Newton(closed_first=False, bends=1)
     while True:
         target = step.propose(_state(oracle, point))
         value = point.value + regularizer.value(point.theta)

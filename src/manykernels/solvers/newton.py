@@ -3,7 +3,10 @@
     J(θ) = min over f, b of Σ c V + ½ Σ ‖f_m‖² / θ_m ;   minimise J(θ) + Ω(θ)
 
 ∇J = −½ q with q_m = aᵀK_m a, and ∇²J = B P Bᵀ, where row m of B is (K_m a) on the free support vectors and P is the
-free block of the inverse of their KKT matrix. Each step minimises the quadratic model plus Ω, `regularizer.minimise`.
+free block of the inverse of their KKT matrix. Each step minimises a model plus Ω, `regularizer.minimise`: first the
+quadratic one, then others around its minimiser, in which q bends as it does where a kernel explains its part alone,
+
+    a ∝ 1 / (λ + θ_m μ) , so that q_m^{−½} is linear in θ :   q_m(x) = q_m / (1 + (H (x − θ))_m / q_m)²
 """
 
 from contextlib import suppress
@@ -14,6 +17,8 @@ from ._machine import HalfHessian, blas_for
 from ._wrapper import Wrapper
 
 NEEDS = ("value", "conjugate", "prox", "minimise", "start")
+BENDS = 6  # models of one step, at most: they cost no pass over the kernels
+STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
 
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
@@ -23,9 +28,25 @@ def solve(problem, tol, max_iter, warm=None, monitor=None):
 class Model:
     """⟨g, x − θ⟩ + ½ ‖Z (x − θ)‖² + ½ Σ damping_m (x_m − θ_m)²: the local model of J."""
 
-    def __init__(self, gradient, Z):
-        self.gradient, self.Z, self.damping = gradient, np.asarray(Z, dtype=np.float64), np.zeros(len(gradient))
+    def __init__(self, gradient, Z, damping=0.0):
+        self.gradient, self.Z = gradient, np.asarray(Z, dtype=np.float64)
+        self.damping = np.zeros(len(gradient)) + damping
         self.H = self.Z.T @ self.Z if len(self.Z) > len(gradient) else None
+
+    def ratio(self, move):
+        """√(q(θ) / q(θ + move)), (M,), by the formula above; of a model without damping, as are the next two."""
+        q = -2.0 * self.gradient
+        change = np.divide(self.multiply(move), q, out=np.zeros_like(q), where=q > 0)
+        return np.maximum(1.0 + change, STEEPEST**-0.5)
+
+    def change(self, move):
+        """J(θ + move) − J(θ): the integral of −½ q along the move."""
+        return float(self.gradient @ (move / self.ratio(move)))
+
+    def around(self, move, damping):
+        """The model at θ + move, damped towards θ."""
+        ratio = self.ratio(move)
+        return Model(self.gradient / ratio**2 + damping * move, self.Z * ratio**-0.75, damping)
 
     @property
     def diagonal(self):
@@ -42,8 +63,8 @@ class Model:
 class Newton:
     """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
 
-    def __init__(self, closed_first=True):
-        self.level, self.first = 0.0, closed_first
+    def __init__(self, closed_first=True, bends=BENDS):
+        self.level, self.first, self.bends = 0.0, closed_first, bends
 
     def propose(self, state):
         """The minimiser of the local model, (M',); moves state.a to where the machine should be then.
@@ -81,13 +102,24 @@ class Newton:
         return theta
 
     def _minimise(self):
-        self.metric = 1.0 / (self.theta + 0.1 / len(self.theta))
-        self.model.damping = self.level * self.metric
-        x = self.regularizer.minimise(self.model, self.theta, self.slack)
+        """The minimiser of the quadratic model, then of those around it, until they gain nothing or do not settle."""
+        regularizer, model = self.regularizer, self.model
+        metric = 1.0 / (self.theta + 0.1 / len(self.theta))
+        damping, x, value, last = self.level * metric, self.theta, regularizer.value(self.theta), np.inf
+        for k in range(self.bends):
+            local = model.around(x - self.theta, damping) if k else Model(model.gradient, model.Z, damping)
+            target = regularizer.minimise(local, x, self.slack, 50 if k else 500)
+            step, omega = target - x, regularizer.value(target)
+            gain = value - omega - step @ (local.gradient + 0.5 * local.multiply(step))
+            if k and not gain < last:
+                break
+            x, value, last = target, omega, gain
+            if gain <= self.slack:
+                break
         move = x - self.theta
-        self.size = float(self.metric @ move**2)
-        promise = self.model.gradient @ move + 0.5 * move @ self.model.multiply(move)
-        self.promise = self.regularizer.value(self.theta) - self.regularizer.value(x) - float(promise)
+        self.size = float(metric @ move**2)
+        change = model.change(move) if self.bends > 1 else move @ (model.gradient + 0.5 * model.multiply(move))
+        self.promise = regularizer.value(self.theta) - value - change - 0.5 * self.level * self.size
         return x
 
     def judge(self, decrease):
