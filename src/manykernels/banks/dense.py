@@ -10,7 +10,6 @@ from .._threads import limit_blas, run_blocks
 from ._base import Bank, Cross
 from ._stack import Stack
 
-
 EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
 
 

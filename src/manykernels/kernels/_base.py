@@ -125,13 +125,13 @@ class ScaledKernel(Kernel):
 def _variance(X, weights):
     """The variance of the entries of X (n, d), of examples of these weights."""
     if weights is None and not hasattr(X, "multiply"):
-        return np.var(X)
+        return np.var(X, dtype=float)
     w = np.ones(X.shape[0]) if weights is None else weights
     w = w / (w.sum() * X.shape[1])
     if hasattr(X, "multiply"):
         X = X.astype(float)
         return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
-    return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1)
+    return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
 
 
 def _as_operand(other):
