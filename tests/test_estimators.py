@@ -214,14 +214,14 @@ def test_warm_start_begins_where_the_last_fit_ended(cancer):
 
 
 def test_models_of_several_classes_speak_of_all_of_them(iris):
-    X, first = iris[0], 0
+    X, seen = iris[0], []
     y = np.unique(iris[1], return_inverse=True)[1]
     for labels in (y, 2 - y, (y + 1) % 3):  # whichever class takes the most steps
-        clf = MKLClassifier(KERNELS, tol=1e-6).fit(X, labels)
+        clf = MKLClassifier(KERNELS, tol=1e-6, solver="analytic").fit(X, labels)
         steps = [sum(h["class"] == k for h in clf.history_) for k in clf.classes_]
-        first += clf.n_iter_ == steps[0]
+        seen.append(steps)
         assert clf.n_iter_ == max(steps)
-    assert first < 3
+    assert any(steps[0] < max(steps) for steps in seen)
     theta = clf.kernel_weights_.mean(axis=0)
     assert np.ptp(clf.kernel_weights_, axis=0).max() > 0.01
     one = [copy.copy(clf) for _ in theta]

@@ -46,6 +46,7 @@ def test_copies_of_sub_blocks_are_made_only_where_they_fit():
         assert (small is not None) == fits
     functions = [(f"f{g}", lambda A, B, g=g: np.exp(-g * (A[:, None, 0] - B[None, :, 0]) ** 2)) for g in (0.1, 1.0)]
     bank = PairwiseBank(KernelList.from_spec(functions, X[:200]), X[:200], dtype=np.float64, memory_limit=10**6)
-    for limit, fits in ((2 * size, True), (2 * size - 2, False)):  # half of the limit is for copies
-        bank.memory_limit = limit
+    free = bank.free
+    for share, fits in ((free, True), (size, False)):  # half of what is free is for copies
+        bank.free = share
         assert isinstance(bank.restrict(rows), DenseBank) == fits

@@ -129,7 +129,7 @@ def test_few_newton_steps_and_one_pass_each(member):
     problem.bank.combined = lambda *a, **k: calls.append("combined") or combined(*a, **k)
     s = solve(problem, "spicy", tol=1e-6)
     assert s.converged and s.n_iter <= 12
-    assert calls.count("products") <= s.n_iter and calls.count("combined") <= s.n_iter
+    assert calls.count("products") <= s.n_iter + 1 and calls.count("combined") <= s.n_iter  # the last point anew
 
 
 @pytest.mark.parametrize("member", [BlockNorm(3), BlockElasticNet(0), LpNorm(1)], ids=repr)

@@ -39,15 +39,15 @@ class Case:
         """A fit that a user would call ordinary: solver "auto", its 1,000 steps."""
         return self.told["solver"] == "auto" and self.told["max_iter"] == 1000
 
-    def kernel_matrices(self, rows):
-        """K and A of every kernel on the rows of X that take part, in extended precision."""
+    def kernel_matrices(self, rows, w):
+        """K and A of every kernel on the rows of X that take part, of weights w, in extended precision."""
         if self.told["form"].startswith("stack"):
             Ks = np.asarray(self.parts, np.longdouble)[:, rows[:, None], rows]
             return list(zip(Ks, np.abs(Ks), strict=True))
         if self.told["form"] == "strings":
             return [matrices(kernel, [self.X[i] for i in rows]) for kernel, _ in self.parts]
         X, sparse = self.plain[rows], self.told["form"] == "sparse"
-        return [matrices(kernel, X if columns is None else X[:, columns], sparse) for kernel, columns in self.parts]
+        return [matrices(kernel, X if columns is None else X[:, columns], w, sparse) for kernel, columns in self.parts]
 
 
 def draw(seed, number):

@@ -124,7 +124,7 @@ def _recompute(case, model, decision, ours):
             if repr(name) in str(message.message)}  # fmt: skip
     usable = np.array([name not in lost for name in model.kernel_names_])
     weights = np.atleast_2d(model.kernel_weights_)
-    matrices = case.kernel_matrices(rows)
+    matrices = case.kernel_matrices(rows, w)
     exempt = [isinstance(part, tuple) and part[0].exempt for part in case.parts]
     from .kernels import normalise
 

@@ -10,8 +10,8 @@ from manykernels import kernels as mk
 Real = np.longdouble
 
 
-def matrices(kernel, X, sparse=False):
-    """K and A of a kernel on the training data X (n, d), in extended precision; `sparse`: X was given as such."""
+def matrices(kernel, X, w=None, sparse=False):
+    """K and A of a kernel on training data X (n, d) of weights w, in extended precision; `sparse`: given as such."""
     if kernel.strings:
         K = np.asarray(kernel(X), Real)
         return K, np.abs(K)
@@ -19,26 +19,26 @@ def matrices(kernel, X, sparse=False):
     centre = 0 if sparse else X.mean(axis=0)  # distances of sparse data are not centred
     match kernel:
         case mk.Sum():
-            (K, A), (L, B) = matrices(kernel.k1, X, sparse), matrices(kernel.k2, X, sparse)
+            (K, A), (L, B) = matrices(kernel.k1, X, w, sparse), matrices(kernel.k2, X, w, sparse)
             return K + L, A + B
         case mk.Product():
-            (K, A), (L, B) = matrices(kernel.k1, X, sparse), matrices(kernel.k2, X, sparse)
+            (K, A), (L, B) = matrices(kernel.k1, X, w, sparse), matrices(kernel.k2, X, w, sparse)
             return K * L, A * np.abs(L) + np.abs(K) * B
         case mk.Linear():
             return X @ X.T, np.abs(X) @ np.abs(X).T
         case mk.Polynomial():
-            g, c, degree = gamma(kernel, X), Real(kernel.coef0), int(kernel.degree)
+            g, c, degree = gamma(kernel, X, w), Real(kernel.coef0), int(kernel.degree)
             base, size = g * (X @ X.T) + c, g * (np.abs(X) @ np.abs(X).T) + abs(c)
             return base**degree, degree * size * np.abs(base) ** (degree - 1)
         case mk.RBF():
             far = ((X - centre) ** 2).sum(axis=1)
-            return exponential(gamma(kernel, X), pairs(X, lambda x, y: (x - y) ** 2), far[:, None] + far)
+            return exponential(gamma(kernel, X, w), pairs(X, lambda x, y: (x - y) ** 2), far[:, None] + far)
         case mk.Laplacian():
             far = np.abs(X - centre).sum(axis=1)
-            return exponential(gamma(kernel, X), pairs(X, lambda x, y: np.abs(x - y)), far[:, None] + far)
+            return exponential(gamma(kernel, X, w), pairs(X, lambda x, y: np.abs(x - y)), far[:, None] + far)
         case mk.Chi2():
             D = pairs(X, lambda x, y: np.divide((x - y) ** 2, x + y, out=np.zeros_like(x + y), where=x + y > 0))
-            return exponential(gamma(kernel, X), D, D)
+            return exponential(gamma(kernel, X, w), D, D)
         case mk.HistogramIntersection():
             K = pairs(X, np.minimum)
             return K, K
@@ -60,11 +60,13 @@ def matrices(kernel, X, sparse=False):
     raise NotImplementedError(type(kernel))
 
 
-def gamma(kernel, X):
+def gamma(kernel, X, w):
     if kernel.gamma is None:
         return Real(1) / X.shape[1]
     if isinstance(kernel.gamma, str):
-        variance = ((X - X.mean()) ** 2).mean()
+        w = np.ones(len(X), Real) if w is None else w
+        mean = (w @ X).sum() / (w.sum() * X.shape[1])
+        variance = (w @ (X - mean) ** 2).sum() / (w.sum() * X.shape[1])
         return 1 / (X.shape[1] * variance) if variance > 0 else Real(1)
     return Real(kernel.gamma)
 

@@ -113,7 +113,13 @@ class ScaledKernel(Kernel):
                     f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
                     "by StandardScaler say."
                 )
-            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+            with np.errstate(over="ignore"):
+                gamma = 1.0 / np.float64(X.shape[1] * variance) if variance > 0 else 1.0
+            if not np.isfinite(gamma):
+                raise ValueError(
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: rescale '
+                    "X, by StandardScaler say."
+                )
         else:
             raise ValueError(
                 f"gamma={self.gamma!r} of {type(self).__name__} must be a number, None (1 / number of columns) or "

@@ -119,7 +119,7 @@ class Pairs:
     def _check_size(self, x):
         """A `TooLarge` where B between examples such as x (d, n) would overflow."""
         power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
-        top = np.abs(x).max(axis=1, initial=0).astype(np.float64)
+        top = np.maximum(x.max(axis=1, initial=0), -x.min(axis=1, initial=0)).astype(np.float64)
         reach = float(np.max(top, initial=0.0))
         limit = np.finfo(self.dtype).max / (8 * max(len(x), 1))
         if not (reach == 0 or np.log(reach) * power < np.log(limit)):

@@ -37,23 +37,27 @@ class Machine:
     def solve(self, K, a, target, max_rounds=800, shift=0.0):
         """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0.
 
-        Where Σ a = 0 the outputs are known up to a constant, which b makes up for: a kernel far from its mean would
-        have few digits left for what matters.
+        Where Σ a = 0 the kernel is centred first: far from its mean it would have few digits left for what matters.
         """
         self.shift, total = shift, np.sum(a)
-        if self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum():
-            K = _centred(K)
+        centre = self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum()
+        block = _centred(K) if centre else K
         with blas_for(len(K), self.n_jobs):
-            a, outputs, b, gap = (self._interior if self.loss.interior else self._box)(K, a, target, max_rounds)
-        return *self._balance(K, a, outputs, total), b, gap
+            a, outputs, b, gap = (self._interior if self.loss.interior else self._box)(block, a, target, max_rounds)
+        a, outputs = self._balance(block, a, outputs, total)
+        if centre:
+            full = self.outputs(K, a)
+            outputs, b = full, b - float(np.mean(full - outputs))
+        return a, outputs, b, gap
 
     def _balance(self, K, a, outputs, total):
-        """Takes the rounding of Σ a from the variable with the most room: at a large intercept it would cost a gap."""
+        """Takes the rounding of Σ a from the free variable with the most room: a large intercept would make it a gap."""
         off = math.fsum(a) - (self.loss.total if abs(total - self.loss.total) <= 1e-9 else total)
         if not self.intercept or off == 0:
             return a, outputs
-        j = int(np.argmax(np.minimum(self.hi - a, a - self.lo)))
-        if not self.lo[j] < a[j] - off < self.hi[j]:
+        free = self.free(a)
+        j = int(np.argmax(np.where(free, np.minimum(self.hi - a, a - self.lo), -np.inf)))
+        if not (free[j] and self.lo[j] < a[j] - off < self.hi[j]):
             return a, outputs
         a[j] -= off
         return a, outputs - off * K[j]
@@ -82,8 +86,8 @@ class Machine:
             if patience is not None and k >= patience:
                 patience, point = None, interior_point(self, K, best[0], target)
                 if point is not None and point[-1] < best[-1]:
-                    best, since, a = point, 0, point[0].copy()
-                    if point[-1] <= target:
+                    best, since, a = self._polished(K, *point), 0, point[0].copy()
+                    if best[-1] <= target:
                         break
                     gradient = self._gradient(K, a)
             if since >= STALL:
@@ -94,6 +98,14 @@ class Machine:
                     gradient = self._gradient(K, a)
                 last = min(last, gap)
         return best
+
+    def _polished(self, K, a, outputs, b, gap):
+        """The point after Newton steps on its free variables, unless they worsen it."""
+        x = self._active_set(K, a, outputs + self.linear + self.diagonal * a)
+        f = self.outputs(K, x)
+        beta = self.loss.intercept(self.y, f, self.c) if self.intercept else 0.0
+        better = self.gap(x, f, beta)
+        return (x, f, beta, better) if better <= gap else (a, outputs, b, gap)
 
     def gap(self, a, outputs, b):
         """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""

@@ -31,6 +31,8 @@ def check_store(problem, store):
 class Run:
     """One fit: where it starts, its history, the best certified point, and when it stops."""
 
+    carried = False  # products are sums over many steps: the last point is certified anew
+
     def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
         self.problem, self.tol, self.max_iter = problem, tol, max_iter
         self.monitor, self.checkpoint = monitor or (lambda record: None), getattr(monitor, "part", None)
@@ -83,11 +85,15 @@ class Run:
 
     def finish(self):
         """Completes the best point with its certificate."""
-        witness = self.witness
-        if callable(witness):  # the mean of cuts is as good as they say where the kernels are positive semidefinite
-            witness = witness()
-            if not self.bank.explicit:
-                self.lower = self._dual_value(witness)
+        witness = self.witness() if callable(self.witness) else self.witness
+        if self.carried:
+            theta, a, b = (self.best[name] for name in ("theta", "a", "b"))
+            P = self.products(a)
+            losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
+            certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
+            self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
+        if self.carried and not np.array_equal(witness, a) or callable(self.witness) and not self.bank.explicit:
+            self.lower = self._dual_value(witness)  # a mean of cuts is as good as they say where kernels are definite
         same = witness is None or np.array_equal(witness, self.best["a"])
         self.best |= {"primal": self.upper, "dual": self.lower, "gap": self.gap, "dual_a": None if same else witness}
 

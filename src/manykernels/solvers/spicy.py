@@ -41,6 +41,7 @@ def solve(problem, tol, max_iter, warm=None, monitor=None, *, gamma=None, growth
         if not isinstance(value, Real) or not least < value < np.inf:
             raise ValueError(f"{name} must be a number above {least}, got {value!r}")
     oracle = Oracle(problem, tol, max_iter, warm, monitor)
+    oracle.carried = True
     return oracle.run(Spicy(oracle, gamma, growth, warm is not None))
 
 
@@ -165,8 +166,7 @@ class Spicy:
             if abs(at) <= near:
                 break
             lo, below, hi, above = (tau, at, hi, above) if at < 0 else (lo, below, tau, at)
-        self.a = self.a + tau * move
-        self.P = self.oracle.products(self.a)
+        self.a, self.P = self.a + tau * move, self.P + tau * change
         return True
 
 
