@@ -113,17 +113,21 @@ def report(options, verdicts, seconds):
     counts = Counter(v["outcome"] for v in verdicts)
     defaults = [v for v in verdicts if v.get("default") and v["outcome"] in ("converged", "unconverged")]
     stalled = [v for v in defaults if v["outcome"] == "unconverged"]
+    bent = [v for v in stalled if "not convex" in v["why"]]
+    stalled = [v for v in stalled if v not in bent]
     lines = [f"{len(verdicts)} cases, seed {options.seed}, {seconds:.0f} s on {options.jobs} processes", ""]
     lines += ["| outcome | cases |", "|---|---|"]
     lines += [f"| {name} | {counts.pop(name, 0)} |" for name in ("converged", "unconverged", "refused", *BAD)]
     few = sum(v["outcome"] == "unconverged" and v["max_iter"] < 1000 for v in verdicts)
     lines += ["", f"unconverged: {few} of them were given 1 or 3 steps"]
     lines += [f"default fits (solver auto, 1,000 steps): {len(defaults)}, unconverged {len(stalled)}"]
+    lines += [f"and {len(bent)} of indefinite kernels, which have no convex problem"]
     lines += [f"  {v['number']}: {v['why']}" for v in stalled]
     slowest = sorted(verdicts, key=lambda v: -v["seconds"])[:5]
     lines += ["slowest: " + ", ".join(f"{v['number']} {v['seconds']:.1f} s" for v in slowest), ""]
     bad = [v for v in verdicts if v["outcome"] in BAD]
-    lines += [f"{v['outcome']}: {v['why']}\n    python -m benchmarks.fuzz --seed {options.seed} --only {v['number']}" for v in bad]
+    again = f"python -m benchmarks.fuzz --seed {options.seed} --only"
+    lines += [f"{v['outcome']}: {v['why']}\n    {again} {v['number']}" for v in bad]
     print("\n".join(lines))
     out = Path(options.out)
     out.mkdir(exist_ok=True, parents=True)

@@ -47,7 +47,12 @@ class Case:
         if self.told["form"] == "strings":
             return [matrices(kernel, [self.X[i] for i in rows]) for kernel, _ in self.parts]
         X, sparse = self.plain[rows], self.told["form"] == "sparse"
-        return [matrices(kernel, X if columns is None else X[:, columns], w, sparse) for kernel, columns in self.parts]
+        found = []
+        for kernel, columns in self.parts:
+            part = X if columns is None else X[:, columns]
+            K, A = matrices(kernel, part, w, sparse)
+            found.append((K, A + 16 * np.abs(K).max() if part.shape[1] == 1 else A))  # Chebyshev series in one column
+        return found
 
 
 def draw(seed, number):

@@ -8,6 +8,7 @@ import numpy as np
 from manykernels import kernels as mk
 
 Real = np.longdouble
+TINY = Real(2.0) ** (53 - 1022)  # what underflow may lose, in units of rounding
 
 
 def matrices(kernel, X, w=None, sparse=False):
@@ -25,10 +26,10 @@ def matrices(kernel, X, w=None, sparse=False):
             (K, A), (L, B) = matrices(kernel.k1, X, w, sparse), matrices(kernel.k2, X, w, sparse)
             return K * L, A * np.abs(L) + np.abs(K) * B
         case mk.Linear():
-            return X @ X.T, np.abs(X) @ np.abs(X).T
+            return X @ X.T, np.abs(X) @ np.abs(X).T + TINY
         case mk.Polynomial():
             g, c, degree = gamma(kernel, X, w), Real(kernel.coef0), int(kernel.degree)
-            base, size = g * (X @ X.T) + c, g * (np.abs(X) @ np.abs(X).T) + abs(c)
+            base, size = g * (X @ X.T) + c, g * (np.abs(X) @ np.abs(X).T + TINY) + abs(c)
             return base**degree, degree * size * np.abs(base) ** (degree - 1)
         case mk.RBF():
             far = ((X - centre) ** 2).sum(axis=1)
@@ -46,7 +47,7 @@ def matrices(kernel, X, w=None, sparse=False):
             dot, own = X @ X.T, (X * X).sum(axis=1)
             either = own[:, None] + own - dot
             K = np.divide(dot, either, out=np.ones_like(dot), where=either > 0)
-            size = np.divide(own[:, None] + own, either, out=np.ones_like(dot), where=either > 0)
+            size = np.divide(own[:, None] + own + TINY, either, out=np.ones_like(dot), where=either > 0)
             return K, size * (1 + np.abs(K))
         case mk.Cosine():
             norms = np.sqrt((X * X).sum(axis=1))
@@ -79,7 +80,7 @@ def pairs(X, of):
 def exponential(g, D, size):
     """exp(−g D), where D comes out of numbers as large as `size`."""
     K = np.exp(-g * D)
-    return K, K * (1 + g * (D + size))
+    return K, K * (1 + g * (D + size + TINY))
 
 
 def normalise(K, A, normalize, w):

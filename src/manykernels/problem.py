@@ -72,6 +72,24 @@ class Problem:
         parts = zip(self.Y[:, rows], self.c[:, rows], a, strict=True)
         return np.array([self.loss.dual_value(*part) for part in parts])
 
+    def obstacle(self, solution, max_iter):
+        """Why a solution has not reached its gap, and the cure, in words.
+
+        Rounding: |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that outputs are known to
+        2⁻⁵³ Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j), the risk to that times c; a_j may come to c_j on the way.
+        """
+        if self.bank.indefinite:
+            return f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
+        used = np.flatnonzero(solution.theta)
+        roots = np.sqrt(np.maximum(self.bank.diagonals()[used], 0.0))
+        with np.errstate(all="ignore"):
+            sums = np.maximum(np.abs(solution.a), self.c) @ roots.T
+            known = np.einsum("m,mi,tm->ti", solution.theta[used], roots, sums)
+            rounding = 2.0**-53 * float(np.sum(self.c * known)) / max(abs(solution.primal), 1e-300)
+        if not rounding < 1e-3:
+            return f"rounding alone may change the objective by {rounding:.0e} of it: normalise the kernels or lower C"
+        return "raise max_iter or tol" if solution.n_iter >= max_iter else "it no longer improves; raise tol"
+
     def certificate(self, losses, a, b, theta, q, rows=slice(None)):
         """The `Certificate` at a (T, |rows|), 0 elsewhere, from the losses and q_m = Σ_t a_tᵀ K_m a_t."""
         offset = self.loss.total * float(np.sum(b))

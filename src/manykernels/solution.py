@@ -27,6 +27,7 @@ class Solution:
     history: list = field(default_factory=list, repr=False)
     converged: bool = False
     interrupted: bool = False
+    reason: str = ""
     dual_a: np.ndarray | None = field(default=None, repr=False)
     log_marginal_likelihood: float | None = None
     stationarity: float | None = None

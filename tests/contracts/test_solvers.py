@@ -17,9 +17,10 @@ every = pytest.mark.parametrize("name", CONVEX)
 
 def partner(name):
     """A regularizer that this solver takes, not the easiest one."""
-    return {"silp": LpNorm(1), "simplemkl": LpNorm(1), "nesterov": Entropy(0.5), "level": ElasticNet(0.5)}.get(
-        name, LpNorm(1.5)
-    )
+    return {
+        "silp": LpNorm(1), "simplemkl": LpNorm(1), "nesterov": Entropy(0.5), "level": ElasticNet(0.5),
+        "reweighted": BlockNorm(3),
+    }.get(name, LpNorm(1.5))  # fmt: skip
 
 
 def evaluate(problem, Ks, theta, a, b):
@@ -145,7 +146,7 @@ def test_a_higher_level_means_a_shorter_step_of_the_level_method(regularizer):
 
 
 def test_auto_is_newton_unless_the_regularizer_asks_for_another():
-    for regularizer, name in ((LpNorm(1), "newton"), (BlockNorm(3), "spicy"), (EmpiricalBayes(0.5), "mackay")):
+    for regularizer, name in ((LpNorm(1), "newton"), (BlockNorm(3), "reweighted"), (EmpiricalBayes(0.5), "mackay")):
         problem, *_ = small_problem("squared", regularizer)
         assert best_for(problem).name == name
 

@@ -18,6 +18,7 @@ class Bank(ABC):
     dtype: np.dtype
     scale: np.ndarray
     usable: np.ndarray
+    indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # products of feature vectors, positive semidefinite by their making
 
     @abstractmethod

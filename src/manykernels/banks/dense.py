@@ -104,7 +104,8 @@ class DenseBank(Bank):
         with limit_blas(1):
             indefinite = np.array([_indefinite(self.stack.matrix(m), self.stack.rounding) for m in range(self.M)])
         if indefinite.any():
-            warn_indefinite(self._name(indefinite))
+            self.indefinite = self._name(indefinite)
+            warn_indefinite(self.indefinite)
         if self._root is None:
             return total
         return np.array([self._root[m] * w @ self.stack.matrix(m) @ (self._root[m] * w) for m in range(self.M)])

@@ -129,7 +129,8 @@ class PairwiseBank(Bank):
         self.usable = (variance > floor) | exempt
         self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
         if suspects:
-            warn_indefinite(", ".join(self._called(np.isin(every, list(suspects)))))
+            self.indefinite = "kernel " + ", ".join(self._called(np.isin(every, list(suspects))))
+            warn_indefinite(self.indefinite)
         report_unusable(self)
         self.tiles.scale, self.tiles.mean = self.scale, means
         self._diagonals *= self.scale[:, None]

@@ -117,8 +117,8 @@ class ScaledKernel(Kernel):
                 gamma = 1.0 / np.float64(X.shape[1] * variance) if variance > 0 else 1.0
             if not np.isfinite(gamma):
                 raise ValueError(
-                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: rescale '
-                    "X, by StandardScaler say."
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: '
+                    "rescale X, by StandardScaler say."
                 )
         else:
             raise ValueError(

@@ -6,6 +6,7 @@ regularizer without those methods lacks, in words, may stand in `MISSING`. Where
 run, not only a point of it, the monitor hands it on.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
@@ -17,8 +18,11 @@ from ._warm import begin_from
 
 SOLVERS = (
     "newton", "analytic", "hessian", "silp", "sip", "level", "simplemkl", "chunking", "coordinate", "nesterov", "spicy",
-    "mackay",
+    "reweighted", "mackay",
 )  # fmt: skip
+BEST = ("coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
+SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
+FEW = 5000  # on up to so many examples
 
 
 class Solver:
@@ -66,7 +70,7 @@ class Solver:
 
 def best_for(problem):
     """The solver that "auto" stands for: the fastest exact one that takes the problem."""
-    for name in ("coordinate", "newton", "spicy", "mackay"):
+    for name in BEST:
         if Solver(name).refusal(problem) is None:
             return Solver(name)
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
@@ -97,8 +101,19 @@ def solve(
     iteration, time, primal, dual and gap. `warm` is a `Solution` to begin from, made feasible for this problem.
     `random_state` reaches the solvers that have such an option, unless theirs is given; `checkpoint` is a `Part`.
     """
+    if not isinstance(solver, Solver) and solver == "auto":
+        options = dict(tol=tol, max_iter=max_iter, callback=callback, random_state=random_state)
+        found = solve(problem, best_for(problem), warm=warm, checkpoint=checkpoint, **options)
+        able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite
+        for name in SPARE if able and found.stationarity is None else ():
+            if found.converged or found.interrupted or found.n_iter >= max_iter or found.reason.startswith("rounding"):
+                break
+            if Solver(name).refusal(problem) is None:
+                other = solve(problem, name, **options)
+                found = other if other.interrupted or not found.gap <= other.gap else found
+        return found
     if not isinstance(solver, Solver):
-        solver = best_for(problem) if solver == "auto" else Solver(solver)
+        solver = Solver(solver)
     reason = solver.refusal(problem)
     if reason:
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
@@ -116,4 +131,5 @@ def solve(
         with np.errstate(all="ignore"):  # what is not finite shows in the certificate
             return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
 
-    return run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback, problem)
+    found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback, problem)
+    return found if found.converged else replace(found, reason=problem.obstacle(found, max_iter))

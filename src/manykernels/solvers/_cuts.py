@@ -9,12 +9,16 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from ..regularizers.lp_norm import project_simplex
+from ._oracle import Finished
+
+EFFORT = 25_000  # steps that the small programs of one run may take together
 
 
 class Cuts(ABC):
     """The cuts so far, with the dual points that gave them."""
 
     def __init__(self, regularizer):
+        self.left = EFFORT
         self.regularizer, self.constants, self.slopes, self.points = regularizer, np.empty(0), None, []
         self.multipliers, self.scale = np.empty(0), 1.0
 
@@ -57,7 +61,15 @@ class Cuts(ABC):
             return g.max() <= slack / self.scale and -(multipliers @ g) <= 1e-2 * (np.abs(multipliers) @ np.abs(g))
 
         start = np.zeros(len(self.points))
-        return weights(ascend(slope, lambda x: np.maximum(x, 0.0), start, done, max_steps))
+        return weights(self._ascend(slope, lambda x: np.maximum(x, 0.0), start, done, max_steps))
+
+    def _ascend(self, slope, project, x, done, max_steps):
+        """`ascend` as long as the run's effort lasts; then the run is at its end."""
+        if self.left <= 0:
+            raise Finished
+        x, steps = ascend(slope, project, x, done, min(max_steps, self.left))
+        self.left -= steps
+        return x
 
 
 class SimplexCuts(Cuts):
@@ -115,7 +127,7 @@ class SmoothCuts(Cuts):
         def done(multipliers, g):
             return g.max() - multipliers @ g <= slack / self.scale
 
-        self.multipliers = ascend(slope, project_simplex, self.multipliers, done, max_steps)
+        self.multipliers = self._ascend(slope, project_simplex, self.multipliers, done, max_steps)
         bound = self.multipliers @ self.constants - regularizer.conjugate(-self.multipliers @ self.slopes)
         return weights(self.multipliers), float(bound)
 
@@ -126,14 +138,14 @@ def cuts_for(regularizer):
 
 
 def ascend(slope, project, x, done, max_steps):
-    """Climbs a concave function of known slope over a simple set: projected steps of Barzilai–Borwein length.
+    """Climbs a concave function of known slope over a simple set: projected steps of Barzilai–Borwein length, counted.
 
     Each is shortened until the slope along it no longer points back, so that no function value is needed.
     """
     x = project(x)
     g = slope(x)
-    step = 1.0 / max(float(np.abs(g).max()), 1e-300)
-    for _ in range(max_steps):
+    step, count = 1.0 / max(float(np.abs(g).max()), 1e-300), 0
+    for count in range(max_steps):  # noqa: B007
         if done(x, g):
             break
         move = project(x + step * g) - x
@@ -152,4 +164,4 @@ def ascend(slope, project, x, done, max_steps):
         bend = float(change @ (g - g_trial))
         step = min(float(change @ change) / bend if bend > 1e-300 else 10 * step, 1e12)
         x, g = trial, g_trial
-    return x
+    return x, count + 1

@@ -51,7 +51,7 @@ class Machine:
         return a, outputs, b, gap
 
     def _balance(self, K, a, outputs, total):
-        """Takes the rounding of Σ a from the free variable with the most room: a large intercept would make it a gap."""
+        """Takes the rounding of Σ a from the free variable with the most room: it counts times the intercept."""
         off = math.fsum(a) - (self.loss.total if abs(total - self.loss.total) <= 1e-9 else total)
         if not self.intercept or off == 0:
             return a, outputs

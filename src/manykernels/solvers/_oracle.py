@@ -14,9 +14,23 @@ from .._threads import close_pool, limit_blas
 from ..solution import Solution
 from ._machine import Machine, matvec
 
+PATIENCE = 200  # steps without progress
+
 
 class Finished(Exception):
-    """Ends a run: the gap is reached, or the steps are used up."""
+    """Ends a run: the gap is reached, the steps are used up, or they no longer help."""
+
+
+class Stall:
+    """Says when `patience` steps have not brought the gap down by a hundredth."""
+
+    def __init__(self, patience):
+        self.patience, self.mark, self.since = patience, np.inf, 0
+
+    def __call__(self, gap):
+        better = gap < 0.99 * self.mark
+        self.mark, self.since = (gap, 0) if better else (self.mark, self.since + 1)
+        return self.since >= self.patience
 
 
 def check_store(problem, store):
@@ -47,7 +61,7 @@ class Run:
         else:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
             self.b = np.array(warm.b, dtype=float)
-        self.history, self.best, self.started = [], None, time.perf_counter()
+        self.history, self.best, self.started, self.stalled = [], None, time.perf_counter(), Stall(PATIENCE)
         self.upper, self.lower, self.witness, self.solves = np.inf, -np.inf, None, 0
 
     def _clean(self, theta):
@@ -131,7 +145,8 @@ class Run:
         if certificate.dual > self.lower:
             self.lower, self.witness = certificate.dual, a
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
-        if self.gap <= self.tol or len(self.history) >= self.max_iter or not np.isfinite(certificate.gap):
+        done = self.gap <= self.tol or len(self.history) >= self.max_iter or not np.isfinite(certificate.gap)
+        if done or self.stalled(self.gap):
             raise Finished
         return certificate
 
@@ -232,7 +247,7 @@ class Oracle(Run):
         q = np.einsum("tmi,ti->m", P, a[:, support])
         constant = -float(np.sum(problem.conjugates(a)))
         certificate = self.certify(theta, a, q=q, outputs=outputs)
-        value = certificate.primal - problem.regularizer.value(theta)
+        value = certificate.primal - problem.regularizer.penalty(theta, q)[1]
         return Point(theta, a, q, value, constant, support, P, K)
 
     def _outputs(self, theta, a, support, P):

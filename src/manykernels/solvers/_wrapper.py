@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._machine import Machine, matvec
-from ._oracle import Run
+from ._oracle import Run, Stall
 
 FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
@@ -61,7 +61,7 @@ class Wrapper(Run):
 
     def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None):
         super().__init__(problem, tol, max_iter, warm, monitor)
-        self.step, self.last = step, None
+        self.step, self.last, self.stalled = step, None, Stall(step.patience)
         self.dtype = np.float32 if tol >= 1e-4 else np.float64
         self.scale = float(problem.c.sum())
 
@@ -83,12 +83,12 @@ class Wrapper(Run):
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
         for _ in range(self.max_iter):
             state, certificate, inner = self._evaluate(gap)
-            slow, blurred = certificate.gap > 0.5 * gap, inner > 0.01 * self.scale * certificate.gap**2
+            slow, blurred = certificate.gap > 0.5 * gap, inner > 0.01 * self.scale * min(certificate.gap, 1.0) ** 2
             if slow and blurred:  # an error ε of the machine moves q, and with it the weights, by about √ε
                 self.effort = max(0.1 * self.effort, 1e-9)
             gap = certificate.gap
             self.record(self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows))
-            if not np.isfinite(gap):
+            if not np.isfinite(gap) or self.stalled(gap):
                 break
             if gap <= enough:
                 visits, enough = visits + 1, self.tol

@@ -23,6 +23,8 @@ def solve(problem, tol, max_iter, warm=None, monitor=None):
 class ClosedForm:
     """The weights that are best for the norms of the current predictor: the objective cannot rise."""
 
+    patience = 100  # steps without progress
+
     def propose(self, state):
         norms = state.theta * np.sqrt(np.maximum(state.q, 0.0))
         return state.problem.regularizer.weights_from_norms(norms)

@@ -29,7 +29,7 @@ from ._oracle import Oracle
 NEEDS = ("conjugate", "start", "block_norm", "block_prox", "block_prox_jacobian")
 MISSING = "it needs the proximal step of a block norm, which has no simple form there"
 
-LARGE = 1e8  # the largest γ, as good as infinite
+LARGE = 1e8  # the largest γ over the largest weight: as good as infinite
 LONG = 10  # Newton steps of one proximal step; if they do not suffice γ is too large
 SHARE = 0.1  # a proximal step is solved to this share of the gap that is left
 FEW = 1000  # up to here all examples take part in a Newton step, above only those that could matter
@@ -67,7 +67,7 @@ class Spicy:
                 point, turn = step.at(self.a, self.P), turn + 1
             idle = 0 if turn else idle + 1
             if turn < LONG:
-                gamma = min(step.gamma * self.growth, LARGE)
+                gamma = min(step.gamma * self.growth, LARGE * max(1.0, float(oracle.best["theta"].max())))
             else:
                 gamma, self.growth = max(1e-3 * step.gamma, min(step.gamma, 10.0)), np.sqrt(self.growth)
             step = step.next(self.a, point, gamma)
@@ -83,7 +83,8 @@ class Spicy:
         gamma, s = self.gamma, 0.5 * np.einsum("tmi,ti->m", self.P, self.a)
         if gamma is None:
             smooth = self.regularizer.shrink(1e4 * s) == 1 and not self.regularizer.simplex
-            gamma = LARGE if smooth else 10.0
+            largest = float(self.regularizer.weights_from_dual(s).max()) if smooth else 0.0
+            gamma = LARGE * max(1.0, largest) if smooth else 10.0
         if self.warm:
             weights = theta[:, None]
             return ProximalStep(self.regularizer, gamma, weights * self.a[:, None], weights * self.P)

@@ -1,0 +1,29 @@
+"""Alternation with the weights of the dual, for block norms that have no Ω: a machine at θ, then θ from its norms.
+
+    min over a :   Σ c V*(y, −a / c) + Ω*(½ q(a)) ,   q_m = aᵀK_m a ;   θ ← ∇Ω*(½ q)
+
+Where Ω* is concave (`BlockNorm`, `BlockSum`: powers below 1 of the q_m) its tangent lies above it, so that the machine
+at θ minimises an upper bound of the dual problem, which touches it at the last a: the dual value never falls. Kernels
+whose q_m vanishes get ever larger weights, which is what makes Newton steps stall there and does no harm here.
+"""
+
+import numpy as np
+
+from ._oracle import Oracle
+
+NEEDS = ("conjugate", "weights_from_dual", "start")
+
+
+def refuse(problem):
+    if problem.regularizer.has("value"):
+        return f"the Ω* of {problem.regularizer!r} is convex: its tangents bound it from below"
+
+
+def solve(problem, tol, max_iter, warm=None, monitor=None):
+    return Oracle(problem, tol, max_iter, warm, monitor).run(reweight)
+
+
+def reweight(oracle):
+    theta, regularizer = oracle.theta, oracle.problem.regularizer
+    while True:
+        theta = regularizer.weights_from_dual(0.5 * np.maximum(oracle(theta).q, 0.0))
