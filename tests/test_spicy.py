@@ -116,7 +116,7 @@ def test_where_the_weights_are_uniform_it_is_the_machine_on_the_sum(member):
 def test_weights_of_a_block_norm_are_those_of_its_functions():
     q = 3.5
     problem, Ks, _ = small_problem("logistic", BlockNorm(q))
-    s = solve(problem, tol=1e-8)
+    s = solve(problem, "spicy", tol=1e-8)
     norms = s.theta * np.sqrt(np.einsum("ti,mij,tj->m", s.a, Ks, s.a))
     np.testing.assert_allclose(s.theta, np.sum(norms**q) ** ((q - 2) / q) * norms ** (2 - q), rtol=1e-9)
 

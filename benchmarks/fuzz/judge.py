@@ -4,7 +4,7 @@ Recomputed in extended precision from the kernel formulas, θ, a and b:
 
     f = Σ_m θ_m K_m a + b ,   q_m = aᵀK_m a ,   gap = (Σ c V + total·b + ½ θᵀq + Ω(θ) − dual) / scale
 
-A float64 evaluation is off by at most κu A in each kernel value (u = 2⁻⁵³, κ = n + 64 operations, A the sizes that
+A float64 evaluation is off by at most κu A in each kernel value (u = 2⁻⁵³, κ = 4 (n + 64), A the sizes that
 `kernels` states), so f by E_i = κu Σ_m θ_m Σ_j |a_j| A_m(i, j) and q_m by κu |a|ᵀA_m|a|. Carried through losses, Ω and
 Ω*, and with the rounding of the sums themselves, that bounds what rounding can do to the gap. A reported gap further
 below the recomputed one than this bound is dishonest.
@@ -134,7 +134,7 @@ def _recompute(case, model, decision, ours):
         own = None if exempt[m] else case.told["normalize"]
         Ks[m], As[m] = normalise(*matrices[m], own, w)
     found = {"recomputed": 0.0, "bound": 0.0}
-    kappa = (n + 64) * UNIT
+    kappa = 4 * (n + 64) * UNIT
     total_primal, slack = 0.0, 0.0
     if getattr(model, "stationarity_", None) is not None:
         return {}
@@ -231,6 +231,12 @@ class Point:
         if dual_a is not None:
             q, dq = self._norms(witness, Ks, As, kappa)
         dual, ddual = self._dual(witness, q, dq)
+        ddual += kappa * sum(
+            float(np.sum(c[c > 0] * np.abs(self.loss.conjugate(y[c > 0], -a_t[c > 0] / c[c > 0]))))
+            for y, c, a_t in zip(self.Y, self.c, witness, strict=True)
+        )
+        if isinstance(self.omega, mr.Separable):  # known by its block norm only, and computed to some digits
+            ddual += 1e-7 * (abs(penalty) + abs(norms) + abs(dual))
         scale = max(risk + norms + abs(penalty) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
         if self.intercept:  # P ≥ dual + b (total − Σa) for the best b, which is near this one
             dual += float(np.sum(np.asarray(b) * (self.loss.total - witness.astype(np.longdouble).sum(axis=1))))

@@ -182,7 +182,9 @@ class MKLBase(BaseEstimator):
         if not short:
             return
         bayes = hasattr(self, "stationarity_")
-        cure = max(short, key=lambda s: s.gap).reason or "raise max_iter or tol"
+        early = all(s.n_iter < self.max_iter for s in short)
+        cure = next((s.reason for s in short if s.reason), "")
+        cure = cure or ("it no longer improves; raise tol" if early else "raise max_iter or tol")
         what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
         which = [label for s, label in zip(solutions, labels, strict=True) if label and not s.converged]
         warnings.warn(

@@ -101,19 +101,22 @@ def solve(
     iteration, time, primal, dual and gap. `warm` is a `Solution` to begin from, made feasible for this problem.
     `random_state` reaches the solvers that have such an option, unless theirs is given; `checkpoint` is a `Part`.
     """
-    if not isinstance(solver, Solver) and solver == "auto":
-        options = dict(tol=tol, max_iter=max_iter, callback=callback, random_state=random_state)
-        found = solve(problem, best_for(problem), warm=warm, checkpoint=checkpoint, **options)
-        able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite
-        for name in SPARE if able and found.stationarity is None else ():
-            if found.converged or found.interrupted or found.n_iter >= max_iter or found.reason.startswith("rounding"):
-                break
-            if Solver(name).refusal(problem) is None:
-                other = solve(problem, name, **options)
-                found = other if other.interrupted or not found.gap <= other.gap else found
-        return found
-    if not isinstance(solver, Solver):
-        solver = Solver(solver)
+    options = dict(tol=tol, max_iter=max_iter, callback=callback, random_state=random_state)
+    if isinstance(solver, Solver) or solver != "auto":
+        return _solve(problem, solver if isinstance(solver, Solver) else Solver(solver), warm, checkpoint, **options)
+    found = _solve(problem, best_for(problem), warm, checkpoint, **options)
+    able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite and found.stationarity is None
+    for spare in map(Solver, SPARE if able else ()):
+        if found.converged or found.interrupted or found.n_iter >= max_iter or found.reason.startswith("rounding"):
+            break
+        if spare.refusal(problem) is None:
+            other = _solve(problem, spare, **options)
+            found = other if other.interrupted or not found.gap <= other.gap else found
+    return found
+
+
+def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, callback, random_state):
+    """The `Solution` that one solver comes to."""
     reason = solver.refusal(problem)
     if reason:
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")

@@ -11,7 +11,7 @@ import numpy as np
 from ..regularizers.lp_norm import project_simplex
 from ._oracle import Finished
 
-EFFORT = 25_000  # steps that the small programs of one run may take together
+EFFORT = 25_000  # slopes that the small programs of one run may ask for together
 
 
 class Cuts(ABC):
@@ -67,9 +67,12 @@ class Cuts(ABC):
         """`ascend` as long as the run's effort lasts; then the run is at its end."""
         if self.left <= 0:
             raise Finished
-        x, steps = ascend(slope, project, x, done, min(max_steps, self.left))
-        self.left -= steps
-        return x
+
+        def counted(x):
+            self.left -= 1
+            return slope(x)
+
+        return ascend(counted, project, x, done, max_steps)
 
 
 class SimplexCuts(Cuts):
@@ -138,14 +141,14 @@ def cuts_for(regularizer):
 
 
 def ascend(slope, project, x, done, max_steps):
-    """Climbs a concave function of known slope over a simple set: projected steps of Barzilai–Borwein length, counted.
+    """Climbs a concave function of known slope over a simple set: projected steps of Barzilai–Borwein length.
 
     Each is shortened until the slope along it no longer points back, so that no function value is needed.
     """
     x = project(x)
     g = slope(x)
-    step, count = 1.0 / max(float(np.abs(g).max()), 1e-300), 0
-    for count in range(max_steps):  # noqa: B007
+    step = 1.0 / max(float(np.abs(g).max()), 1e-300)
+    for _ in range(max_steps):
         if done(x, g):
             break
         move = project(x + step * g) - x
@@ -164,4 +167,4 @@ def ascend(slope, project, x, done, max_steps):
         bend = float(change @ (g - g_trial))
         step = min(float(change @ change) / bend if bend > 1e-300 else 10 * step, 1e12)
         x, g = trial, g_trial
-    return x, count + 1
+    return x

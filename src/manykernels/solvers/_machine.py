@@ -73,6 +73,7 @@ class Machine:
         gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
         outputs = gradient - self.linear - self.diagonal * a
         best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
+        last_round = max_rounds
         patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= LIMIT else None
         for k in range(max_rounds):
             _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
@@ -84,13 +85,13 @@ class Machine:
             if gap <= target or violation <= 1e-15 or not np.isfinite(gap):
                 break
             if patience is not None and k >= patience:
-                patience, point = None, interior_point(self, K, best[0], target)
+                patience, last_round, point = None, k + 8, interior_point(self, K, best[0], target)
                 if point is not None and point[-1] < best[-1]:
                     best, since, a = self._polished(K, *point), 0, point[0].copy()
                     if best[-1] <= target:
                         break
                     gradient = self._gradient(K, a)
-            if since >= STALL:
+            if since >= STALL or k >= last_round:
                 break
             if k % 4 == 3:
                 if gap > 0.25 * last:

@@ -15,6 +15,7 @@ from ..solution import Solution
 from ._machine import Machine, matvec
 
 PATIENCE = 200  # steps without progress
+UNSOLVED = 20  # machines in a row that are far from solved
 
 
 class Finished(Exception):
@@ -62,7 +63,7 @@ class Run:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
             self.b = np.array(warm.b, dtype=float)
         self.history, self.best, self.started, self.stalled = [], None, time.perf_counter(), Stall(PATIENCE)
-        self.upper, self.lower, self.witness, self.solves = np.inf, -np.inf, None, 0
+        self.upper, self.lower, self.witness, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
 
     def _clean(self, theta):
         """Warm weights made feasible for this regularizer, where it has a domain to go to."""
@@ -244,9 +245,12 @@ class Oracle(Run):
                 break
             self.dtype = np.float64  # float32 is too coarse for this problem
         self.a, self.solves = a, self.solves + 1
+        self.unsolved = self.unsolved + 1 if sum(part[3] for part in solved) > 10 * target * len(a) else 0
         q = np.einsum("tmi,ti->m", P, a[:, support])
         constant = -float(np.sum(problem.conjugates(a)))
         certificate = self.certify(theta, a, q=q, outputs=outputs)
+        if self.unsolved >= UNSOLVED:
+            raise Finished
         value = certificate.primal - problem.regularizer.penalty(theta, q)[1]
         return Point(theta, a, q, value, constant, support, P, K)
 

@@ -177,7 +177,7 @@ class _Block(Machine):
     def objective(self, a, outputs):
         return float(a @ (0.5 * outputs + self.linear + 0.5 * self.diagonal * a) + self.kink @ np.abs(a))
 
-    def solve(self, eps, rounds=60):
+    def solve(self, eps, rounds=6):
         """`a` with no violation above eps: coordinate steps, and Newton steps where those are slow."""
         from ..loops.box_qp import pair_steps, single_steps
 

@@ -63,7 +63,7 @@ class Model:
 class Newton:
     """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
 
-    patience = 40  # steps without progress
+    patience = 20  # steps without progress
 
     def __init__(self, closed_first=True, bends=BENDS):
         self.level, self.first, self.bends = 0.0, closed_first, bends

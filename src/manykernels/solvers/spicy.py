@@ -83,6 +83,7 @@ class Spicy:
         gamma, s = self.gamma, 0.5 * np.einsum("tmi,ti->m", self.P, self.a)
         if gamma is None:
             smooth = self.regularizer.shrink(1e4 * s) == 1 and not self.regularizer.simplex
+            smooth &= self.regularizer.has("weights_from_dual")
             largest = float(self.regularizer.weights_from_dual(s).max()) if smooth else 0.0
             gamma = LARGE * max(1.0, largest) if smooth else 10.0
         if self.warm:
