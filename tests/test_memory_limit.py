@@ -66,7 +66,7 @@ def test_the_least_limit_is_enough_and_every_limit_holds(X, spec, dtype):
 def test_the_least_limit_is_enough_to_fit():
     X = rng.normal(size=(120, 400))
     y = X[:, 0] > 0
-    model = MKLClassifier([RBF(1e-3), Linear(), ("one", RBF(1.0), [0])], memory_limit=10)
+    model = MKLClassifier([RBF(1e-3), Linear(), ("one", RBF(1.0), [0])], memory_limit=10, n_jobs=2)  # a tile a thread
     with pytest.raises(ValueError, match="at least") as caught:
         model.fit(X, y)
     least = int(re.search(r"at least (\d+) bytes", str(caught.value))[1])
