@@ -52,7 +52,9 @@ def matrices(kernel, X, w=None, sparse=False):
         case mk.Cosine():
             norms = np.sqrt((X * X).sum(axis=1))
             U = np.divide(X, norms[:, None], out=np.zeros_like(X), where=norms[:, None] > 0)
-            return U @ U.T, np.abs(U) @ np.abs(U).T
+            lost = np.divide(TINY, norms, out=np.zeros_like(norms), where=norms > 0)
+            lost = np.divide(lost[:, None], norms, out=np.zeros((len(X), len(X)), Real), where=norms > 0)
+            return U @ U.T, np.abs(U) @ np.abs(U).T + lost
         case mk.Constant():
             K = np.full((len(X), len(X)), Real(kernel.value))
             return K, np.abs(K)

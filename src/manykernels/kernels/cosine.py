@@ -17,6 +17,16 @@ class Cosine(Kernel):
 
     def features(self, X):
         """x / ‖x‖, (n, d)."""
-        from sklearn.preprocessing import normalize
+        from scipy.sparse import issparse
 
-        return normalize(X)
+        X = X.astype(float)
+        largest = np.ravel(abs(X).max(axis=1).toarray() if issparse(X) else np.abs(X).max(axis=1, initial=0.0))
+        X = _divided(X, largest)  # first: the squares of small numbers would vanish
+        squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X)
+        return _divided(X, np.sqrt(np.ravel(squares)))
+
+
+def _divided(X, by):
+    """The rows of X over `by`, left alone where that is 0."""
+    factor = np.divide(1.0, by, out=np.ones_like(by), where=by > np.finfo(float).tiny)[:, None]
+    return X.multiply(factor).tocsr() if hasattr(X, "multiply") else X * factor

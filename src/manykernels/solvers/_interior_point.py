@@ -11,7 +11,7 @@ Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-STEPS = 80
+STEPS = 60
 NEAR = 0.9995  # of the way to the nearest bound is gone
 
 
@@ -57,7 +57,7 @@ def _follow(machine, K, a, target):
             since = 0 if best is None or point[-1] < 0.9 * best[-1] else since + 1
             if best is None or point[-1] < best[-1]:
                 best, settled = point, path.settled()
-            if point[-1] <= 0.5 * target or since > 12:
+            if point[-1] <= 0.5 * target or since > 8:
                 break
         if not path.step():
             break

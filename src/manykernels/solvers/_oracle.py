@@ -23,13 +23,13 @@ class Finished(Exception):
 
 
 class Stall:
-    """Says when `patience` steps have not brought the gap down by a hundredth."""
+    """Says when `patience` steps have not brought the gap down by a thousandth."""
 
     def __init__(self, patience):
         self.patience, self.mark, self.since = patience, np.inf, 0
 
     def __call__(self, gap):
-        better = gap < 0.99 * self.mark
+        better = gap < 0.999 * self.mark
         self.mark, self.since = (gap, 0) if better else (self.mark, self.since + 1)
         return self.since >= self.patience
 
@@ -249,7 +249,7 @@ class Oracle(Run):
         q = np.einsum("tmi,ti->m", P, a[:, support])
         constant = -float(np.sum(problem.conjugates(a)))
         certificate = self.certify(theta, a, q=q, outputs=outputs)
-        if self.unsolved >= UNSOLVED:
+        if min(self.unsolved, self.stalled.since) >= UNSOLVED:
             raise Finished
         value = certificate.primal - problem.regularizer.penalty(theta, q)[1]
         return Point(theta, a, q, value, constant, support, P, K)

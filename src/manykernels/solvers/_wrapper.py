@@ -19,6 +19,7 @@ FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
 EFFORT = 0.1, 0.005  # of the gap is left by the first machines: of some examples, of all of them
 ROUGH = 1e-2  # gap at which the weights of a random sample of the examples are as good as it can make them
+HOPELESS = 8  # machines in a row that are far from solved, without progress, end the run
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
@@ -88,7 +89,8 @@ class Wrapper(Run):
                 self.effort = max(0.1 * self.effort, 1e-9)
             gap = certificate.gap
             self.record(self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows))
-            if not np.isfinite(gap) or self.stalled(gap):
+            self.unsolved = self.unsolved + 1 if inner > 10 * self.target else 0
+            if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= HOPELESS:
                 break
             if gap <= enough:
                 visits, enough = visits + 1, self.tol
@@ -159,7 +161,7 @@ class Wrapper(Run):
             self._full(self.theta), self.cols, self.cols, dtype=self.dtype, shifted=problem.intercept
         )
         a, b, inner = self.a[:, rows], self.b, 0.0
-        target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)
+        self.target = target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)
         for t, machine in enumerate(self.machines):
             a[t], _, b[t], part = machine.solve(K, a[t], target / len(self.machines))
             inner += part
