@@ -50,7 +50,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "support.md"
 FIRST = f"""# What works with what
 
 Every cell marked ✓ is a contract test: the solver reaches its duality gap and the objective of a conic program. A
-number points to the reason of a refusal below the tables. `auto` takes the first of `newton`, `spicy` and `mackay`
+number points to the reason of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay`
 that is ✓, and `coordinate` where kernels have explicit features. The two-stage weightings (`Uniform`, `BestSingle`,
 `Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
 This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
