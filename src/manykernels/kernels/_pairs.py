@@ -96,7 +96,8 @@ class Pairs:
             if self.kind not in ("dot", "sqdist"):
                 raise ValueError(f"A kernel on {self.kind!r} needs dense data, X is sparse; pass X.toarray().")
             x = X.tocsr().astype(self.dtype)
-            self._check_size(np.array([[np.abs(x.data).max(initial=0)]], self.dtype))
+            if x.nnz:
+                self._check_size(abs(x).max(axis=0).toarray().reshape(-1, 1))
             square = np.asarray(x.multiply(x).sum(axis=1), self.dtype).ravel()
         else:
             X = np.asarray(X)
