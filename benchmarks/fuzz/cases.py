@@ -39,6 +39,12 @@ class Case:
         """A fit that a user would call ordinary: solver "auto", its 1,000 steps."""
         return self.told["solver"] == "auto" and self.told["max_iter"] == 1000
 
+    def taken(self):
+        """(rows that take part, weights of all examples)."""
+        n = self.told["n"]
+        weight = np.ones(n) if self.weight is None else np.asarray(self.weight, float)
+        return np.arange(n) if self.told["form"].startswith("stack") else np.flatnonzero(weight), weight
+
     def kernel_matrices(self, rows, w):
         """K and A of every kernel on the rows of X that take part, of weights w, in extended precision."""
         if self.told["form"].startswith("stack"):

@@ -25,6 +25,8 @@ from manykernels import kernels as mk
 from manykernels import losses
 from manykernels import regularizers as mr
 
+from .kernels import normalise
+
 LIMIT = 12.0  # seconds of CPU that a fit of at most 120 examples may take
 UNIT = 2.0**-53
 BAD = ("signal", "crash", "slow", "dishonest", "inconsistent", "wrong", "leak")
@@ -117,9 +119,7 @@ def _weigh(case, model, decision, caught):
 def _recompute(case, model, decision, ours):
     """The recomputed gap, the bound of its rounding, and a bad outcome where the model's own does not hold."""
     parts = list(targets(case, model))
-    n = len(case.X) if not hasattr(case.X, "shape") else case.X.shape[0]
-    weight = np.ones(n) if case.weight is None else np.asarray(case.weight, float)
-    rows = np.arange(n) if case.told["form"].startswith("stack") else np.flatnonzero(weight)
+    n, (rows, weight) = case.told["n"], case.taken()
     w = weight[rows].astype(np.longdouble)
     lost = {name for message in ours if "without variance" in str(message.message) for name in model.kernel_names_
             if repr(name) in str(message.message)}  # fmt: skip
@@ -127,8 +127,6 @@ def _recompute(case, model, decision, ours):
     weights = np.atleast_2d(model.kernel_weights_)
     matrices = case.kernel_matrices(rows, w)
     exempt = [isinstance(part, tuple) and part[0].exempt for part in case.parts]
-    from .kernels import normalise
-
     Ks, As = {}, {}
     for m in np.flatnonzero(usable):
         own = None if exempt[m] else case.told["normalize"]
@@ -189,9 +187,7 @@ def intercept_of(model):
 
 def targets(case, model):
     """(Y (T, n), c (T, n)) of each problem that was solved, on the rows that take part."""
-    n = len(case.X) if not hasattr(case.X, "shape") else case.X.shape[0]
-    weight = np.ones(n) if case.weight is None else np.asarray(case.weight, float)
-    rows = np.arange(n) if case.told["form"].startswith("stack") else np.flatnonzero(weight)
+    rows, weight = case.taken()
     if case.told["kind"] == "one_class":
         level = model.formulation == "level_set"
         c = model.C * weight if level else weight / (model.nu * weight.sum())
