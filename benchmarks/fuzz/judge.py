@@ -1,6 +1,6 @@
 """Fits a case and judges what came of it: does the model's own certificate hold when computed anew from its parts?
 
-Recomputed in extended precision from the kernel formulas, θ, a and b:
+Recomputed in extended precision from the kernel formulas and their scales, θ, a and b:
 
     f = Σ_m θ_m K_m a + b ,   q_m = aᵀK_m a ,   gap = (Σ c V + total·b + ½ θᵀq + Ω(θ) − dual) / scale
 
@@ -106,6 +106,7 @@ def _weigh(case, model, decision, caught):
     if not np.isfinite(model.kernel_weights_).all() or (model.kernel_weights_ < 0).any():
         return {"outcome": "wrong", "why": f"weights {model.kernel_weights_}"}
     found = {"outcome": "converged" if reached else "unconverged", "why": str(told[0].message) if told else ""}
+    found["rough"] = any("rounding alone" in str(w.message) for w in told + ours)
     try:
         with np.errstate(all="ignore"):
             found |= _recompute(case, model, decision, ours)
@@ -130,7 +131,10 @@ def _recompute(case, model, decision, ours):
     Ks, As = {}, {}
     for m in np.flatnonzero(usable):
         own = None if exempt[m] else case.told["normalize"]
-        Ks[m], As[m] = normalise(*matrices[m], own, w)
+        normal = normalise(*matrices[m], own, w, model.kernel_scale_[m])
+        if normal is None:
+            return {"outcome": "wrong", "why": f"scale {model.kernel_scale_[m]!r} of kernel {m} is not its own"}
+        Ks[m], As[m] = normal
     found = {"recomputed": 0.0, "bound": 0.0}
     kappa = 4 * (n + 64) * UNIT
     if case.told["form"] == "strings" and case.told["solver"] == "coordinate":

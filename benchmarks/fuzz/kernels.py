@@ -7,6 +7,7 @@ import numpy as np
 
 from manykernels import kernels as mk
 
+UNIT = 2.0**-53
 Real = np.longdouble
 TINY = Real(2.0) ** (53 - 1022)  # what underflow may lose, in units of rounding
 
@@ -85,8 +86,11 @@ def exponential(g, D, size):
     return K, K * (1 + g * (D + size + TINY))
 
 
-def normalise(K, A, normalize, w):
-    """(K, A) normalised with example weights w; A counts what the rounding of the scale adds."""
+def normalise(K, A, normalize, w, scale):
+    """(K, A) normalised with example weights w and the model's `scale`; None where that scale is not K's own.
+
+    The scale is one over a mean minus a mean, and may be off by what rounding does to these.
+    """
     w = w / w.sum()
     if normalize == "spherical":
         root = np.sqrt(np.maximum(np.diag(K), 0))
@@ -98,4 +102,6 @@ def normalise(K, A, normalize, w):
         return K, A
     by = w @ np.diag(K) - (w @ K @ w if normalize == "multiplicative" else 0)
     noise = w @ np.diag(A) + (w @ A @ w if normalize == "multiplicative" else 0)
-    return K / by, A / abs(by) + np.abs(K / by) * (noise / abs(by))
+    if not abs(1 / Real(scale) - by) <= 4 * (len(K) + 64) * UNIT * noise + 1e-9 * abs(by):
+        return None
+    return K * Real(scale), A * Real(scale)

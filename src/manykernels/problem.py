@@ -72,22 +72,35 @@ class Problem:
         parts = zip(self.Y[:, rows], self.c[:, rows], a, strict=True)
         return np.array([self.loss.dual_value(*part) for part in parts])
 
-    def obstacle(self, solution, max_iter):
-        """Why a solution has not reached its gap, and the cure, in words.
+    def rounding(self, a, theta):
+        """What the rounding of a and of kernel values, 2⁻⁵³ of each, may change in Σ c V, at a (T, n).
 
-        Rounding: |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that outputs are known to
-        2⁻⁵³ Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j), the risk to that times c; a_j may come to c_j on the way.
+        |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that outputs are known to
+        2⁻⁵² Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j), the risk to that times its slope, |a| or about c.
         """
-        if self.bank.indefinite:
-            return f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
-        used = np.flatnonzero(solution.theta)
+        used = np.flatnonzero(theta)
         roots = np.sqrt(np.maximum(self.bank.diagonals()[used], 0.0))
         with np.errstate(all="ignore"):
-            sums = np.maximum(np.abs(solution.a), self.c) @ roots.T
-            known = np.einsum("m,mi,tm->ti", solution.theta[used], roots, sums)
-            rounding = 2.0**-53 * float(np.sum(self.c * known)) / max(abs(solution.primal), 1e-300)
-        if not rounding < 1e-3:
-            return f"rounding alone may change the objective by {rounding:.0e} of it: normalise the kernels or lower C"
+            known = np.einsum("m,mi,tm->ti", theta[used], roots, np.abs(a) @ roots.T)
+            return 2.0**-52 * float(np.sum(np.maximum(np.abs(a), self.c) * known))
+
+    def remark(self, solution, tol, max_iter):
+        """Why a solution has not reached its gap, or what speaks against it although it has, and the cure, in words."""
+        if self.bank.indefinite:
+            cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
+            return "" if solution.converged else cause
+        a = solution.a if solution.converged else np.maximum(np.abs(solution.a), self.c)  # it may come to c on the way
+        rounding = self.rounding(a, solution.theta) / max(abs(solution.primal), 1e-300)
+        if not rounding < (tol if solution.converged else 1e-3):
+            cure = "centre or standardise the columns, normalise the kernels, or lower C"
+            return f"rounding alone may change the objective by {rounding:.0e} of it: {cure}"
+        given = rounding * self.bank.unit / 2.0**-53
+        if not (solution.converged or given < 1e-3):
+            return (
+                f"rounding of the kernels as given may change the objective by {given:.0e} of it: give float64 values"
+            )
+        if solution.converged:
+            return ""
         return "raise max_iter or tol" if solution.n_iter >= max_iter else "it no longer improves; raise tol"
 
     def certificate(self, losses, a, b, theta, q, rows=slice(None)):

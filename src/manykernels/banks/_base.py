@@ -19,6 +19,7 @@ class Bank(ABC):
     scale: np.ndarray
     usable: np.ndarray
     indefinite = ""  # the names of kernels that are not positive semidefinite
+    unit = 2.0**-53  # of rounding of the kernel values as they were given
     explicit = False  # products of feature vectors, positive semidefinite by their making
 
     @abstractmethod

@@ -11,6 +11,7 @@ class Stack:
     """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
 
     rounding = 1e-5  # how far below 0 rounding may push an eigenvalue, relative to the diagonal
+    unit = 2.0**-53  # of rounding of the entries as given
 
     def __init__(self, array, last=False):
         self.array, self.last = array, last
@@ -20,9 +21,11 @@ class Stack:
     def of(cls, X):
         """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
         if hasattr(X, "matrices"):
-            return cls(_open(X.matrices))
+            stack = cls(_open(X.matrices))
+            stack.unit = _unit(X.matrices.dtype)
+            return stack
         X = np.asarray(X)
-        rounding = 1e-2 if X.dtype == np.float16 else 1e-5
+        rounding, unit = 1e-2 if X.dtype == np.float16 else 1e-5, _unit(X.dtype)
         if X.ndim != 3:
             raise ValueError(
                 f"X has shape {X.shape}; precomputed kernels are (n, n_train, M), one matrix along the last axis "
@@ -35,7 +38,7 @@ class Stack:
             stack = cls(_open(X), last=True)
         else:
             stack = cls(_open(np.ascontiguousarray(first)))
-        stack.rounding = rounding
+        stack.rounding, stack.unit = rounding, unit
         return stack
 
     def matrix(self, m):
@@ -100,3 +103,8 @@ def _open(X):
     interface["data"] = (interface["data"][0], False)
     holder = type("Holder", (), {"__array_interface__": interface, "owner": X})()
     return np.asarray(holder)
+
+
+def _unit(dtype):
+    """The unit of rounding of numbers that are given in this type."""
+    return float(np.finfo(dtype).eps) / 2 if dtype.kind == "f" else 2.0**-53

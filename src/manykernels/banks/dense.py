@@ -26,7 +26,7 @@ class DenseBank(Bank):
                 f"X has shape {stack.shape}; to fit, precomputed kernels must be square, (n, n, M) with n ≥ 1"
             )
         self.stack, self.n, self.M, self.n_jobs = stack, n, M, n_jobs
-        self.dtype = stack.array.dtype
+        self.dtype, self.unit = stack.array.dtype, stack.unit
         self.memory_limit = memory_limit
         self.names = list(names) if names is not None else list(getattr(X, "names", None) or default_names(M))
         if len(self.names) != M:

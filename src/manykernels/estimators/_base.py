@@ -177,9 +177,14 @@ class MKLBase(BaseEstimator):
         return self
 
     def _report(self, solutions, labels):
-        """A ConvergenceWarning where a solution is not as near the optimum as `tol` asks."""
+        """A ConvergenceWarning where a solution is not as near the optimum as `tol` asks, a UserWarning where float64
+        numbers cannot hold it so near.
+        """
         short = [s for s in solutions if not s.converged]
         if not short:
+            rough = next((s.reason for s in solutions if s.reason), "")
+            if rough:
+                warnings.warn(f"{type(self).__name__} has converged, but {rough}.", UserWarning, stacklevel=4)
             return
         bayes = hasattr(self, "stationarity_")
         early = all(s.n_iter < self.max_iter for s in short)
@@ -203,6 +208,7 @@ class MKLBase(BaseEstimator):
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
         self.kernel_weights_ = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
         self.kernel_names_ = list(bank.names)
+        self.kernel_scale_ = np.array(bank.scale, dtype=float)
         self.objective_ = float(sum(s.primal for s in solutions))
         self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN, no certificate, where one of them is
         self.n_iter_ = max(s.n_iter for s in solutions)

@@ -129,6 +129,7 @@ def _check_model(model):
     check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
+    check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
     check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
     check_records("history_", model.history_)
     for name in ("objective_", "duality_gap_", "n_iter_"):

@@ -224,9 +224,9 @@ def survey_first(K, w, middle, u, out):
 @njit(**OPTIONS)
 def _pair(part, skew, u, v, middle, wj):
     for m in range(len(part)):
-        part[m] += wj * ((u[m] - middle[m]) + (v[m] - middle[m]))
-        d = abs(u[m] - v[m])
-        skew[m] = d if d > skew[m] else skew[m]
+        d = u[m] - v[m]
+        part[m] += wj * (2 * (u[m] - middle[m]) - d)  # u + v − 2 middle
+        skew[m] = max(skew[m], abs(d))
 
 
 @njit(**OPTIONS)

@@ -30,8 +30,9 @@ class NonIsotropic(Regularizer):
 
     def conjugate(self, s):
         s, top = self._unit(s)
-        if np.any(self.E @ s < 0):
-            s = np.maximum(s, self._A @ nonnegative_qp(self._A, s)[0])
+        theta = self.E @ s
+        if np.any(theta < 0):
+            s = np.maximum(s, self._A @ nonnegative_qp(self._A, s, theta > 0)[0])
         return top * float(np.sqrt(max(s @ self.E @ s, 0.0)))
 
     @staticmethod
@@ -44,7 +45,7 @@ class NonIsotropic(Regularizer):
     def weights_from_dual(self, s):
         s, _ = self._unit(s)
         theta = self.E @ s
-        return self._scaled(nonnegative_qp(self._A, s)[0] if np.any(theta < 0) else theta)
+        return self._scaled(nonnegative_qp(self._A, s, theta > 0)[0] if np.any(theta < 0) else theta)
 
     def weights_from_norms(self, norms):
         """The minimum of ½ Σ norms²/θ + ½ θᵀE⁻¹θ, scaled to the boundary: damped Newton steps."""
@@ -138,7 +139,7 @@ def nonnegative_qp(Q, g, passive=None):
     fewest, chances = M + 1, 3
     for _ in range(50 + 20 * M):
         x = np.zeros(M)
-        solve = _inverse(Q[np.ix_(passive, passive)])
+        solve = _inverse(Q[passive][:, passive])
         x[passive] = solve(g[passive])
         wrong = np.flatnonzero(np.where(passive, x < 0, Q @ x - g < -noise))
         if not len(wrong):
@@ -154,16 +155,17 @@ def nonnegative_qp(Q, g, passive=None):
 
 
 def _inverse(Q):
-    """v ↦ Q⁻¹v for a positive definite Q."""
-    from scipy.linalg import cho_factor, cho_solve
+    """v ↦ Q⁻¹v for a positive definite Q; by LAPACK itself, whose matrices are small here and asked for often."""
+    from scipy.linalg.lapack import dpotrf, dpotrs
 
     if not len(Q):
         return lambda v: v
-    try:
-        factor = cho_factor(Q, check_finite=False)
-    except np.linalg.LinAlgError:  # definite but for rounding
-        factor = cho_factor(Q + 1e-12 * np.trace(Q) * np.eye(len(Q)), check_finite=False)
-    return lambda v: cho_solve(factor, v, check_finite=False)
+    factor, failed = dpotrf(Q)
+    if failed:  # definite but for rounding
+        factor, failed = dpotrf(Q + 1e-12 * np.trace(Q) * np.eye(len(Q)))
+    if failed:
+        raise np.linalg.LinAlgError("E is not positive definite")
+    return lambda v: dpotrs(factor, v)[0]
 
 
 def alignment_matrix(kernels, centered=False):

@@ -107,7 +107,12 @@ def solve(
     found = _solve(problem, best_for(problem), warm, checkpoint, **options)
     able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite and found.stationarity is None
     for spare in map(Solver, SPARE if able else ()):
-        if found.converged or found.interrupted or found.n_iter >= max_iter or found.reason.startswith("rounding"):
+        if (
+            found.converged
+            or found.interrupted
+            or found.n_iter >= max_iter
+            or found.reason.startswith("rounding alone")
+        ):
             break
         if spare.refusal(problem) is None:
             other = _solve(problem, spare, **options)
@@ -135,4 +140,4 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, callba
             return solver.module.solve(problem, tol=tol, max_iter=max_iter, warm=warm, monitor=monitor, **options)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, callback, problem)
-    return found if found.converged else replace(found, reason=problem.obstacle(found, max_iter))
+    return replace(found, reason=problem.remark(found, tol, max_iter))

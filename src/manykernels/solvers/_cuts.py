@@ -11,7 +11,7 @@ import numpy as np
 from ..regularizers.lp_norm import project_simplex
 from ._oracle import Finished
 
-EFFORT = 25_000  # slopes that the small programs of one run may ask for together
+EFFORT = 10_000  # slopes that the small programs of one run may ask for together
 
 
 class Cuts(ABC):

@@ -20,6 +20,7 @@ from ._interior_point import interior_point
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
 PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of more
+NEWTON = 40  # Newton steps on a smooth loss after which it does
 LIMIT = 5000  # examples up to which it does
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
@@ -152,7 +153,7 @@ class Machine:
                 factor = Free(K, index, self.diagonal, self.intercept)
             except np.linalg.LinAlgError:
                 break
-            x, beta = factor.solve(-(self.linear[index] + bend + self.outputs(K, held)[index]), total - held.sum())
+            x, _ = factor.solve(-(self.linear[index] + bend + self.outputs(K, held)[index]), total - held.sum())
             lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
             hi = np.where(bend < 0, np.minimum(self.hi[index], 0.0), self.hi[index])
             out = (x < lo) | (x > hi)
@@ -160,7 +161,9 @@ class Machine:
             if out.any():
                 free[index[out]] = False
                 continue
-            slope = self._gradient(K, trial) + beta
+            slope = self._gradient(K, trial)
+            if self.intercept:  # not the factor's β, which a constant added to K has moved
+                slope -= np.mean(slope[index] + bend)
             rise = (trial < self.hi) & (slope + np.where(trial >= 0, self.kink, -self.kink) < -1e-12)
             fall = (trial > self.lo) & (slope + np.where(trial > 0, self.kink, -self.kink) > 1e-12)
             wrong = ~free & (rise | fall)
@@ -193,7 +196,7 @@ class Machine:
         a, short = np.array(start), 0
         outputs = self.outputs(K, a)
         value, beta, gap = self.objective(a, outputs), 0.0, np.inf
-        for _ in range(max_rounds):
+        for _ in range(NEWTON if len(a) <= LIMIT else max_rounds):
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
             full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # as far as digits go,

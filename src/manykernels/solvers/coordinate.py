@@ -121,21 +121,27 @@ class Coordinate(Run):
         return np.maximum(np.sum([side.vectors.q for side in self.sides], axis=0)[self.kernels], 0.0)
 
     def _pass(self, side, closed):
+        if len(side.a) <= self.size and len(side.everyone) == len(side.a):
+            side.solve(self.full(self.theta), 0.1 * self.scale * max(min(self.gap, 0.1), self.tol) / len(self.sides))
+            return self._follow(closed)
         draw, often = self.rng.bit_generator.state, max(1, VISITS // self.size)
         order, precision = self.rng.permutation(side.active), 0.1 * self.tol * self.scale / float(self.problem.c.sum())
         for start in range(self.place, len(order), self.size):
             turn, last = start // self.size, start + self.size >= len(order)
             side.visit(order[start : start + self.size], self.full(self.theta), precision)
-            if closed and (turn % 8 == 7 or last):
-                norms = self.theta * np.sqrt(self.q)
-                if norms.any():
-                    self.theta = self.problem.regularizer.weights_from_norms(norms)
+            self._follow(closed and (turn % 8 == 7 or last))
             if self.visited is not None and turn % 8 == 7:
                 self.visited(start, len(order))
             if turn % often == often - 1 and not last:
                 side.renew()
                 self.place = start + self.size
                 self._offer(draw)
+
+    def _follow(self, closed):
+        """The weights in closed form."""
+        norms = self.theta * np.sqrt(self.q) if closed else np.zeros(1)
+        if norms.any():
+            self.theta = self.problem.regularizer.weights_from_norms(norms)
 
     def _estimate(self):
         """The gap if the outputs were still those of the last visits, and the examples at rest had no loss."""
@@ -214,6 +220,12 @@ class Side:
         self.turn += 1
         if self.turn % 8 == 0:
             self.b += 0.5 * force * self.excess
+
+    def solve(self, theta, target):
+        """The same where one block holds all examples: to the end, as other solvers do."""
+        new, _, self.b, _ = self.machine.solve(self.bank.block(self.everyone, theta), self.a, target)
+        self.vectors.add(self.everyone, self.a, new - self.a)
+        self.a = np.array(new)
 
     def settle(self):
         """Moves a onto Σa = total within its box, and sums v anew from it."""

@@ -137,7 +137,8 @@ class SmoothDual:
         P = self.products(a) if P is None else P
         s = 0.5 * np.maximum(np.einsum("tmi,ti->m", P, a), 0.0)
         theta = self.regularizer.weights_from_dual(s)
-        value = float(np.sum((self.linear + 0.5 * self.diagonal * a) * a)) + self.regularizer.conjugate(s)
+        conjugate = float(s @ theta) - self.regularizer.value(theta)  # θ is where its maximum is
+        value = float(np.sum((self.linear + 0.5 * self.diagonal * a) * a)) + conjugate
         gradient = np.einsum("m,tmi->ti", theta, P) + self.linear + self.diagonal * a
         return SmoothPoint(a, P, theta, value, gradient)
 

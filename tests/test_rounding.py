@@ -1,0 +1,63 @@
+"""What float64 cannot hold is said: in the reason of a solution, and as a warning of the estimator."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from manykernels import MKLClassifier
+from manykernels.kernels import RBF, Linear, Polynomial
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
+
+
+def fit(X, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = MKLClassifier([RBF(0.1), Linear()], **options).fit(X, y)
+    return model, caught
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 1e4])
+def test_ordinary_data_draw_no_remark(C):
+    _, caught = fit(X, C=C)
+    assert not caught
+
+
+def test_a_decision_that_is_a_small_difference_of_large_numbers_is_reported():
+    model, caught = fit(X + 5e5, C=1e4)  # k(x, x) of 1e12 beside a variance of 1
+    assert model.duality_gap_ <= model.tol
+    assert [w.category for w in caught] == [UserWarning]
+    assert "has converged, but rounding alone may change the objective" in str(caught[0].message)
+
+
+def test_the_decision_follows_from_the_fitted_attributes_also_far_from_the_origin():
+    """With the model's own scale: a variance out of numbers of 1e12 is known to four digits only."""
+    Z = (X + 1e6).astype(np.longdouble)
+    model, _ = fit(X + 1e6)
+    sv = Z[model.support_]
+    K = [np.exp(-0.1 * np.sum((Z[:, None] - sv) ** 2, axis=2)), Z @ sv.T]
+    weights = model.kernel_weights_ * model.kernel_scale_
+    f = sum(w * (k @ model.dual_coef_[0]) for w, k in zip(weights, K, strict=True)) + model.intercept_[0]
+    size = weights[1] * 3e12 * np.abs(model.dual_coef_).sum()
+    np.testing.assert_allclose(model.decision_function(X + 1e6), np.asarray(f, float), atol=100 * 2.0**-53 * size)
+    assert 100 * 2.0**-53 * size < 0.2  # while decisions are of the order of 1
+
+
+@pytest.mark.parametrize("normalize, scale", [(None, 1.0), ("trace", None), ("multiplicative", None)])
+def test_kernel_scale_is_that_of_the_normalisation(normalize, scale):
+    model = MKLClassifier([Polynomial(2), Linear()], normalize=normalize).fit(X, y)
+    for kernel, own in zip([Polynomial(2), Linear()], model.kernel_scale_, strict=True):
+        K = kernel(X)
+        expected = {None: 1.0, "trace": np.diag(K).mean(), "multiplicative": np.diag(K).mean() - K.mean()}[normalize]
+        assert own == pytest.approx(1 / expected)
+
+
+def test_rounding_of_the_kernels_as_given_is_named():
+    K = RBF(0.5)(np.repeat(X[:12], 10, axis=0) + 1e-3 * rng.normal(size=(120, 3)))[:, :, None].astype(np.float16)
+    labels = rng.random(120) < 0.5
+    with pytest.warns(ConvergenceWarning, match="rounding of the kernels as given .* give float64 values"):
+        MKLClassifier("precomputed", loss="squared", C=1e6, tol=1e-6, normalize=None).fit(K, labels)
