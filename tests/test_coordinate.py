@@ -131,8 +131,9 @@ def problem_pair(loss, regularizer, intercept=True, n=150, T=1, seed=0):
 )
 def test_coordinate_finds_what_newton_finds_on_matrices(regularizer, intercept):
     explicit, dense = problem_pair("hinge", regularizer, intercept)
-    one, two = solve(explicit, "coordinate", tol=1e-7), solve(dense, "newton", tol=1e-8)
-    assert one.gap <= 1e-7
+    tol = 5e-7 if regularizer.simplex else 1e-7  # v is rounded to float32: at p = 1 some 1e-7 of the gap is that
+    one, two = solve(explicit, "coordinate", tol=tol), solve(dense, "newton", tol=1e-8)
+    assert one.gap <= tol
     assert_agree(dense, one, two, rounding=1e-6)  # its sums are rounded to float32 once
 
 

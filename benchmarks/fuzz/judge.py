@@ -128,17 +128,17 @@ def _recompute(case, model, decision, ours):
     weights = np.atleast_2d(model.kernel_weights_)
     matrices = case.kernel_matrices(rows, w)
     exempt = [isinstance(part, tuple) and part[0].exempt for part in case.parts]
+    kappa = 4 * (n + 64) * UNIT
+    if case.told["form"] == "strings" and case.told["solver"] == "coordinate":
+        kappa = 2.0**-23  # their explicit features are kept in float32
     Ks, As = {}, {}
     for m in np.flatnonzero(usable):
         own = None if exempt[m] else case.told["normalize"]
-        normal = normalise(*matrices[m], own, w, model.kernel_scale_[m])
+        normal = normalise(*matrices[m], own, w, model.kernel_scale_[m], kappa)
         if normal is None:
             return {"outcome": "wrong", "why": f"scale {model.kernel_scale_[m]!r} of kernel {m} is not its own"}
         Ks[m], As[m] = normal
     found = {"recomputed": 0.0, "bound": 0.0}
-    kappa = 4 * (n + 64) * UNIT
-    if case.told["form"] == "strings" and case.told["solver"] == "coordinate":
-        kappa = 2.0**-23  # their explicit features are kept in float32
     total_primal, slack = 0.0, 0.0
     if getattr(model, "stationarity_", None) is not None:
         return {}

@@ -7,7 +7,6 @@ import numpy as np
 
 from manykernels import kernels as mk
 
-UNIT = 2.0**-53
 Real = np.longdouble
 TINY = Real(2.0) ** (53 - 1022)  # what underflow may lose, in units of rounding
 
@@ -86,10 +85,10 @@ def exponential(g, D, size):
     return K, K * (1 + g * (D + size + TINY))
 
 
-def normalise(K, A, normalize, w, scale):
+def normalise(K, A, normalize, w, scale, kappa):
     """(K, A) normalised with example weights w and the model's `scale`; None where that scale is not K's own.
 
-    The scale is one over a mean minus a mean, and may be off by what rounding does to these.
+    The scale is one over a mean minus a mean, and may be off by what rounding, kappa, does to these.
     """
     w = w / w.sum()
     if normalize == "spherical":
@@ -102,6 +101,6 @@ def normalise(K, A, normalize, w, scale):
         return K, A
     by = w @ np.diag(K) - (w @ K @ w if normalize == "multiplicative" else 0)
     noise = w @ np.diag(A) + (w @ A @ w if normalize == "multiplicative" else 0)
-    if not abs(1 / Real(scale) - by) <= 4 * (len(K) + 64) * UNIT * noise + 1e-9 * abs(by):
+    if not abs(1 / Real(scale) - by) <= kappa * noise + 1e-9 * abs(by):
         return None
     return K * Real(scale), A * Real(scale)

@@ -7,6 +7,7 @@ from scipy.linalg.lapack import dpotrf
 
 from .._state import check_array, check_index, check_integer, check_jobs
 from .._threads import limit_blas, run_blocks
+from ..kernels.normalize import scales
 from ._base import Bank, Cross
 from ._stack import Stack
 
@@ -49,8 +50,9 @@ class DenseBank(Bank):
         variance = mean - total
         tiny = 1e-12 if self.dtype == np.float64 else 1e-6
         self.usable = variance > tiny * np.maximum(np.abs(mean), 1e-300)
-        scale = {"multiplicative": variance, "trace": mean}.get(normalize, np.ones(M))
-        self.scale = np.divide(1.0, scale, out=np.zeros(M), where=self.usable & (scale > 0))
+        scale, _ = scales(mean, total, normalize)
+        self.usable &= scale > 0
+        self.scale = np.where(self.usable, scale, 0.0)
         report_unusable(self)
         self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
 

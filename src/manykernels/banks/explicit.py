@@ -96,7 +96,7 @@ class ExplicitBank(Bank):
         self.scale, self.root = np.ones(self.M), self.roots() if normalize == "spherical" else None
         diagonal = self.mean_square(w)
         scale, variance = scales(diagonal, self.square_mean(w), normalize)
-        self.usable = variance > 1e-6 * np.maximum(diagonal, np.finfo(float).tiny)
+        self.usable = (variance > 1e-6 * np.maximum(diagonal, np.finfo(float).tiny)) & (scale > 0)
         self.scale = np.where(self.usable, scale, 0.0)
 
     def roots(self):

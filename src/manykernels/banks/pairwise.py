@@ -126,7 +126,7 @@ class PairwiseBank(Bank):
             )
         scale, variance = scales(diagonal, means, self.normalize)
         floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
-        self.usable = (variance > floor) | exempt
+        self.usable = (variance > floor) & (scale > 0) | exempt
         self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
         if suspects:
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(every, list(suspects))))

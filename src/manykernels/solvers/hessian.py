@@ -11,6 +11,8 @@ from ._oracle import Oracle
 from ._wrapper import State
 from .newton import NEEDS, Newton  # noqa: F401  the same needs
 
+HALVINGS = 8  # of a step; then it is the machine that is too coarse
+
 
 def solve(problem, tol, max_iter, warm=None, monitor=None):
     oracle = Oracle(problem, tol, max_iter, warm, monitor)
@@ -23,7 +25,7 @@ def _descend(oracle):
     while True:
         target = step.propose(_state(oracle, point))
         value = point.value + regularizer.value(point.theta)
-        for k in range(30):
+        for k in range(HALVINGS):
             t = 0.5**k
             trial = oracle(point.theta + t * (target - point.theta))
             if trial.value + regularizer.value(trial.theta) <= value - 1e-4 * t * step.promise:
