@@ -222,23 +222,29 @@ def survey_first(K, w, middle, u, out):
 
 
 @njit(**OPTIONS)
-def _pair(part, skew, u, v, middle, wj):
+def _pairs(part, skew, u, v, x, y, middle, wu, wx):
+    """Two entries and what lies opposite of them, u and v, x and y: two at a time, since the loop waits for memory."""
     for m in range(len(part)):
-        d = u[m] - v[m]
-        part[m] += wj * (2 * (u[m] - middle[m]) - d)  # u + v − 2 middle
-        skew[m] = max(skew[m], abs(d))
+        c = middle[m]
+        left, right, top, bottom = u[m] - c, v[m] - c, x[m] - c, y[m] - c
+        part[m] += wu * (left + right) + wx * (top + bottom)
+        d, e = abs(left - right), abs(top - bottom)
+        d = d if d > e else e
+        skew[m] = d if d > skew[m] else skew[m]
 
 
 @njit(**OPTIONS)
 def survey_last(S, w, middle, i0, i1, total, skew):
     """Σ w_i w_j (k_ij − middle) and the largest |k_ij − k_ji| of all kernels over the pairs i0 ≤ i < i1, j ≥ i."""
     n, M, step = len(S), S.shape[2], 16
-    part = np.empty(M, dtype=S.dtype)
+    part, none = np.empty(M, dtype=S.dtype), w.dtype.type(0)
     for j0 in range(i0, n, step):
         for i in range(i0, i1):
             part[:] = 0
-            for j in range(max(j0, i + 1), min(j0 + step, n)):
-                _pair(part, skew, S[i, j], S[j, i], middle, w[j])
+            for j in range(max(j0, i + 1), min(j0 + step, n), 2):
+                k = min(j + 1, min(j0 + step, n) - 1)  # once more with weight 0 where it has no neighbour
+                wk = w[k] if k > j else none
+                _pairs(part, skew, S[i, j], S[j, i], S[i, k], S[k, i], middle, w[j], wk)
             for m in range(M):
                 total[m] += w[i] * part[m]
     for i in range(i0, i1):
