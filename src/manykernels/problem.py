@@ -89,7 +89,8 @@ class Problem:
         if self.bank.indefinite:
             cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
             return "" if solution.converged else cause
-        a = solution.a if solution.converged else np.maximum(np.abs(solution.a), self.c)  # it may come to c on the way
+        a = np.abs(solution.a if solution.dual_a is None else np.maximum(np.abs(solution.a), np.abs(solution.dual_a)))
+        a = a if solution.converged else np.maximum(a, self.c)  # it may come to c on the way
         rounding = self.rounding(a, solution.theta) / max(abs(solution.primal), 1e-300)
         if not rounding < (tol if solution.converged else 1e-3):
             cure = "centre or standardise the columns, normalise the kernels, or lower C"
