@@ -187,3 +187,11 @@ def test_ctrl_c_keeps_the_best_solution_and_leaves_no_threads(monkeypatch):
     assert not [t for t in threading.enumerate() if t.name.startswith("manykernels")]
     assert clf.duality_gap_ > 1e-9 and clf.predict(big).shape == (300,)
     assert clf.fit(big, labels).duality_gap_ <= 1e-9
+
+
+def test_words_of_a_billion_letters_are_refused_at_once():
+    """Their number has more digits than there is memory."""
+    from manykernels.strings import Spectrum
+
+    with pytest.raises(ValueError, match="too many for Spectrum"):
+        Spectrum(k=2**40)(["ACGT" * 3, "AACC" * 3])

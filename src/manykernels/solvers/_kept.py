@@ -21,6 +21,7 @@ def check_part(part, problem):
         solution = Solution(**part["solution"])
         solution.check_state()
         check(len(solution.history) > 0, "a solution has no history")
+        check(not solution.interrupted, "a solution that was interrupted is none")
         check_number("time", solution.history[-1]["time"])
         if problem is not None:
             check_point(part["solution"], problem, problem.bank.M)
@@ -77,6 +78,7 @@ def check_run(state, problem):
         check_number(name, state[name], finite=False)
     check_number("scale", state["scale"])
     check(state["scale"] > 0, f"scale is {state['scale']}")
+    check(not state["upper"] < state["lower"] - 1e-6 * state["scale"], "upper lies below lower")
     check((state["best"] is None) == (state["upper"] == np.inf), "best and upper do not go together")
     if state["best"] is not None:
         check_point(check_is("best", state["best"], dict), problem, M)

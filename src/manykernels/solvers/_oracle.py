@@ -146,8 +146,8 @@ class Run:
         if certificate.dual > self.lower:
             self.lower, self.witness = certificate.dual, a
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
-        done = self.gap <= self.tol or len(self.history) >= self.max_iter or not np.isfinite(certificate.gap)
-        if done or self.stalled(self.gap):
+        broken = np.isnan(self.gap) or not np.isfinite(certificate.gap)
+        if self.gap <= self.tol or len(self.history) >= self.max_iter or broken or self.stalled(self.gap):
             raise Finished
         return certificate
 

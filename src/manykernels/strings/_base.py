@@ -127,7 +127,7 @@ def positions(kernel, length):
 
 def fits(kernel, size, k, times=1):
     """A ValueError where `times` · size^k words cannot be numbered."""
-    if times * size**k >= 2**63:
+    if size > 1 and k >= 63 or times * size**k >= 2**63:  # not a power with a billion digits
         raise ValueError(
             f"words of {k} letters of an alphabet of {size} are too many for {type(kernel).__name__}: "
             f"{size}^{k} words (times {times}) must be fewer than 2^63; take shorter words."
