@@ -1,5 +1,8 @@
 """A solver that a user writes: given to `solve` and to estimators, cloned, searched, refused and told of by name."""
 
+import inspect
+from pathlib import Path
+
 import numpy as np
 import pytest
 from agreement import assert_models_agree
@@ -56,6 +59,10 @@ class Twice(BaseSolver):
         control.record({"gap": found.gap})
         names = ("theta", "a", "b", "primal", "dual", "gap", "converged")
         return Solution(**{name: getattr(found, name) for name in names})
+
+
+def test_the_documents_show_this_solver():
+    assert inspect.getsource(Damped) in (Path(__file__).parents[1] / "docs" / "solvers.md").read_text()
 
 
 @pytest.mark.parametrize("solver", [Damped(), Damped(0.1), Twice(Newton())], ids=repr)
