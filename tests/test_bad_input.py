@@ -181,7 +181,7 @@ def test_ctrl_c_keeps_the_best_solution_and_leaves_no_threads(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(newton.Newton, "propose", interrupt)
+        patch.setattr(newton.NewtonStep, "propose", interrupt)
         with pytest.raises(KeyboardInterrupt):
             clf.fit(big, labels)
     assert not [t for t in threading.enumerate() if t.name.startswith("manykernels")]

@@ -8,7 +8,7 @@ from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import Entropy, LpNorm
-from manykernels.solvers import solve
+from manykernels.solvers import Control, solve
 from manykernels.solvers._oracle import Run
 
 
@@ -37,7 +37,7 @@ def test_a_primal_value_below_the_dual_is_no_proof():
     q = np.einsum("ti,mij,tj->m", best.a, Ks, best.a)
     impossible = problem.certificate(np.zeros(1), best.a, best.b, 0.1 * best.theta, q)
     assert impossible.primal < impossible.dual and np.isnan(impossible.gap)
-    run = Run(problem, 1e-3, 10)
+    run = Run(problem, Control(1e-3, 10))
     run.scale, run.upper = 10.0, 7.0
     for lower, gap in ((6.0, 0.1), (7.0 + 1e-9, 0.0), (7.1, np.nan)):  # rounding is no break
         run.lower = lower

@@ -97,17 +97,16 @@ def test_several_classes_share_a_path_and_end_with_the_same_bits(multi_class, pa
 
 def test_classes_that_are_solved_are_not_solved_again(path, monkeypatch):
     model = clone(STRINGS).set_params(checkpoint=str(path))
-    solved, solve = [], coordinate.solve
+    solved, solve = [], coordinate.Coordinate.solve
 
-    def counted(problem, **options):
+    def counted(self, problem, control):
         solved.append(int((problem.Y > 0).sum()))
         if len(solved) == 3:
             raise Killed
-        return solve(problem, **options)
+        return solve(self, problem, control)
 
-    monkeypatch.setattr(coordinate, "solve", counted)
-    monkeypatch.setattr(coordinate.Coordinate, "_offer", lambda *_: None)
-    monkeypatch.setattr(Solver, "defaults", lambda self: {"size": 128, "random_state": 0})
+    monkeypatch.setattr(coordinate.Coordinate, "solve", counted)
+    monkeypatch.setattr(coordinate.Passes, "_offer", lambda *_: None)
     with pytest.raises(Killed):
         model.fit(X, CLASSES)
     model.fit(X, CLASSES)
@@ -167,7 +166,7 @@ def test_what_does_not_change_the_result_may_change(path):
 
 
 @pytest.mark.parametrize("params", [
-    {"solver": Solver("coordinate", store="hash"), "kernels": [Spectrum(3)]}, {"kernels": "auto", "solver": "auto"},
+    {"features": "hash", "kernels": [Spectrum(3)]}, {"kernels": "auto", "solver": "auto"},
 ], ids=str)  # fmt: skip
 def test_a_memory_limit_that_changes_the_kernels_may_not_change(params, path):
     model = clone(STRINGS).set_params(**params, checkpoint=path)
@@ -384,7 +383,7 @@ def test_the_bar_says_how_long_it_takes_and_where_it_begins(path, capsys):
     with show_progress("5 kernels", 1e-3) as bar:
         bar.resumed(3e-3, 720)
         for k in range(3):
-            bar({"gap": 10.0**-k, "time": 100.0 * k})
+            bar.record({"gap": 10.0**-k, "time": 100.0 * k})
         bar.visited(1_048_576, 10_000_000)
         shown = bar.progress.tasks[0].fields["more"]
     assert shown == "about 100 s left, 1,048,576 of 10,000,000 examples visited"
@@ -402,8 +401,8 @@ def long_fit(n, regularizer, path=None):
 
 def in_child(n, regularizer, path):
     """A fit that says when its solver begins; `child` runs it in a process of its own."""
-    resume = coordinate.Coordinate._resume
-    coordinate.Coordinate._resume = lambda run: print("begun", flush=True) or resume(run)
+    resume = coordinate.Passes._resume
+    coordinate.Passes._resume = lambda run: print("begun", flush=True) or resume(run)
     _checkpoint.EVERY, _checkpoint.SHARE, coordinate.VISITS = 0.0, 0, n // 10
     long_fit(n, regularizer, path)
 

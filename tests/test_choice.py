@@ -1,14 +1,15 @@
-"""Which bank takes which kernels, stores by name through the estimators, and lists of several kinds."""
+"""Which bank takes which kernels, `features` of the estimators, and lists of several kinds."""
 
 import numpy as np
 import pytest
 from agreement import assert_models_agree
 
 from manykernels import MKLClassifier
-from manykernels.banks.choice import explicit_bank
+from manykernels.banks import choice
+from manykernels.banks.choice import choose_bank, explicit_bank
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, KernelList, Linear, group_kernels, linear_coefficients
-from manykernels.solvers import Solver
+from manykernels.regularizers import EmpiricalBayes
 from manykernels.strings import (
     Degree,
     GappedKmer,
@@ -60,7 +61,7 @@ def test_numbers_have_theirs_and_what_has_no_features_none():
 def test_solvers_agree_in_every_store(kind, store):
     dense = MKLClassifier(LISTS[kind], solver="newton", tol=1e-5).fit(X, y)
     for name in ("coordinate", "chunking"):
-        model = MKLClassifier(LISTS[kind], solver=Solver(name, store=store), tol=1e-4).fit(X, y)
+        model = MKLClassifier(LISTS[kind], solver=name, features=store, tol=1e-4).fit(X, y)
         rel = 2e-4 + (2e-3 if store == "hash" else 0)
         assert model.duality_gap_ <= 1e-4 and model.objective_ == pytest.approx(dense.objective_, rel=rel)
         f, g = model.decision_function(NEW), dense.decision_function(NEW)
@@ -88,8 +89,39 @@ def test_coefficients_of_explicit_features():
     np.testing.assert_allclose(data[:, [1, 2]] @ list(parts.values())[1], model.decision_parts(data)[:, 1], atol=1e-10)
 
 
-def test_a_store_that_cannot_be_is_said():
+@pytest.mark.parametrize("kind", LISTS)
+def test_features_are_taken_where_they_pay_or_are_asked_for(kind, monkeypatch):
+    kernels = KernelList.from_spec(LISTS[kind], X)
+
+    def explicit(**options):
+        return choose_bank(kernels, X, **options).explicit
+
+    assert not explicit() and explicit(wanted=True) and not explicit(wanted=True, exact=True)
+    assert all(explicit(features=store) for store in ("map", "sorted", "trie", "hash"))
+    monkeypatch.setattr(choice, "MATRICES", 100)
+    assert explicit() == (kind == "degrees") and not explicit(features="never") and not explicit(exact=True)
+    monkeypatch.setattr(choice, "WORDS", 100)
+    assert explicit() and not explicit(features="never")
+
+
+def test_pairs_are_compared_in_float32_where_that_is_enough(monkeypatch):
+    kernels = KernelList.from_spec(degree_kernels(3), X)
+    assert choose_bank(kernels, X).dtype == np.float64
+    monkeypatch.setattr(choice, "EXACT", 100)
+    for options, dtype in (({}, np.float32), ({"tol": 1e-5}, np.float64), ({"exact": True}, np.float64)):
+        assert choose_bank(kernels, X, **options).dtype == dtype
+
+
+def test_features_that_cannot_be_are_refused_by_name():
+    with pytest.raises(ValueError, match="features='heap' is unknown.*'trie'"):
+        MKLClassifier(degree_kernels(3), features="heap").fit(X, y)
+    with pytest.raises(ValueError, match="features='map' is for kernels with explicit features.*'auto'"):
+        MKLClassifier([RBF(gamma=1.0)], features="map").fit(np.eye(150), y)
+    with pytest.raises(ValueError, match="features='trie'.*EmpiricalBayes.*'auto'"):
+        MKLClassifier(degree_kernels(3), features="trie", loss="squared", regularizer=EmpiricalBayes(0.5)).fit(X, y)
+    with pytest.raises(ValueError, match="features='hash'.*precomputed.*auto"):
+        MKLClassifier("precomputed", features="hash").fit(np.ones((150, 150, 1)), y)
+    with pytest.raises(ValueError, match="features='never'.*coordinate.*another solver"):
+        MKLClassifier(degree_kernels(3), features="never", solver="coordinate").fit(X, y)
     with pytest.raises(ValueError, match="store='heap' is unknown.*'trie'"):
-        MKLClassifier(degree_kernels(3), solver=Solver("chunking", store="heap")).fit(X, y)
-    with pytest.raises(ValueError, match="store='map' is for kernels with explicit features"):
-        MKLClassifier([RBF(gamma=1.0)], solver=Solver("chunking", store="map")).fit(np.eye(150), y)
+        bank_of(degree_kernels(3), store="heap")

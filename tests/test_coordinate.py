@@ -179,12 +179,12 @@ def test_an_interrupt_and_a_warm_start():
 
 
 def test_estimators_take_features_where_there_are_many_examples(monkeypatch):
-    from manykernels.estimators import _base
+    from manykernels.banks import choice
 
     X, y = make_splice(300, length=41, positives=0.3, random_state=2)
     text = list(X)
     matrices = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
-    monkeypatch.setattr(_base, "_MATRICES", 100)
+    monkeypatch.setattr(choice, "MATRICES", 100)
     features = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
     assert type(features._cross).__name__ == "DegreeCross" != type(matrices._cross).__name__
     assert_models_agree(features, matrices, text)

@@ -1,5 +1,6 @@
 """`save` and `load`: the same model back, no pickle, and honest errors."""
 
+import hashlib
 import json
 import pickle
 import zipfile
@@ -90,13 +91,30 @@ def test_every_regularizer_passes_through_the_estimators(regularizer, tmp_path):
         np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-def test_a_solver_with_options_is_a_parameter_like_others(tmp_path):
-    model = clone(MKLClassifier(KERNELS[:2], solver=Solver("analytic"))).fit(X, y)
+@pytest.mark.parametrize(("name", "options"), [("analytic", {}), ("chunking", {"size": 9}), ("level", {"tau": 0.5})])
+def test_a_solver_with_options_is_a_parameter_like_others(name, options, tmp_path):
+    model = clone(MKLClassifier(KERNELS[:2], solver=Solver(name, **options))).fit(X, y)
     model.save(tmp_path / "model.mk")
     again = manykernels.load(tmp_path / "model.mk")
-    assert again.solver == model.solver == Solver("analytic") and repr(again) == repr(model)
-    named = MKLClassifier(KERNELS[:2], solver="analytic").fit(X, y)
-    np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
+    assert again.solver == model.solver == Solver(name, **options) and repr(again) == repr(model)
+    if name != "chunking":  # where these are the default options
+        named = MKLClassifier(KERNELS[:2], solver=name).fit(X, y)
+        np.testing.assert_array_equal(named.decision_function(X), model.decision_function(X))
+
+
+def test_a_solver_in_a_file_has_its_parameters_and_no_others(tmp_path):
+    path = tmp_path / "model.mk"
+    for old, new in ((b'"tau"', b'"needs"'), (b'"tau"', b'"solve"'), (b'"Level"', b'"BaseSolver"')):
+        MKLClassifier(KERNELS[:2], solver=Solver("level", tau=0.9)).fit(X, y).save(path)
+        with zipfile.ZipFile(path) as file:
+            tree, header = file.read("model.json"), json.loads(file.read("header.json"))
+        assert old in tree
+        tree = tree.replace(old, new)
+        header["sha256"]["model.json"] = hashlib.sha256(tree).hexdigest()
+        rewrite(path, "model.json", lambda _, tree=tree: tree)
+        rewrite(path, "header.json", lambda _, header=header: json.dumps(header).encode())
+        with pytest.raises(ValueError, match="damaged"):
+            manykernels.load(path)
 
 
 def test_a_callable_that_cannot_be_saved_is_named(tmp_path):

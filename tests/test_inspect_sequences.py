@@ -15,7 +15,6 @@ from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, inspect, load
 from manykernels import strings as ms
 from manykernels.datasets import make_splice, splice_information
 from manykernels.kernels import RBF, rank_one_kernels
-from manykernels.solvers import Solver
 
 L = 6
 LETTERS = "ACGT"
@@ -260,7 +259,7 @@ def test_a_background_of_other_letters_is_refused(models):
 
 @pytest.mark.parametrize("solver", ["coordinate", "chunking"])
 def test_hashed_models_have_weights_but_no_words(solver):
-    model = MKLClassifier(LISTS["degrees"], solver=Solver(solver, store="hash")).fit(X, y)
+    model = MKLClassifier(LISTS["degrees"], solver=solver, features="hash").fit(X, y)
     assert inspect.position_weights(model).shares.sum() == pytest.approx(1)
     for look in (inspect.poim, inspect.top_kmers):
         with pytest.raises(ValueError, match='store="hash".*store="auto"'):

@@ -9,19 +9,18 @@ from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty, LpSum
 from manykernels.solution import Solution
-from manykernels.solvers import Solver, nesterov, solve
-from manykernels.solvers._oracle import Oracle
+from manykernels.solvers import Control, Oracle, Solver, nesterov, solve
 
 QUADRATIC = ["hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class", "level_set"]
 
 
 def smooth_dual(problem):
-    return nesterov.SmoothDual(Oracle(problem, 1e-6, 10))
+    return nesterov.SmoothDual(Oracle(problem, Control(1e-6, 10)))
 
 
 def machine_start(problem, tol):
     """Where the run starts: the machine at uniform weights."""
-    oracle = Oracle(problem, tol, 10)
+    oracle = Oracle(problem, Control(tol, 10))
     return oracle(oracle.theta).a
 
 

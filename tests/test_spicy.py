@@ -147,8 +147,8 @@ def test_leaving_out_the_examples_that_do_not_matter_changes_nothing(loss, monke
     problem, *_ = small_problem(loss, BlockNorm(3), n=60, C=20.0)
     whole = solve(problem, "spicy", tol=1e-6)
     monkeypatch.setattr(spicy, "FEW", 5)
-    rows, inner = [], spicy.Spicy._rows
-    monkeypatch.setattr(spicy.Spicy, "_rows", lambda *a: rows.append(len(inner(*a))) or inner(*a))
+    rows, inner = [], spicy.ProximalSteps._rows
+    monkeypatch.setattr(spicy.ProximalSteps, "_rows", lambda *a: rows.append(len(inner(*a))) or inner(*a))
     part = solve(problem, "spicy", tol=1e-6)
     assert part.converged and part.primal == pytest.approx(whole.primal, rel=2e-6)
     assert min(rows) < 60

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from agreement import assert_agree
 from problems import costs, make, small_problem
+from sklearn.base import clone
 
 from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, Entropy, LpNorm
-from manykernels.solvers import SOLVERS, Solver, best_for, solve
+from manykernels.solvers import SOLVERS, Level, Solver, best_for, solve
 
 CONVEX = [name for name in SOLVERS if name not in ("mackay", "coordinate")]  # those have tests of their own
 every = pytest.mark.parametrize("name", CONVEX)
@@ -168,8 +169,23 @@ def test_solvers_and_options_are_checked_by_name():
         Solver("gradient descent")
     with pytest.raises(ValueError, match="no option.*fixed_step.*tau"):
         Solver("level", fixed_step=True)
-    assert Solver("level", tau=0.3) == Solver("level", tau=0.3) != Solver("level")
-    assert repr(Solver("level", tau=0.3)) == "Solver('level', tau=0.3)"
+    with pytest.raises(ValueError, match="Level is a class.*Level()"):
+        solve(small_problem("hinge", LpNorm(1))[0], Level)
+    assert Solver("level", tau=0.3) == Level(tau=0.3) != Solver("level")
+    assert repr(Solver("level", tau=0.3)) == "Level(tau=0.3)" and Solver("level").defaults() == {"tau": 0.5}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_solver_is_its_parameters(name):
+    solver = Solver(name)
+    assert solver.name == name and type(solver).__name__.lower() == name and type(solver).__doc__
+    again = clone(solver)
+    assert again is not solver and again == solver and repr(again) == repr(solver) and hash(again) == hash(solver)
+    assert solver.get_params() == solver.defaults() == vars(solver)
+    for parameter in solver.defaults():
+        assert again.set_params(**{parameter: 7}).get_params()[parameter] == 7 and again != solver
+    with pytest.raises(ValueError, match="no parameter 'colour'"):
+        solver.set_params(colour=1)
 
 
 def test_costs_of_zero_leave_an_example_out_of_every_solver():

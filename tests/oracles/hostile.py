@@ -26,7 +26,7 @@ import manykernels
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, Constant, Identity, Linear, Polynomial, multi_task, rank_one_kernels
-from manykernels.solvers import Solver
+from manykernels.solvers import Coordinate
 from manykernels.strings import (
     GappedKmer,
     Mismatch,
@@ -52,7 +52,7 @@ COLUMN = [("column", RBF(gamma=0.5), [2]), ("identity", Identity())]
 
 def stored(store, kernels, **params):
     """A model of strings with its values in that store."""
-    return MKLClassifier(kernels, solver=Solver("coordinate", store=store), **params), S, LABELS
+    return MKLClassifier(kernels, solver=Coordinate(), features=store, **params), S, LABELS
 
 
 def strings(kernels, **params):

@@ -1,11 +1,25 @@
-"""Which explicit bank takes which kernels of a list."""
+"""Which bank takes which kernels: explicit features where they pay or are asked for, else kernel values by pairs."""
 
+import warnings
+from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
 
+from ..kernels._pairs import TooLarge
+from ..kernels._views import n_examples
 from .dense import report_unusable
 from .joined import JoinedBank
+from .pairwise import PairwiseBank
+
+# Up to so many examples all pairs are compared, beyond kernels that have explicit features use them; `WORDS` is for
+# words anywhere or with shifts. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two
+# cores that had other work besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with
+# shifts 9 and 14 at 4,000, 36 and 30 at 8,000. Three spectra break even sooner, 5.0 and 3.7 at 4,000.
+MATRICES = 3000
+WORDS = 8000
+EXACT = 1000  # examples up to which float64 pairs are cheap
+SINGLE = 1e-4  # the least gap for which float32 pairs are fine enough
 
 # kinds of kernels by the method that tells them, and the banks to try for them, the quickest first
 FAMILIES = {
@@ -19,6 +33,55 @@ STORES = {
     "trie": FAMILIES | {"degree_table": ("trie.TrieBank",)},
     **{store: FAMILIES | {"degree_table": ("words.WordBank",)} for store in ("map", "sorted", "hash")},
 }
+FEATURES = ("never", *STORES)  # what an estimator takes
+
+
+def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, **options):
+    """The bank of a `KernelList` on X; `options` are those of every bank.
+
+    features : "auto", as below, "never" for pairs always, or where the vectors of explicit features are kept, a key of
+        `STORES`: then they are wanted, and a list that has none is refused
+    wanted : whether the solver works on explicit features alone
+    exact : whether the regularizer wants kernel values in float64, which then are those of pairs
+    tol : the gap that is asked for
+
+    With "auto" lists whose kernels all have explicit features use them beyond `MATRICES` or `WORDS` examples. Pairs
+    are compared in float32 where `tol` and the variance of the kernels allow it.
+    """
+    named = features not in ("auto", "never")
+    if wanted and features == "never":
+        raise ValueError(
+            "features='never' leaves no explicit features to a solver that works on them alone, such as 'coordinate': "
+            "take features='auto', or another solver"
+        )
+    if named and exact:
+        raise ValueError(
+            f"features={features!r} does not suit a regularizer that wants kernel values in float64, such as "
+            "EmpiricalBayes: take features='auto'"
+        )
+    if features != "never" and not exact and (named or wanted or _pay(kernels, n_examples(X))):
+        bank = explicit_bank(kernels, X, features, **options)
+        if bank is not None:
+            return bank
+    if named:
+        raise ValueError(
+            f"features={features!r} is for kernels with explicit features, such as those of `strings`, and not all "
+            "kernels here have some: take features='auto'"
+        )
+    if tol >= SINGLE and n_examples(X) > EXACT and not exact:
+        with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
+            bank = PairwiseBank(kernels, X, dtype=np.float32, **options)
+            if bank.usable.all():
+                for warning in caught:
+                    warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+                return bank
+    return PairwiseBank(kernels, X, dtype=np.float64, **options)  # tells a small variance from none
+
+
+def _pay(kernels, n):
+    """Whether all kernels have explicit features, and matrices of n examples are dearer."""
+    words = any(kernel.strings and not hasattr(kernel, "degree_table") for kernel in kernels.kernels)
+    return n > (WORDS if words else MATRICES) and all(hasattr(kernel, "features") for kernel in kernels.kernels)
 
 
 def explicit_bank(kernels, X, store="auto", **options):
@@ -42,7 +105,6 @@ def explicit_bank(kernels, X, store="auto", **options):
         parts.append(bank)
         which.append(own)
     bank = parts[0] if len(parts) == 1 else JoinedBank(kernels, parts, which)
-    bank.store = store
     report_unusable(bank)
     return bank
 

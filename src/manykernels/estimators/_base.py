@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from numbers import Integral
 
 import numpy as np
@@ -20,8 +20,6 @@ from .progress import show_progress
 from .tasks import check_task, with_task
 from .validation import check_choice, check_number, parse_bytes
 
-_MATRICES = 3000  # examples up to which kernels with explicit features are compared pair by pair
-_WORDS = 8000  # and those of words anywhere or with shifts, whose features are dearer
 _NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
 
@@ -41,7 +39,12 @@ class MKLBase(BaseEstimator):
         return tags
 
     def _check_params(self):
+        from ..banks.choice import FEATURES
+
         check_choice("normalize", self.normalize, _NORMALIZE)
+        check_choice("features", self.features, FEATURES)
+        if self._is_precomputed() and self.features not in ("auto", "never"):
+            raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
         check_number("tol", self.tol, 0)
         check_number("max_iter", self.max_iter, 1, closed=True, integer=True)
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
@@ -101,34 +104,14 @@ class MKLBase(BaseEstimator):
             from ..banks.dense import DenseBank
 
             return DenseBank(X, **options)
-        from ..banks.pairwise import PairwiseBank
+        from .. import solvers
+        from ..banks.choice import choose_bank
         from ..kernels import KernelList
-        from ..kernels._pairs import TooLarge
 
+        wanted = self.solver != "auto" and solvers.get(self.solver).explicit
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
-        if not exact and self._wants_features(kernels, _n_examples(X)):
-            from ..banks.choice import explicit_bank
-
-            store = getattr(self.solver, "options", {}).get("store", "auto")
-            bank = explicit_bank(kernels, X, store, **options)
-            if bank is not None:
-                return bank
-        if self.tol >= 1e-4 and _n_examples(X) > 1000 and not exact:  # small data: exact is cheap
-            with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
-                bank = PairwiseBank(kernels, X, dtype=np.float32, **options)
-                if bank.usable.all():
-                    for warning in caught:
-                        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-                    return bank
-        return PairwiseBank(kernels, X, dtype=np.float64, **options)  # tells a small variance from none
-
-    def _wants_features(self, kernels, n):
-        """Whether kernels with explicit features should use them: on request, or where matrices are too large."""
-        options = getattr(self.solver, "options", {})
-        if getattr(self.solver, "name", self.solver) == "coordinate" or "store" in options:
-            return True
-        words = any(kernel.strings and not hasattr(kernel, "degree_table") for kernel in kernels.kernels)
-        return n > (_WORDS if words else _MATRICES) and all(hasattr(kernel, "features") for kernel in kernels.kernels)
+        options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact)
+        return choose_bank(kernels, X, **options)
 
     def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
         """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.

@@ -74,14 +74,13 @@ def _is_barred(cls, name):
 
 def checker(cls):
     """The function that checks restored objects of the class; None where there is none."""
-    from ..solvers import Solver
     from ._base import MKLBase
 
     if cls.__module__ == _PROCESS:
         return _check_process
     if issubclass(cls, MKLBase):
         return _check_model
-    return _check_solver if cls is Solver else getattr(cls, "check_state", None)
+    return getattr(cls, "check_state", None)
 
 
 def _check_process(kernel):
@@ -94,15 +93,6 @@ def _check_process(kernel):
         check_plain(name, value, (Kernel,))
         numbers = not name.endswith(("_bounds", "metric", "_kwargs"))
         check(not (numbers and isinstance(value, str | None)), f"{name} is {value!r}")
-
-
-def _check_solver(solver):
-    from ..solvers import SOLVERS
-
-    check(solver.name in SOLVERS, f"there is no solver {solver.name!r}")
-    for name, value in check_is("options", solver.options, dict).items():
-        check_is("the name of an option", name, str)
-        check_plain(name, value)
 
 
 def _check_model(model):

@@ -19,8 +19,8 @@ def parts_of(model, n_parts, seed, X, Y, weight, task):
     """Where each of the `n_parts` problems of this fit is kept, a `Part`, or None where there is no checkpoint."""
     if model.checkpoint is None:
         return [None] * n_parts
-    free, store = FREE, getattr(model.solver, "options", {}).get("store")
-    if store == "hash" or (isinstance(model.kernels, str) and model.kernels == "auto"):
+    free = FREE
+    if model.features == "hash" or (isinstance(model.kernels, str) and model.kernels == "auto"):
         free = FREE - {"memory_limit"}  # there it chooses the places of the words, or the kernels
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in free}
     params |= {"estimator": type(model).__name__, "random_state": seed}

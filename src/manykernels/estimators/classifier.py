@@ -39,7 +39,11 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     loss : "hinge", "squared_hinge", "smooth_hinge", "logistic", "squared" (least squares on ±1), or a Loss
     C : factor of the loss, times sample_weight and class_weight
     normalize : "multiplicative" (unit variance in feature space), "spherical", "trace" or None
-    solver : "auto", the name of a solver, or a `solvers.Solver` with options
+    solver : "auto", the name of a solver, or one of `solvers` with its parameters, such as Level(tau=0.9), or of your
+        own, a `solvers.BaseSolver`
+    features : whether kernels that have explicit features (those of strings, linear ones) are computed from them:
+        "auto" where that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or
+        always, their vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md)
     tol : relative duality gap to reach (for EmpiricalBayes: `stationarity_`)
     max_iter : outer steps at most
     fit_intercept : whether there is a b
@@ -87,6 +91,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         C=1.0,
         normalize="multiplicative",
         solver="auto",
+        features="auto",
         tol=1e-3,
         max_iter=1000,
         fit_intercept=True,
@@ -105,6 +110,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         self.C = C
         self.normalize = normalize
         self.solver = solver
+        self.features = features
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept

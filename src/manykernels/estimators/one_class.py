@@ -47,6 +47,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         regularizer=2,
         normalize="multiplicative",
         solver="auto",
+        features="auto",
         tol=1e-3,
         max_iter=1000,
         memory_limit=None,
@@ -63,6 +64,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.regularizer = regularizer
         self.normalize = normalize
         self.solver = solver
+        self.features = features
         self.tol = tol
         self.max_iter = max_iter
         self.memory_limit = memory_limit

@@ -21,6 +21,7 @@ from .. import __version__
 from .._archive import Archive
 from .._state import check_sparse
 from ..banks._base import Cross
+from ..solvers import BaseSolver
 from ._restored import find, is_function, may_be_stored, restore
 from .validation import parse_bytes
 
@@ -150,10 +151,10 @@ def _encode(value, arrays, seen, where):
     if not _is_code(value) and may_be_stored(type(value)):
         state = value.__getstate__() or {}  # None where there are no attributes
         return {"is": "object", "number": number, "module": module, "name": name, "state": inner(state, name)}
-    raise ValueError(
-        f"{where} = {value!r} cannot be saved without pickle: use a kernel of manykernels.kernels or "
-        "kernels='precomputed', or pickle the model."
-    )
+    cure = "use a kernel of manykernels.kernels or kernels='precomputed'"
+    if isinstance(value, BaseSolver):
+        cure = "a fitted model does without, so set_params(solver='auto') first"
+    raise ValueError(f"{where} = {value!r} cannot be saved without pickle: {cure}, or pickle the model.")
 
 
 def _is_code(value):

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..solvers import Monitor
+
 LATEST = 8  # records from which the time left is extrapolated
 
 
 @contextmanager
 def show_progress(label, tol):
-    """Yields a `Bar`, to be called with each record of the solver."""
+    """Yields a `Bar`, the monitor of a run."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     fields = TextColumn("gap {task.fields[gap]}"), TimeElapsedColumn(), TextColumn("{task.fields[more]}")
@@ -20,14 +22,14 @@ def show_progress(label, tol):
         yield Bar(progress, label, tol)
 
 
-class Bar:
+class Bar(Monitor):
     """Full when the gap reaches `tol`."""
 
     def __init__(self, progress, label, tol):
         self.progress, self.tol, self.records, self.left = progress, tol, [], ""
         self.task = progress.add_task(label, total=1.0, gap="-", more="")
 
-    def __call__(self, record):
+    def record(self, record):
         gap = record.get("stationarity", record["gap"])  # empirical Bayes has no gap
         self.records = [*self.records, (record["time"], gap)][-LATEST:]
         left = time_left(self.records, self.tol)

@@ -35,6 +35,7 @@ class MKLRegressor(RegressorMixin, MKLBase):
         C=1.0,
         normalize="multiplicative",
         solver="auto",
+        features="auto",
         tol=1e-3,
         max_iter=1000,
         fit_intercept=True,
@@ -52,6 +53,7 @@ class MKLRegressor(RegressorMixin, MKLBase):
         self.C = C
         self.normalize = normalize
         self.solver = solver
+        self.features = features
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept

@@ -24,6 +24,7 @@ import numpy as np
 from .._archive import Archive
 from .._state import check, check_array, check_index, check_list
 from ..solution import Solution
+from ._base import Control
 from ._kept import check_part
 
 FORMAT = 1
@@ -142,7 +143,7 @@ class Part:
     def __init__(self, file, k):
         self.file, self.k = file, k
 
-    def carry_on(self, run, warm, max_iter, callback, problem=None):
+    def carry_on(self, run, warm, max_iter, monitor, problem=None):
         """run(warm, state), from where it stood; at once if it is solved, and `max_iter` allows no further steps."""
         part, self.file.parts[self.k] = self.file.parts[self.k], {}  # not held longer than it is needed
         with self.file.wholeness():
@@ -150,8 +151,8 @@ class Part:
         solution, state = part.get("solution"), part.get("state")
         if solution is not None:
             state = {"point": solution, "gap": solution["gap"], "time": solution["history"][-1]["time"]}
-        if state is not None and hasattr(callback, "resumed"):
-            callback.resumed(state["gap"], state["time"])
+        if state is not None:
+            monitor.resumed(state["gap"], state["time"])
         if solution is not None and (solution["converged"] or max_iter <= part["max_iter"]):
             self.file.parts[self.k] = part
             return Solution(**solution)
@@ -183,16 +184,18 @@ class Part:
             )
 
 
-class Watch:
-    """The monitor of a run with more to tell than its records: `part` keeps its state, `visited` shows a pass."""
+class Watch(Control):
+    """The control of a run that is kept in `part` of a checkpoint, and goes on from `state`."""
 
-    def __init__(self, callback, part, state):
-        self.callback, self.part, self.state = callback, part, state
-        self.visited = getattr(callback, "visited", None)
+    def __init__(self, part, state, *asked):
+        super().__init__(*asked)
+        self.part, self.state = part, state
 
-    def __call__(self, record):
-        if self.callback is not None:
-            self.callback(record)
+    def offer(self, state):
+        self.part.offer(state)
+
+    def leave(self, state):
+        self.part.write({"state": state()})
 
 
 class _Another(Exception):

@@ -34,26 +34,16 @@ class Stall:
         return self.since >= self.patience
 
 
-def check_store(problem, store):
-    """A ValueError where the bank does not keep its vectors in `store`."""
-    if store != "auto" and getattr(problem.bank, "store", "auto") != store:
-        raise ValueError(
-            f"store={store!r} is for kernels with explicit features, such as those of `strings`, and is chosen where "
-            "their bank is made: give it to the solver of an estimator, or to `banks.choice.explicit_bank`"
-        )
-
-
 class Run:
     """One fit: where it starts, its history, the best certified point, and when it stops."""
 
     carried = False  # products are sums over many steps: the last point is certified anew
 
-    def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
-        self.problem, self.tol, self.max_iter = problem, tol, max_iter
-        self.monitor, self.checkpoint = monitor or (lambda record: None), getattr(monitor, "part", None)
+    def __init__(self, problem, control):
+        self.problem, self.control, self.tol, self.max_iter = problem, control, control.tol, control.max_iter
         self.kernels, self.n = problem.kernels, problem.bank.n
         self.bank, self.index = problem.bank, problem.kernels
-        loss = problem.loss
+        loss, warm = problem.loss, control.warm
         if warm is None:
             self.theta = problem.regularizer.start(len(self.kernels))
             parts = zip(problem.Y, problem.c, strict=True)
@@ -86,7 +76,7 @@ class Run:
             if self.best is None:
                 raise
         self.finish()
-        if interrupted and self.checkpoint is not None:
+        if interrupted:
             self.leave()
         theta = np.zeros(self.problem.bank.M)
         theta[self.kernels] = self.best.pop("theta")
@@ -173,19 +163,18 @@ class Run:
             "n_kernels": int(np.count_nonzero(theta)), "solves": self.solves, **extra,
         }  # fmt: skip
         self.history.append(record)
-        self.monitor(record)
-        if self.checkpoint is not None:
-            self.keep(theta, record)
+        self.control.record(record)
+        self.keep(theta, record)
 
     def keep(self, theta, record):
         """Offers the checkpoint a point to begin from again: the best one certified, or where the run is now."""
         point = self.best if record["certified"] else {"theta": theta, "a": self.a, "b": self.b}
         if point is not None:
-            self.checkpoint.offer(lambda: self.state(point))
+            self.control.offer(lambda: self.state(point))
 
     def leave(self):
-        """Writes the best point after an interrupt."""
-        self.checkpoint.write({"state": self.state(self.best)})
+        """Leaves the best point after an interrupt."""
+        self.control.leave(lambda: self.state(self.best))
 
     def state(self, point):
         """Where a warm start begins from."""
@@ -213,13 +202,18 @@ class Point(NamedTuple):
 
 
 class Oracle(Run):
-    """Solves the machine at given weights on all examples, from the last solution on, to `effort` times the gap."""
+    """Solves the machine at given weights on all examples, from the last solution on, to `effort` times the gap.
+
+    `Oracle(problem, control).run(method)` is the `Solution` of a method(oracle) that begins at `oracle.theta`, asks
+    for the `Point` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last step,
+    and where nothing improves.
+    """
 
     effort = 0.1
 
-    def __init__(self, problem, tol, max_iter, warm=None, monitor=None):
-        super().__init__(problem, tol, max_iter, warm, monitor)
-        self.dtype, self.scale = np.float32 if tol >= 1e-4 else np.float64, float(problem.c.sum())
+    def __init__(self, problem, control):
+        super().__init__(problem, control)
+        self.dtype, self.scale = np.float32 if self.tol >= 1e-4 else np.float64, float(problem.c.sum())
         small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory, where that pays: it is read often
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.machines = [

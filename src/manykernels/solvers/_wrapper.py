@@ -60,10 +60,10 @@ class Wrapper(Run):
     and if not `step.retry()` gives others.
     """
 
-    def __init__(self, problem, step, tol, max_iter, warm=None, monitor=None):
-        super().__init__(problem, tol, max_iter, warm, monitor)
+    def __init__(self, problem, step, control):
+        super().__init__(problem, control)
         self.step, self.last, self.stalled = step, None, Stall(step.patience)
-        self.dtype = np.float32 if tol >= 1e-4 else np.float64
+        self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
         self.scale = float(problem.c.sum())
 
     def solve(self):

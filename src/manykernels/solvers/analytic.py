@@ -8,16 +8,21 @@ At p = 1 no convergence is proved (their Theorem 4 asks p > 1): a weight that re
 
 import numpy as np
 
+from ._base import BaseSolver
 from ._wrapper import Wrapper
 
-NEEDS = ("value", "conjugate", "weights_from_norms", "prox", "start")
 
+class Analytic(BaseSolver):
+    """The machine and the closed-form weights by turns."""
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    wrapper = Wrapper(problem, ClosedForm(), tol, max_iter, warm, monitor)
-    if not wrapper.theta.all():  # the closed form cannot revive a weight of 0
-        wrapper.theta = 0.999 * wrapper.theta + 0.001 * problem.regularizer.start(len(wrapper.theta))
-    return wrapper.solve()
+    name = "analytic"
+    needs = ("value", "conjugate", "weights_from_norms", "prox", "start")
+
+    def solve(self, problem, control):
+        wrapper = Wrapper(problem, ClosedForm(), control)
+        if not wrapper.theta.all():  # the closed form cannot revive a weight of 0
+            wrapper.theta = 0.999 * wrapper.theta + 0.001 * problem.regularizer.start(len(wrapper.theta))
+        return wrapper.solve()
 
 
 class ClosedForm:

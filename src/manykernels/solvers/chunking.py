@@ -13,8 +13,8 @@ Q is not fixed: the free variables and those that violate form the working set, 
 the linear program alone makes the weights oscillate, so its minimum is only the lower bound, and the weights are the
 projection of the last ones on a level set of the cuts, as in `level`;
 the closed form is accelerated, unless accelerate=False, see `_ClosedForm`.
-With explicit features `store` says where their vectors are kept, and adding rows is linadd: Algorithms 3 and 4 of
-Sonnenburg et al. (2006), the look-ups shared among threads.
+With explicit features adding rows is linadd: Algorithms 3 and 4 of Sonnenburg et al. (2006), the look-ups shared
+among threads.
 """
 
 from contextlib import suppress
@@ -23,38 +23,54 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._base import BaseSolver
 from ._cuts import cuts_for
 from ._machine import Machine
-from ._oracle import Finished, Run, check_store
+from ._oracle import Finished, Run
 from ._rows import rows_of
 
-NEEDS = ("value", "conjugate", "weights_from_norms", "start")
 AHEAD = 0.75
 DEPTH = 4  # steps that are mixed
 STALL = 10  # steps without gain after which float32 blocks are given up
 
 
-def refuse(problem):
-    if problem.loss.interior:
-        return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
+class Chunking(BaseSolver):
+    """Working sets of the machine and weight steps, interleaved.
 
+    size : variables of a working set at most, None for as many as the machine asks for
+    accelerate : whether the closed form is sped up; False is the method as printed
+    """
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, size=None, accelerate=True, store="auto"):
-    check_store(problem, store)
-    if size is not None and not (isinstance(size, (int, np.integer)) and size >= 2):
-        raise ValueError(f"size must be None or an integer of at least 2, the variables of a working set; got {size!r}")
-    run = Interleaved(problem, tol, max_iter, warm, monitor, size)
-    weight_step = _CutStep(run) if problem.regularizer.simplex else _ClosedForm(run, accelerate)
-    return run.run(lambda run: run.iterate(weight_step))
+    name = "chunking"
+    needs = ("value", "conjugate", "weights_from_norms", "start")
+
+    def __init__(self, size=None, accelerate=True):
+        self.size = size
+        self.accelerate = accelerate
+
+    def refuse(self, problem):
+        if problem.loss.interior:
+            return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
+        return None
+
+    def solve(self, problem, control):
+        size = self.size
+        if size is not None and not (isinstance(size, (int, np.integer)) and size >= 2):
+            raise ValueError(
+                f"size must be None or an integer of at least 2, the variables of a working set; got {size!r}"
+            )
+        run = Interleaved(problem, control, size)
+        weight_step = _CutStep(run) if problem.regularizer.simplex else _ClosedForm(run, self.accelerate)
+        return run.run(lambda run: run.iterate(weight_step))
 
 
 class Interleaved(Run):
     """The current a (T, n) with g (T, M', n) = K_m a, improved by working sets between weight steps."""
 
-    def __init__(self, problem, tol, max_iter, warm, monitor, size):
-        super().__init__(problem, tol, max_iter, warm, monitor)
-        self.size, self.dtype, self.scale = size, np.float32 if tol >= 1e-4 else np.float64, float(problem.c.sum())
-        loss = problem.loss
+    def __init__(self, problem, control, size):
+        super().__init__(problem, control)
+        loss, self.size, self.scale = problem.loss, size, float(problem.c.sum())
+        self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
         self.boxes = [
             (*loss.quadratic(y, c, np.zeros_like(y)), *loss.box(y, c))
             for y, c in zip(problem.Y, problem.c, strict=True)

@@ -18,45 +18,59 @@ from numbers import Integral
 
 import numpy as np
 
+from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
 from ._machine import Machine
-from ._oracle import Point, Run, check_store
+from ._oracle import Point, Run
 from ._warm import _feasible
 
-NEEDS = ("value", "conjugate", "weights_from_norms", "start")
 EARLY = 4  # passes in which the weights follow in closed form
 MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
 STATE = ("theta", "turn", "at", "place", "added", "upper", "lower", "scale", "best", "history", "solves")
 VISITS = 2**21  # examples of a pass after which v is summed anew, so that it can be broken off there
 
 
-def refuse(problem):
-    if problem.loss.interior:
-        return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
-    if not hasattr(problem.bank, "vectors"):
-        return "it needs kernels with explicit features, such as strings.degree_kernels(20)"
+class Coordinate(BaseSolver):
+    """Dual coordinate passes over explicit features, with the weights interleaved.
+
+    size : examples of a visit
+    random_state : of the order of the examples; None for that of the estimator, or of `solve`
+    """
+
+    name = "coordinate"
+    needs = ("value", "conjugate", "weights_from_norms", "start")
+    explicit = True
+
+    def __init__(self, size=128, random_state=None):
+        self.size = size
+        self.random_state = random_state
+
+    def refuse(self, problem):
+        if problem.loss.interior:
+            return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
+        if not problem.bank.explicit:
+            return "it needs kernels with explicit features, such as strings.degree_kernels(20)"
+        return None
+
+    def solve(self, problem, control):
+        seed = seed_of(control.random_state if self.random_state is None else self.random_state)
+        if not (isinstance(self.size, Integral) and self.size >= 2):
+            raise ValueError(f"size must be an integer >= 2, got {self.size!r}")
+        return Passes(problem, control, self.size, seed).run(Passes.iterate)
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, size=128, random_state=0, store="auto"):
-    check_store(problem, store)
-    if not (isinstance(size, Integral) and size >= 2):
-        raise ValueError(f"size must be an integer >= 2, got {size!r}")
-    return Coordinate(problem, tol, max_iter, warm, monitor, size, random_state).run(Coordinate.iterate)
-
-
-class Coordinate(Run):
+class Passes(Run):
     """One run; `sides` hold what belongs to one output each."""
 
-    def __init__(self, problem, tol, max_iter, warm, monitor, size, random_state):
-        super().__init__(problem, tol, max_iter, warm, monitor)
-        self.size, self.rng = size, np.random.default_rng(random_state)
+    def __init__(self, problem, control, size, seed):
+        super().__init__(problem, control)
+        self.size, self.rng = size, np.random.default_rng(seed)
         self.scale = float(problem.c.sum())
         smooth, simplex = problem.regularizer.smooth, problem.regularizer.simplex
         self.cuts = cuts_for(problem.regularizer) if smooth or simplex else None
         self.closed = not simplex
         self.turn = self.at = self.place = 0  # the pass that is on, over which side, and how far it has come
         self.added = []  # what the cuts were made of
-        self.visited, self.resumed = getattr(monitor, "visited", None), getattr(monitor, "state", None)
 
     def iterate(self):
         sides = self._resume()
@@ -83,8 +97,7 @@ class Coordinate(Run):
     leave = keep
 
     def _offer(self, draw):
-        if self.checkpoint is not None:
-            self.checkpoint.offer(lambda: self._state(draw))
+        self.control.offer(lambda: self._state(draw))
 
     def _state(self, draw):
         """All that `_resume` needs; `draw` is the generator before it drew the order of the pass that is on."""
@@ -99,7 +112,7 @@ class Coordinate(Run):
 
     def _resume(self):
         """Goes back to where the checkpoint was written; the states of the sides, None at the beginning."""
-        state, self.resumed = self.resumed, None
+        state, self.control.state = self.control.state, None  # not held longer than it is needed
         if state is None:
             return [None] * len(self.a)
         for name in (*STATE, "a", "b", "witness"):
@@ -130,8 +143,8 @@ class Coordinate(Run):
             turn, last = start // self.size, start + self.size >= len(order)
             side.visit(order[start : start + self.size], self.full(self.theta), precision)
             self._follow(closed and (turn % 8 == 7 or last))
-            if self.visited is not None and turn % 8 == 7:
-                self.visited(start, len(order))
+            if turn % 8 == 7:
+                self.control.visited(start, len(order))
             if turn % often == often - 1 and not last:
                 side.renew()
                 self.place = start + self.size

@@ -7,21 +7,29 @@ stopping rule, the duality gap, and in that Ω need not be the simplex. `newton`
 and damping in place of the line search.
 """
 
+from ._base import BaseSolver
 from ._oracle import Oracle
 from ._wrapper import State
-from .newton import NEEDS, Newton  # noqa: F401  the same needs
+from .newton import Newton, NewtonStep
 
 HALVINGS = 8  # of a step; then it is the machine that is too coarse
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    oracle = Oracle(problem, tol, max_iter, warm, monitor)
-    oracle.effort = 1e-3  # the line search compares values, and the Hessian asks for the right support
-    return oracle.run(_descend)
+class Hessian(BaseSolver):
+    """Second-order steps on the weights with a line search."""
+
+    name = "hessian"
+    needs = Newton.needs
+
+    def solve(self, problem, control):
+        oracle = Oracle(problem, control)
+        oracle.effort = 1e-3  # the line search compares values, and the Hessian asks for the right support
+        return oracle.run(_descend)
 
 
 def _descend(oracle):
-    regularizer, point, step = oracle.problem.regularizer, oracle(oracle.theta), Newton(closed_first=False, bends=1)
+    regularizer, point = oracle.problem.regularizer, oracle(oracle.theta)
+    step = NewtonStep(closed_first=False, bends=1)
     while True:
         target = step.propose(_state(oracle, point))
         value = point.value + regularizer.value(point.theta)

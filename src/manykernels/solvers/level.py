@@ -10,23 +10,31 @@ multipliers of the cuts, without a conic solver.
 
 from numbers import Real
 
+from ._base import BaseSolver
 from ._cuts import cuts_for
 from ._oracle import Oracle
 
-NEEDS = ("value", "conjugate", "weights_from_dual", "prox", "start")
 
+class Level(BaseSolver):
+    """Cutting planes and level sets; `tau` in (0, 1) is the level between the bounds."""
 
-def refuse(problem):
-    if not problem.regularizer.constraint:
-        return "it projects onto level sets within a bounded domain of the weights: a constraint, not a penalty"
-    if not problem.regularizer.smooth and not problem.regularizer.simplex:
-        return "its lower bounds need the simplex or a differentiable Ω*"
+    name = "level"
+    needs = ("value", "conjugate", "weights_from_dual", "prox", "start")
 
+    def __init__(self, tau=0.5):
+        self.tau = tau
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, tau=0.5):
-    if not (isinstance(tau, Real) and 0 < tau < 1):
-        raise ValueError(f"tau must be a number between 0 and 1, got {tau!r}")
-    return Oracle(problem, tol, max_iter, warm, monitor).run(lambda oracle: _level(oracle, tau))
+    def refuse(self, problem):
+        if not problem.regularizer.constraint:
+            return "it projects onto level sets within a bounded domain of the weights: a constraint, not a penalty"
+        if not problem.regularizer.smooth and not problem.regularizer.simplex:
+            return "its lower bounds need the simplex or a differentiable Ω*"
+        return None
+
+    def solve(self, problem, control):
+        if not (isinstance(self.tau, Real) and 0 < self.tau < 1):
+            raise ValueError(f"tau must be a number between 0 and 1, got {self.tau!r}")
+        return Oracle(problem, control).run(lambda oracle: _level(oracle, self.tau))
 
 
 def _level(oracle, tau):

@@ -23,32 +23,37 @@ import time
 import numpy as np
 
 from ..solution import Solution
+from ._base import BaseSolver
 from ._machine import blas_for
 
-NEEDS = ("hyperprior",)
-MISSING = "it maximises the marginal likelihood, which is EmpiricalBayes(...)"
 LOWEST = 1e-8  # of the variance of y: no learned noise is below it
 LONGEST = 64.0  # step, in units of MacKay's
 MOST = 400  # kernels up to which a Newton step is tried
 
 
-def refuse(problem):
-    """Why the marginal likelihood of this loss has no closed form, or None."""
-    if problem.loss.name != "squared":
-        return f"the marginal likelihood is a formula for the squared loss only, not for the {problem.loss.name} loss"
-    return None
+class MacKay(BaseSolver):
+    """MacKay's updates of the weights by marginal likelihood."""
+
+    name = "mackay"
+    needs = ("hyperprior",)
+    missing = "it maximises the marginal likelihood, which is EmpiricalBayes(...)"
+
+    def refuse(self, problem):
+        loss = problem.loss.name
+        if loss != "squared":
+            return f"the marginal likelihood is a formula for the squared loss only, not for the {loss} loss"
+        return None
+
+    def solve(self, problem, control):
+        with blas_for(problem.bank.n, problem.bank.n_jobs):
+            return Updates(problem, control).run()
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    with blas_for(problem.bank.n, problem.bank.n_jobs):
-        return MacKay(problem, tol, max_iter, warm, monitor or (lambda record: None)).run()
-
-
-class MacKay:
+class Updates:
     """Descends in x = (θ, σ²), or in x = θ where σ² is given."""
 
-    def __init__(self, problem, tol, max_iter, warm, monitor):
-        self.problem, self.tol, self.max_iter, self.monitor = problem, tol, max_iter, monitor
+    def __init__(self, problem, control):
+        self.problem, self.control, self.tol, self.max_iter = problem, control, control.tol, control.max_iter
         self.started, self.history = time.perf_counter(), []
         noise = problem.regularizer.noise
         self.learns = isinstance(noise, str)
@@ -68,7 +73,7 @@ class MacKay:
         self.kernels = Kernels(problem.bank, problem.kernels, self.rows)
         diagonals = problem.bank.diagonals()[np.ix_(problem.kernels, self.rows)]
         self.mean = np.maximum(diagonals.mean(axis=1), 1e-300)  # tr(K_m) / n
-        self.x = self._begin(warm)
+        self.x = self._begin(control.warm)
         self.step, self.damping = 1.0, 1e-3
 
     def _begin(self, warm):
@@ -165,7 +170,7 @@ class MacKay:
             "n_kernels": int(np.count_nonzero(point.theta)),
         }  # fmt: skip
         self.history.append(record)
-        self.monitor(record)
+        self.control.record(record)
 
     def _solution(self, point, converged, interrupted):
         theta = np.zeros(self.problem.bank.M)

@@ -30,34 +30,45 @@ from numbers import Integral
 import numpy as np
 
 from ..regularizers import Entropy
+from ._base import BaseSolver
 from ._oracle import Oracle
 
-NEEDS = ("value", "conjugate", "weights_from_dual", "start")
 
+class Nesterov(BaseSolver):
+    """Accelerated gradient steps on the smooth dual.
 
-def refuse(problem):
-    loss, regularizer = problem.loss, problem.regularizer
-    if loss.interior:
-        return (
-            f"it needs a loss whose conjugate is quadratic in its box; that of the {loss.name} loss has no bounded "
-            "curvature at the edge"
-        )
-    if not regularizer.smooth:
-        return "it needs a differentiable Ω*, which has kinks at p = 1: take Entropy(lam) with a small lam"
-    return None
+    fixed_step : the method as stated above, to study its bound: it takes thousands of steps
+    every : so many steps there is a certificate, and max_iter counts those
+    """
 
+    name = "nesterov"
+    needs = ("value", "conjugate", "weights_from_dual", "start")
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, fixed_step=False, every=10):
-    """`fixed_step` as above, to study the bound: it takes thousands of steps; `every` so many steps there is a
-    certificate, and max_iter counts those."""
-    if isinstance(every, bool) or not isinstance(every, Integral) or every < 1:
-        raise ValueError(f"every must be a whole number of steps, at least 1, got {every!r}")
-    oracle = Oracle(problem, tol, max_iter, warm, monitor)
-    smooth = SmoothDual(oracle)
-    if fixed_step:
-        L = smooth.lipschitz()
-        return oracle.run(lambda oracle: algorithm_2(oracle, smooth, L, warm is not None, every))
-    return oracle.run(lambda oracle: adaptive(oracle, smooth, warm is not None, every))
+    def __init__(self, fixed_step=False, every=10):
+        self.fixed_step = fixed_step
+        self.every = every
+
+    def refuse(self, problem):
+        loss, regularizer = problem.loss, problem.regularizer
+        if loss.interior:
+            return (
+                f"it needs a loss whose conjugate is quadratic in its box; that of the {loss.name} loss has no bounded "
+                "curvature at the edge"
+            )
+        if not regularizer.smooth:
+            return "it needs a differentiable Ω*, which has kinks at p = 1: take Entropy(lam) with a small lam"
+        return None
+
+    def solve(self, problem, control):
+        every, warm = self.every, control.warm is not None
+        if isinstance(every, bool) or not isinstance(every, Integral) or every < 1:
+            raise ValueError(f"every must be a whole number of steps, at least 1, got {every!r}")
+        oracle = Oracle(problem, control)
+        smooth = SmoothDual(oracle)
+        if self.fixed_step:
+            L = smooth.lipschitz()
+            return oracle.run(lambda oracle: algorithm_2(oracle, smooth, L, warm, every))
+        return oracle.run(lambda oracle: adaptive(oracle, smooth, warm, every))
 
 
 def start(oracle, smooth, warm):

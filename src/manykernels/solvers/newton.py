@@ -13,16 +13,22 @@ from contextlib import suppress
 
 import numpy as np
 
+from ._base import BaseSolver
 from ._machine import HalfHessian, blas_for
 from ._wrapper import Wrapper
 
-NEEDS = ("value", "conjugate", "prox", "minimise", "start")
 BENDS = 6  # models of one step, at most: they cost no pass over the kernels
 STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Wrapper(problem, Newton(), tol, max_iter, warm, monitor).solve()
+class Newton(BaseSolver):
+    """Damped Newton steps on the weights around a warm-started machine, on the active examples."""
+
+    name = "newton"
+    needs = ("value", "conjugate", "prox", "minimise", "start")
+
+    def solve(self, problem, control):
+        return Wrapper(problem, NewtonStep(), control).solve()
 
 
 class Model:
@@ -60,7 +66,7 @@ class Model:
         return H + np.diag(self.damping[index])
 
 
-class Newton:
+class NewtonStep:
     """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
 
     patience = 20  # steps without progress

@@ -9,18 +9,23 @@ whose q_m vanishes get ever larger weights, which is what makes Newton steps sta
 
 import numpy as np
 
+from ._base import BaseSolver
 from ._oracle import Oracle
 
-NEEDS = ("conjugate", "weights_from_dual", "start")
 
+class Reweighted(BaseSolver):
+    """A machine and the weights of the dual by turns: majorise and minimise."""
 
-def refuse(problem):
-    if problem.regularizer.has("value"):
-        return f"the Ω* of {problem.regularizer!r} is convex: its tangents bound it from below"
+    name = "reweighted"
+    needs = ("conjugate", "weights_from_dual", "start")
 
+    def refuse(self, problem):
+        if problem.regularizer.has("value"):
+            return f"the Ω* of {problem.regularizer!r} is convex: its tangents bound it from below"
+        return None
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Oracle(problem, tol, max_iter, warm, monitor).run(reweight)
+    def solve(self, problem, control):
+        return Oracle(problem, control).run(reweight)
 
 
 def reweight(oracle):

@@ -7,19 +7,24 @@ The print stops on the relative change of z, which is the duality gap between th
 the cuts. Departs from it in that a machine is solved only as well as that gap asks for.
 """
 
+from ._base import BaseSolver
 from ._cuts import cuts_for
 from ._oracle import Oracle
 
-NEEDS = ("value", "conjugate", "start")
 
+class SILP(BaseSolver):
+    """Cutting planes and linear programs over the simplex."""
 
-def refuse(problem):
-    if not problem.regularizer.simplex:
-        return "its linear program is over weights on the simplex, LpNorm(1)"
+    name = "silp"
+    needs = ("value", "conjugate", "start")
 
+    def refuse(self, problem):
+        if not problem.regularizer.simplex:
+            return "its linear program is over weights on the simplex, LpNorm(1)"
+        return None
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Oracle(problem, tol, max_iter, warm, monitor).run(cutting_planes)
+    def solve(self, problem, control):
+        return Oracle(problem, control).run(cutting_planes)
 
 
 def cutting_planes(oracle):

@@ -9,21 +9,27 @@ Departs from the print in its stopping rule, the duality gap, and in that the se
 
 import numpy as np
 
+from ._base import BaseSolver
 from ._oracle import Oracle
 
-NEEDS = ("value", "conjugate", "start")
 RATIO = 0.5 * (np.sqrt(5) - 1)
 
 
-def refuse(problem):
-    if not problem.regularizer.simplex:
-        return "its reduced gradient is that of weights on the simplex, LpNorm(1)"
+class SimpleMKL(BaseSolver):
+    """Reduced gradients on the simplex with a line search."""
 
+    name = "simplemkl"
+    needs = ("value", "conjugate", "start")
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    oracle = Oracle(problem, tol, max_iter, warm, monitor)
-    oracle.effort = 1e-6  # the line search compares values
-    return oracle.run(_descend)
+    def refuse(self, problem):
+        if not problem.regularizer.simplex:
+            return "its reduced gradient is that of weights on the simplex, LpNorm(1)"
+        return None
+
+    def solve(self, problem, control):
+        oracle = Oracle(problem, control)
+        oracle.effort = 1e-6  # the line search compares values
+        return oracle.run(_descend)
 
 
 def _descend(oracle):

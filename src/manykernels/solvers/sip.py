@@ -6,16 +6,21 @@ Departs from the papers in the small program: they replace ‖θ‖_p ≤ 1 by a
 is solved in the multipliers of the cuts, which needs Ω* alone and so serves every Ω with a differentiable Ω*.
 """
 
+from ._base import BaseSolver
 from ._oracle import Oracle
 from .silp import cutting_planes
 
-NEEDS = ("value", "conjugate", "weights_from_dual", "start")
 
+class SIP(BaseSolver):
+    """Cutting planes for constraints and penalties with a differentiable Ω*."""
 
-def refuse(problem):
-    if not problem.regularizer.smooth:
-        return "it needs a differentiable Ω*, which has kinks at p = 1; for LpNorm(1) solver='silp' is the same"
+    name = "sip"
+    needs = ("value", "conjugate", "weights_from_dual", "start")
 
+    def refuse(self, problem):
+        if not problem.regularizer.smooth:
+            return "it needs a differentiable Ω*, which has kinks at p = 1; for LpNorm(1) solver='silp' is the same"
+        return None
 
-def solve(problem, tol, max_iter, warm=None, monitor=None):
-    return Oracle(problem, tol, max_iter, warm, monitor).run(cutting_planes)
+    def solve(self, problem, control):
+        return Oracle(problem, control).run(cutting_planes)

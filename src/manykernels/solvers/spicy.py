@@ -23,11 +23,9 @@ from numbers import Real
 
 import numpy as np
 
+from ._base import BaseSolver
 from ._machine import HalfHessian, Machine
 from ._oracle import Oracle
-
-NEEDS = ("conjugate", "start", "block_norm", "block_prox", "block_prox_jacobian")
-MISSING = "it needs the proximal step of a block norm, which has no simple form there"
 
 LARGE = 1e8  # the largest γ over the largest weight: as good as infinite
 LONG = 10  # Newton steps of one proximal step; if they do not suffice γ is too large
@@ -35,17 +33,32 @@ SHARE = 0.1  # a proximal step is solved to this share of the gap that is left
 FEW = 1000  # up to here all examples take part in a Newton step, above only those that could matter
 
 
-def solve(problem, tol, max_iter, warm=None, monitor=None, *, gamma=None, growth=10.0):
-    """`gamma` is the first γ (None: by the regularizer), `growth` its factor from one proximal step to the next."""
-    for name, value, least in (("gamma", 10.0 if gamma is None else gamma, 0), ("growth", growth, 1)):
-        if not isinstance(value, Real) or not least < value < np.inf:
-            raise ValueError(f"{name} must be a number above {least}, got {value!r}")
-    oracle = Oracle(problem, tol, max_iter, warm, monitor)
-    oracle.carried = True
-    return oracle.run(Spicy(oracle, gamma, growth, warm is not None))
+class Spicy(BaseSolver):
+    """Proximal steps on the functions by a dual augmented Lagrangian.
+
+    gamma : the first γ, None for one by the regularizer
+    growth : its factor from one proximal step to the next
+    """
+
+    name = "spicy"
+    needs = ("conjugate", "start", "block_norm", "block_prox", "block_prox_jacobian")
+    missing = "it needs the proximal step of a block norm, which has no simple form there"
+
+    def __init__(self, gamma=None, growth=10.0):
+        self.gamma = gamma
+        self.growth = growth
+
+    def solve(self, problem, control):
+        gamma = 10.0 if self.gamma is None else self.gamma
+        for name, value, least in (("gamma", gamma, 0), ("growth", self.growth, 1)):
+            if not isinstance(value, Real) or not least < value < np.inf:
+                raise ValueError(f"{name} must be a number above {least}, got {value!r}")
+        oracle = Oracle(problem, control)
+        oracle.carried = True
+        return oracle.run(ProximalSteps(oracle, self.gamma, self.growth, control.warm is not None))
 
 
-class Spicy:
+class ProximalSteps:
     """The iterate a (T, n) with its products P = K_m a, and β with K_m β_m, all (T, M', n)."""
 
     def __init__(self, oracle, gamma, growth, warm):

@@ -1,0 +1,172 @@
+"""What a solver is, what it is asked for, and whom it tells how far it has come.
+
+A solver of your own is a subclass of `BaseSolver` with a `solve(problem, control)` that returns a `Solution`. Of
+`control` it needs no more than `tol`, `max_iter`, `warm` and `record(...)`; `Oracle` does the rest for methods that
+solve the machine at given weights.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from inspect import signature
+from numbers import Integral
+
+import numpy as np
+
+from .._state import check, check_plain
+
+
+class Parameters:
+    """Shown, compared, cloned and searched by the arguments of its constructor, which does no more than keep them."""
+
+    @classmethod
+    def defaults(cls):
+        """The parameters and their default values."""
+        named = (p for p in signature(cls).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+        return {p.name: p.default for p in named}
+
+    def get_params(self, deep=True):
+        """{name: value}; with `deep` also those of parameters that have some, as name__inner."""
+        params = {name: getattr(self, name) for name in self.defaults()}
+        inner = [(name, part) for name, part in params.items() if deep and isinstance(part, Parameters)]
+        return params | {f"{name}__{k}": v for name, part in inner for k, v in part.get_params().items()}
+
+    def set_params(self, **params):
+        """Sets parameters by name, those of parameters as name__inner; returns self."""
+        for name in sorted(params, key=lambda name: "__" in name):  # the outer ones first
+            own, _, inner = name.partition("__")
+            if own not in self.defaults():
+                raise ValueError(f"{self!r} has no parameter {own!r}; it has {sorted(self.defaults()) or 'none'}")
+            if inner:
+                getattr(self, own).set_params(**{inner: params[name]})
+            else:
+                setattr(self, own, params[name])
+        return self
+
+    def __repr__(self):
+        params = self.get_params(deep=False).items()
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in params)})"
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, others = self.get_params(deep=False), other.get_params(deep=False)
+        return all(np.array_equal(mine[name], others[name]) for name in mine)
+
+    def __hash__(self):
+        return hash(type(self))  # parameters may be set later
+
+
+class BaseSolver(Parameters, ABC):
+    """A method that solves a `Problem` to the gap that a `Control` asks for.
+
+    `name` is what messages call it, `needs` are the methods that it asks of the regularizer, and `missing` says in
+    words what a regularizer without them lacks. `explicit` says that it works on explicit features, which estimators
+    then make. The constructor keeps its arguments as they are; `solve` checks them.
+    """
+
+    name = ""
+    needs = ()
+    missing = ""
+    explicit = False
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    @abstractmethod
+    def solve(self, problem, control):
+        """The `Solution` of the problem, from `control.warm` on, to a relative gap of `control.tol`."""
+
+    def refuse(self, problem):
+        """Why it cannot take this loss, bank or regularizer, beyond what it `needs`; None where it can."""
+        return None
+
+    def refusal(self, problem):
+        """Why it cannot take the problem, or None."""
+        regularizer = problem.regularizer
+        for method in self.needs:
+            if not regularizer.has(method):
+                reason = regularizer.why_not(method) or self.missing or f"it needs {method}"
+                return f"{regularizer!r} does not suit it: {reason}"
+        return self.refuse(problem)
+
+    def check_state(self):
+        """A ValueError where a file has restored other attributes than the parameters; see `_state`."""
+        check(vars(self).keys() == self.defaults().keys(), f"{type(self).__name__} has other parameters")
+        for name, value in vars(self).items():
+            check_plain(name, value, (BaseSolver,))
+
+
+class Monitor:
+    """What is told of a run while it goes on; override what you want to hear."""
+
+    def record(self, record):
+        """An outer step is done: a dict of iteration, time, primal, dual, gap and more."""
+
+    def visited(self, count, total):
+        """So many of the examples of a pass are visited."""
+
+    def resumed(self, gap, seconds):
+        """The run goes on from a checkpoint, at this gap and after so many seconds."""
+
+
+class Caller(Monitor):
+    """Calls a function with each record."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def record(self, record):
+        self.function(record)
+
+
+class Control:
+    """What a solver is asked for, and whom it tells.
+
+    tol : the relative duality gap to reach
+    max_iter : outer steps at most
+    warm : a feasible `Solution` to begin from, or None
+    random_state : for solvers that draw, unless they have their own
+    state : where a checkpoint left a run of this solver, or None
+    """
+
+    state = None
+
+    def __init__(self, tol=1e-3, max_iter=1000, warm=None, monitor=None, random_state=None):
+        self.tol, self.max_iter, self.warm, self.random_state = tol, max_iter, warm, random_state
+        self.monitor = Monitor() if monitor is None else monitor
+        self.history, self.started = [], time.perf_counter()
+
+    def record(self, record):
+        """Takes note of an outer step: a dict with its `gap`; `iteration` and `time` are added where they lack."""
+        self.history.append(record)
+        record.setdefault("iteration", len(self.history))
+        record.setdefault("time", time.perf_counter() - self.started)
+        self.monitor.record(record)
+
+    def visited(self, count, total):
+        """Says that so many of the examples of a pass are visited."""
+        self.monitor.visited(count, total)
+
+    def offer(self, state):
+        """Offers state(), where the run could go on after a crash; here nothing is kept."""
+
+    def leave(self, state):
+        """The same at the end of a run that was interrupted."""
+
+
+def seed_of(random_state):
+    """The integer that `random_state` stands for: itself, 0 for None, or one drawn from a generator."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    raise ValueError(
+        f"random_state={random_state!r} is not allowed: give None, an integer >= 0, or a RandomState or Generator of "
+        "numpy.random"
+    )
