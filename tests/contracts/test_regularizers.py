@@ -232,7 +232,7 @@ def test_start_is_feasible_and_positive(omega):
 
 @every()
 def test_members_are_their_parameters(omega):
-    twin = type(omega)(**omega._parameters())
+    twin = type(omega)(**omega.get_params(deep=False))
     assert twin == omega and hash(twin) == hash(omega) and omega != LpNorm(1.7) and type(omega).__name__ in repr(omega)
 
 

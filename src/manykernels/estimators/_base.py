@@ -14,6 +14,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels._frames import check_names, is_frame
+from ._html import WeightBars
+from ._params import NamedParts
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
@@ -25,7 +27,7 @@ _WORDS = 8000  # and those of words anywhere or with shifts, whose features are 
 _NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
 
-class MKLBase(BaseEstimator):
+class MKLBase(WeightBars, NamedParts, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     def _is_precomputed(self):
