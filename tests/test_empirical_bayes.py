@@ -257,6 +257,8 @@ def test_noise_outside_its_range(noise):
 def test_bad_priors():
     with pytest.raises(ValueError, match="prior=3"):
         EmpiricalBayes(prior=3)
+    with pytest.raises(ValueError, match="prior=LpNorm.*must be a Prior"):
+        EmpiricalBayes(prior=LpNorm(1))
     with pytest.raises(ValueError, match="shape=0.5"):
         GammaPrior(0.5)
     with pytest.raises(ValueError, match="rate=-1"):

@@ -89,14 +89,14 @@ def test_table_1_from_the_weights_to_the_block_norm(row):
 def test_table_1_from_the_block_norm_to_the_weights(row):
     member, g, h, best = TABLE_1[row]
     omega = Regularizer.from_block_norm(g)
-    assert omega.bounded == member.bounded
+    assert omega.finite_conjugate == member.finite_conjugate
     for theta in WEIGHTS:
         assert omega.value(theta) == pytest.approx(h(theta).sum(), rel=1e-8, abs=1e-8)
         np.testing.assert_allclose(omega.prox(theta - 0.2, 0.7), member.prox(theta - 0.2, 0.7), rtol=1e-6, atol=1e-8)
     for x in SQ_NORMS:
         assert omega.block_norm(x) == pytest.approx(member.block_norm(x), rel=1e-12)
         np.testing.assert_allclose(omega.weights_from_norms(np.sqrt(x)), best(x), rtol=1e-8)
-        s = x if member.bounded else 0.5 * x / x.max()
+        s = x if member.finite_conjugate else 0.5 * x / x.max()
         assert omega.conjugate(s) == pytest.approx(member.conjugate(s), rel=1e-8, abs=1e-8)
 
 

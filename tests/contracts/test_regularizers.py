@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from members import MEMBERS, M, every
+from members import MEMBERS, M, W, every
 
 from manykernels import regularizers
 from manykernels.regularizers import (
@@ -37,9 +37,9 @@ def precision(omega):
 def assert_fenchel(omega, value, x, slope, s=None):
     """value + Ω*(s) = ⟨x, slope⟩, relative to the largest of the three; s = slope unless the norms are what varies."""
     s = slope if s is None else s
-    if not omega.bounded:
+    if not omega.finite_conjugate:
         assert omega.level(s) <= omega.limit * (1 + precision(omega))
-    conjugate = omega.conjugate(s) if omega.bounded else 0.0
+    conjugate = omega.conjugate(s) if omega.finite_conjugate else 0.0
     size = max(1e-9, abs(value), abs(conjugate), np.abs(x) @ np.abs(slope))
     assert abs(value + conjugate - x @ slope) <= precision(omega) * size
 
@@ -59,7 +59,7 @@ def test_every_exported_convex_member_is_here():
     assert exported - {ElasticNet} <= set(MEMBERS)
 
 
-@every("conjugate", where=lambda omega: omega.bounded)
+@every("conjugate", where=lambda omega: omega.finite_conjugate)
 def test_weights_from_dual_attain_the_conjugate(omega):
     for s in (S, S**4, 30 * S, 1e-6 * S, np.eye(M)[2]):
         best = omega.weights_from_dual(s)
@@ -73,7 +73,16 @@ def test_weights_from_dual_attain_the_conjugate(omega):
             assert norms + omega_value + omega.conjugate(s) == pytest.approx(2 * best @ s, rel=1e-9)
 
 
-@every("conjugate", "value", where=lambda omega: omega.bounded)
+@every("weights_from_dual")
+def test_dual_weights_jump_at_ties_unless_the_conjugate_is_smooth(omega):
+    jumps = []
+    for tie in (np.ones(M), W):
+        one, other = (omega.weights_from_dual(tie * (1 + 1e-9 * e)) for e in np.eye(M)[:2])
+        jumps.append(np.abs(one - other).max())
+    assert (max(jumps) < 1e-3) == omega.smooth
+
+
+@every("conjugate", "value", where=lambda omega: omega.finite_conjugate)
 def test_conjugate_is_the_supremum_for_slopes_of_any_sign(omega):
     """A random search finds nothing better, and it is nearly attained."""
     for s in (S - 0.7, S - 1.5, -S):
@@ -84,7 +93,7 @@ def test_conjugate_is_the_supremum_for_slopes_of_any_sign(omega):
         assert conjugate - (best @ s - omega.value(best)) <= 0.05 * max(1, abs(conjugate))
 
 
-@every("conjugate", where=lambda omega: not omega.bounded)
+@every("conjugate", where=lambda omega: not omega.finite_conjugate)
 def test_an_unbounded_conjugate_is_the_indicator_of_its_domain(omega):
     s = S * omega.limit / omega.level(S)
     assert omega.conjugate(s) == pytest.approx(0, abs=1e-6)
@@ -103,9 +112,9 @@ def test_shrink_scales_into_the_domain_and_no_further(omega):
         s = scale * S
         t = omega.shrink(s)
         assert 0 < t <= 1 and omega.conjugate(t**2 * s) < np.inf
-        if omega.bounded and scale < 1e3 and omega.conjugate(s) < 1e100:
+        if omega.finite_conjugate and scale < 1e3 and omega.conjugate(s) < 1e100:
             assert t == 1
-        if not omega.bounded and t < 1:
+        if not omega.finite_conjugate and t < 1:
             assert omega.conjugate((1.001 * t) ** 2 * s) == np.inf
 
 
@@ -127,7 +136,7 @@ def test_weights_from_norms_beat_every_other_weight(omega):
                 assert smallest <= objective((1 - step) * best + step * theta) + precision(omega) * abs(smallest)
 
 
-@every("block_norm", "conjugate", where=lambda omega: omega.bounded)
+@every("block_norm", "conjugate", where=lambda omega: omega.finite_conjugate)
 def test_the_conjugate_of_the_block_norm_in_the_norms_is_that_of_omega(omega):
     """g(t²) + Ω*(u²/2) ≥ ⟨t, u⟩, with equality at t = θ u for the dual weights θ."""
     for u in (S, 3 * S, 0.2 * S + 0.1):

@@ -142,7 +142,6 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from ..solvers import seed_of, solve
 
         regularizer = regularizers.get(self.regularizer)
-        bind = getattr(regularizer, "bind", None)  # those that look at the data first
         rows = np.arange(Y.shape[1])
         if task is not None and self._is_precomputed():
             raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
@@ -150,7 +149,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             rows = np.flatnonzero(weight)
             X, Y, weight, c = _take(X, rows), Y[:, rows], weight[rows], c[rows]
             task = None if task is None else task[rows]
-        seed, exact = seed_of(self.random_state), getattr(regularizer, "exact", False)
+        seed, exact = seed_of(self.random_state), regularizer.exact
         parts = [Y] if joint else [y[None] for y in Y]
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
@@ -159,9 +158,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
         for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            cost, own = np.tile(c, (len(y), 1)), regularizer
-            if bind is not None:
-                own, cost = bind(bank, y, cost, loss, intercept, C)
+            own, cost = regularizer.bind(bank, y, np.tile(c, (len(y), 1)), loss, intercept, C)
             problem = Problem(bank, y, loss, own, cost, intercept=intercept)
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:

@@ -10,14 +10,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
+from .. import losses
 from ._base import MKLBase, _n_examples
 from .inputs import check_y
 from .tasks import check_classes_of_tasks, check_task
 from .validation import check_choice, check_loss, check_number, check_weight
 
 
-def _is_logistic(self):
-    if getattr(self.loss, "name", self.loss) == "logistic":
+def _has_probabilities(self):
+    if losses.get(self.loss).probabilistic:
         return True
     raise AttributeError(f'predict_proba needs loss="logistic", not loss={self.loss!r}.')
 
@@ -161,7 +162,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         binary = len(self.classes_) == 2
         return self.classes_[(decision[:, 0] > 0).astype(int) if binary else decision.argmax(axis=1)]
 
-    @available_if(_is_logistic)
+    @available_if(_has_probabilities)
     def predict_proba(self, X, task=None):
         """1 / (1 + e^{-f}), normalised over the classes one-vs-rest; (n, n_classes). Needs loss="logistic"."""
         P = expit(self._decide(X, task))

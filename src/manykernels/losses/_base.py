@@ -18,6 +18,8 @@ class Loss(Part):
     targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
     interior = False
     total = 0.0  # Σ a_i when there is an intercept
+    takes_intercept = True
+    probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
 
     def value(self, y, f):
         """V(y_i, f_i)."""

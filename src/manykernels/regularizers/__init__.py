@@ -8,7 +8,7 @@ from .block_elastic_net import BlockElasticNet
 from .block_norm import BlockNorm
 from .block_sum import BlockSum
 from .elastic_net import ElasticNet
-from .empirical_bayes import EmpiricalBayes, GammaPrior
+from .empirical_bayes import EmpiricalBayes, GammaPrior, Prior
 from .entropy import Entropy
 from .lp_norm import LpNorm
 from .lp_penalty import LpPenalty
@@ -39,6 +39,7 @@ __all__ = [
     "LpSum",
     "MixedNorm",
     "NonIsotropic",
+    "Prior",
     "Regularizer",
     "Separable",
     "TwoStage",

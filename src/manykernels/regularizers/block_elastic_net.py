@@ -16,8 +16,10 @@ class BlockElasticNet(Regularizer):
         self.lam = number("lam", lam, 0, 1)
 
     @property
-    def bounded(self):
+    def finite_conjugate(self):
         return self.lam > 0
+
+    smooth = finite_conjugate
 
     @property
     def constraint(self):

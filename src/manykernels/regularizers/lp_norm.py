@@ -24,6 +24,10 @@ class LpNorm(Regularizer):
         return self.p == 1
 
     @property
+    def smooth(self):
+        return self.p > 1
+
+    @property
     def block_power(self):
         """r = 2p/(p+1)."""
         return 2.0 if self.p == np.inf else 2 * self.p / (self.p + 1)

@@ -18,6 +18,10 @@ class LpPenalty(Regularizer):
         self.mu = number("mu", mu, 0, np.inf, open_low=True, open_high=True)
 
     @property
+    def smooth(self):
+        return self.p > 1
+
+    @property
     def _ball(self):
         return LpNorm(self.p)
 

@@ -17,8 +17,10 @@ class LpSum(Regularizer):
         self.p = number("p", p, 1, np.inf, open_high=True)
 
     @property
-    def bounded(self):
+    def finite_conjugate(self):
         return self.p > 1
+
+    smooth = finite_conjugate
 
     def value(self, theta):
         theta = np.asarray(theta, dtype=float)

@@ -22,6 +22,10 @@ class MixedNorm(Regularizer):
     def simplex(self):
         return self.v == 1 or self.p == 1
 
+    @property
+    def smooth(self):
+        return not self.simplex
+
     def _size(self, theta):
         with np.errstate(over="ignore"):
             return self.v * float(np.sum(theta)) + (1 - self.v) * float(np.sum(theta**self.p))

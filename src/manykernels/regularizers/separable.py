@@ -32,8 +32,10 @@ class Separable(Regularizer):
         self._theta, self._rise = np.maximum.accumulate(self._theta), np.maximum.accumulate(self._rise)
 
     @property
-    def bounded(self):
+    def finite_conjugate(self):
         return bool(self._rise[-1] > 1.01 * self._rise[-500])
+
+    smooth = finite_conjugate
 
     @property
     def limit(self):

@@ -19,7 +19,6 @@ _TOL = 1e-3  # gap of the machines that kernels are compared by
 class Fixed(Regularizer):
     """Ω(θ) = 0 at θ = weights, else +inf;   Ω*(s) = ⟨weights, s⟩: weights (M,) ≥ 0 that were chosen elsewhere."""
 
-    bounded = True
     constraint = True
 
     def __init__(self, weights):

@@ -20,6 +20,10 @@ class WeightedLpNorm(Regularizer):
         self.weights = vector("weights", weights)
 
     @property
+    def smooth(self):
+        return self.p > 1
+
+    @property
     def _ball(self):
         return LpNorm(self.p)
 
