@@ -17,7 +17,7 @@ from manykernels.regularizers import (
     LpSum,
     MixedNorm,
     NonIsotropic,
-    Regularizer,
+    Separable,
     WeightedLpNorm,
 )
 
@@ -79,10 +79,10 @@ def test_what_is_no_regularizer_is_refused_by_name(p):
         (lambda: NonIsotropic([1, 2]), r"E must be a finite \(M, M\) matrix"),
         (lambda: NonIsotropic([[1, np.nan], [np.nan, 1]]), "E must"),
         (lambda: NonIsotropic.from_alignments(np.ones((2, 3, 3))), "E must be positive definite"),
-        (lambda: Regularizer.from_block_norm(lambda x: x**1.5), r"g must be concave.*BlockNorm\(q\)"),
-        (lambda: Regularizer.from_block_norm(lambda x: x**0.25), "convex in t"),
-        (lambda: Regularizer.from_block_norm(lambda x: -x), "increasing"),
-        (lambda: Regularizer.from_block_norm(3.0), "g must be a function"),
+        (lambda: Separable(lambda x: x**1.5), r"g must be concave.*BlockNorm\(q\)"),
+        (lambda: Separable(lambda x: x**0.25), "convex in t"),
+        (lambda: Separable(lambda x: -x), "increasing"),
+        (lambda: Separable(3.0), "g must be a function"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(make, message):

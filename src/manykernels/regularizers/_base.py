@@ -101,13 +101,6 @@ class Regularizer(Part):
         """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
         raise NotImplementedError
 
-    @staticmethod
-    def from_block_norm(g, slope=None):
-        """The regularizer whose block norm is Σ_m g(‖f_m‖²); see `Separable`."""
-        from .separable import Separable
-
-        return Separable(g, slope)
-
     def minimise(self, model, theta, slack, max_steps=500):
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
 
