@@ -220,7 +220,7 @@ def test_bad_input(data):
         from manykernels.solvers import solve
 
         solve(Problem(DenseBank.from_scaled(S, list("abcd")), y, losses.Hinge(), Align()), solver="newton")
-    with pytest.raises(ValueError, match="2 entries for 4 kernels"):
+    with pytest.raises(ValueError, match="weights has 2 entries, but there are 4 kernels"):
         MKLClassifier(KERNELS, regularizer=Fixed([1, 1])).fit(X, y)
 
 

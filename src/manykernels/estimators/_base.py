@@ -13,18 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, is_frame
+from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ._html import WeightBars
 from ._params import NamedParts
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
-from .validation import check_choice, check_number, parse_bytes
 
 _MATRICES = 3000  # examples up to which kernels with explicit features are compared pair by pair
 _WORDS = 8000  # and those of words anywhere or with shifts, whose features are dearer
-_NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
 
 class MKLBase(WeightBars, NamedParts, BaseEstimator):
@@ -43,9 +43,9 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         return tags
 
     def _check_params(self):
-        check_choice("normalize", self.normalize, _NORMALIZE)
-        check_number("tol", self.tol, 0)
-        check_number("max_iter", self.max_iter, 1, closed=True, integer=True)
+        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_number("tol", self.tol)
+        check_integer("max_iter", self.max_iter)
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):

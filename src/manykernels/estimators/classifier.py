@@ -11,10 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses
+from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
 from .inputs import check_y
 from .tasks import check_classes_of_tasks, check_task
-from .validation import check_choice, check_loss, check_number, check_weight
+from .validation import check_loss, check_weight
 
 
 def _has_probabilities(self):
@@ -121,7 +122,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     def fit(self, X, y, sample_weight=None, task=None):
         """Learn from X and the labels y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
-        check_number("C", self.C, 0)
+        check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared"))
         loss = check_loss(self.loss, "binary", also=("squared",))
         y = check_y(self, y, numeric=False)

@@ -1,6 +1,6 @@
 """The smoothed hinge loss."""
 
-from ._base import positive
+from .._validation import check_number
 from .logistic import Logistic
 
 
@@ -12,4 +12,4 @@ class SmoothHinge(Logistic):
     margin = 1.0
 
     def __init__(self, sigma=10.0):
-        self.sigma = positive("sigma", sigma)
+        self.sigma = check_number("sigma", sigma)

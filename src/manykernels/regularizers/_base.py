@@ -1,7 +1,5 @@
 """The protocol of a regularizer Ω on the kernel weights θ ≥ 0."""
 
-from numbers import Real
-
 import numpy as np
 
 from .._parts import Part
@@ -164,34 +162,3 @@ def _ratio(x, theta):
     """x/θ, with 0/0 = 0."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.divide(x, theta, out=np.zeros(np.shape(x)), where=np.asarray(x) > 0)
-
-
-def number(name, value, low, high, open_low=False, open_high=False):
-    """The value as a float if it lies between the bounds, or a ValueError that names the parameter."""
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if (
-        not real
-        or not (low < value if open_low else low <= value)
-        or not (value < high if open_high else value <= high)
-    ):
-        below, above = "<" if open_low else "<=", "<" if open_high else "<="
-        raise ValueError(f"{name} must be a number with {low:g} {below} {name} {above} {high:g}, got {value!r}")
-    return float(value)
-
-
-def vector(name, value, positive=True):
-    """The value as a read-only array (M,) of finite positive numbers, or a ValueError that names the parameter."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.ndim != 1 or not len(array) or not np.all(np.isfinite(array)) or (positive and not np.all(array > 0)):
-        raise ValueError(f"{name} must be an array (M,) of positive numbers, one per kernel, got {value!r}")
-    array.flags.writeable = False
-    return array
-
-
-def check_size(name, array, M):
-    """A ValueError unless the parameter has an entry for each of the M kernels."""
-    if len(array) != M:
-        raise ValueError(f"{name} has {len(array)} entries, but there are {M} kernels; give one per kernel")

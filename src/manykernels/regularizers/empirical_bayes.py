@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from .._parts import Part
+from .._validation import check_number
 from ._base import Regularizer
 
 
@@ -83,10 +84,8 @@ class GammaPrior(Prior):
     """
 
     def __init__(self, shape=1.0, rate=1.0):
-        for name, value, low in (("shape", shape, 1), ("rate", rate, 0)):
-            if isinstance(value, bool) or not isinstance(value, Real) or not low <= value < np.inf:
-                raise ValueError(f"{name}={value!r} must be a finite number >= {low}")
-        self.shape, self.rate = float(shape), float(rate)
+        self.shape = check_number("shape", shape, 1, closed="left")
+        self.rate = check_number("rate", rate, closed="left")
 
     def value(self, theta):
         logs = np.sum(np.log(theta)) if self.shape > 1 else 0.0

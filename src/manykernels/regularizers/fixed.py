@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._validation import check_size, check_vector
 from ._base import Regularizer
 
 
@@ -11,15 +12,12 @@ class Fixed(Regularizer):
     constraint = True
 
     def __init__(self, weights):
-        self.weights = np.array(weights, dtype=float)
-        if self.weights.ndim != 1 or not np.isfinite(self.weights).all() or (self.weights < 0).any():
-            raise ValueError(f"weights={weights!r} must be a list of finite numbers >= 0, one a kernel")
+        self.weights = check_vector("weights", weights, zero=True)
         if not self.weights.any():
             raise ValueError(f"weights={weights!r} leaves no kernel that varies on the data: give one a weight > 0")
 
     def restrict(self, kernels, M):
-        if len(self.weights) != M:
-            raise ValueError(f"weights has {len(self.weights)} entries for {M} kernels: give one a kernel")
+        check_size("weights", self.weights, M)
         return Fixed(self.weights[kernels])
 
     def value(self, theta):

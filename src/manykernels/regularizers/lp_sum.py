@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from ._powers import power_prox, power_prox_jacobian
 
 
@@ -14,7 +15,7 @@ class LpSum(Regularizer):
     """
 
     def __init__(self, p=1.0):
-        self.p = number("p", p, 1, np.inf, open_high=True)
+        self.p = check_number("p", p, 1, closed="left")
 
     @property
     def finite_conjugate(self):

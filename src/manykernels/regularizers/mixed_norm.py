@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from .lp_norm import LpNorm
 
 
@@ -15,8 +16,8 @@ class MixedNorm(Regularizer):
     constraint = True
 
     def __init__(self, v=0.5, p=2.0):
-        self.v = number("v", v, 0, 1)
-        self.p = number("p", p, 1, np.inf, open_high=True)
+        self.v = check_number("v", v, 0, 1, "both")
+        self.p = check_number("p", p, 1, closed="left")
 
     @property
     def simplex(self):

@@ -1,10 +1,10 @@
 """The best kernel alone."""
 
 import warnings
-from numbers import Integral
 
 import numpy as np
 
+from .._validation import check_integer
 from ._base import TwoStage, machine
 
 _TOL = 1e-3  # gap of the machines that kernels are compared by
@@ -17,9 +17,7 @@ class BestSingle(TwoStage):
     """
 
     def __init__(self, cv=5):
-        if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:
-            raise ValueError(f"cv={cv!r} must be an integer >= 2")
-        self.cv = int(cv)
+        self.cv = check_integer("cv", cv, 2)
 
     def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
         if loss is None:

@@ -1,9 +1,8 @@
 """Weights by the margin between the classes."""
 
-from numbers import Real
-
 import numpy as np
 
+from .._validation import check_number
 from ..losses import SquaredHinge
 from ._base import TwoStage, machine, shares
 
@@ -16,9 +15,7 @@ class EasyMKL(TwoStage):
     """
 
     def __init__(self, lam=0.1):
-        if isinstance(lam, bool) or not isinstance(lam, Real) or not 0 < lam <= 1:
-            raise ValueError(f"lam={lam!r} must be a number with 0 < lam <= 1")
-        self.lam = float(lam)
+        self.lam = check_number("lam", lam, 0, 1, "right")
 
     def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
         if len(Y) > 1 or not set(np.unique(Y)) <= {-1.0, 1.0}:
