@@ -14,7 +14,7 @@ from members import MEMBERS, M, W, every
 from manykernels import regularizers
 from manykernels.regularizers import (
     Ball,
-    ElasticNet,
+    EmpiricalBayes,
     Fixed,
     LpNorm,
     NonIsotropic,
@@ -51,12 +51,8 @@ def domain(omega, count=20):
 
 
 def test_every_exported_convex_member_is_here():
-    exported = {
-        cls
-        for name, cls in vars(regularizers).items()
-        if inspect.isclass(cls) and issubclass(cls, Regularizer) and cls is not Regularizer and "conjugate" in vars(cls)
-    }
-    assert exported - {ElasticNet} <= set(MEMBERS)
+    exported = {cls for cls in vars(regularizers).values() if inspect.isclass(cls) and issubclass(cls, Regularizer)}
+    assert exported - {Regularizer, EmpiricalBayes} == set(MEMBERS)
 
 
 @every("conjugate", where=lambda omega: omega.finite_conjugate)
@@ -99,10 +95,9 @@ def test_an_unbounded_conjugate_is_the_indicator_of_its_domain(omega):
     assert omega.conjugate(s) == pytest.approx(0, abs=1e-6)
     assert omega.conjugate(1.001 * s) == np.inf
     assert max(theta @ s - omega.value(theta) for theta in domain(omega)) <= 1e-6
-    grown = [
-        theta @ (1.1 * s) - omega.value(theta) for theta in (1e4 * omega.prox(1e3 * s - 499, 1.0), 1e4 * np.ones(M))
-    ]
-    assert max(grown) > 10 or omega.level(s) > s.mean()
+    ray = [omega.prox(t * 1.1 * s, t) for t in (1e2, 1e4)]  # t (u − the nearest point of the domain), Ω of degree 1
+    gain = [theta @ (1.1 * s) - omega.value(theta) for theta in ray]
+    assert gain[1] == pytest.approx(100 * gain[0], rel=1e-3) and gain[0] > 0.1
 
 
 @every()
@@ -112,10 +107,11 @@ def test_shrink_scales_into_the_domain_and_no_further(omega):
         s = scale * S
         t = omega.shrink(s)
         assert 0 < t <= 1 and omega.conjugate(t**2 * s) < np.inf
-        if omega.finite_conjugate and scale < 1e3 and omega.conjugate(s) < 1e100:
-            assert t == 1
-        if not omega.finite_conjugate and t < 1:
-            assert omega.conjugate((1.001 * t) ** 2 * s) == np.inf
+        if omega.finite_conjugate:
+            assert t == 1 or omega.conjugate(s) > 1e20  # near the end of floating point
+        else:
+            assert (t < 1) == (omega.level(s) > omega.limit) and (t < 1 or scale == 1)
+            assert t == 1 or omega.conjugate((1.001 * t) ** 2 * s) == np.inf
 
 
 @every("weights_from_norms")
@@ -192,9 +188,12 @@ def test_prox_follows_permutations(omega):
 def test_prox_is_exact_and_quick_with_ten_thousand_weights(omega):
     omega.prox(S)  # compiled
     z = 10 * rng.normal(size=10_000)
-    started = time.perf_counter()
-    x = omega.prox(z)
-    assert time.perf_counter() - started < 2
+    seconds = []
+    for _ in range(3):
+        started = time.process_time()
+        x = omega.prox(z)
+        seconds.append(time.process_time() - started)
+    assert min(seconds) < 0.1
     assert_fenchel(omega, omega.value(x), x, z - x)
 
 
