@@ -32,7 +32,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     Parameters
     ----------
     kernels : "auto", "precomputed", or a list of kernels, (name, kernel) or (name, kernel, columns)
-        "precomputed": X is an (n, n_train, M) array or a KernelStack.
+        "precomputed": X is an (n, n_train, M) array or a KernelStack. Parameters of a named kernel and of the other
+        parts have names for a search, `kernels__NAME__gamma`, `regularizer__p`, `loss__sigma`.
     regularizer : number p ≥ 1 (‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum) or a member of `regularizers`:
         constraints LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E),
         Ball(center, radius); penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge();
