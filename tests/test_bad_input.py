@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.estimators.validation import parse_bytes
+from manykernels._validation import parse_bytes
 from manykernels.kernels import RBF, Linear
 
 X, y = make_classification(60, 5, random_state=0)

@@ -64,7 +64,7 @@ def make_problem(loss="hinge", regularizer=2, n=60, intercept=True, c=1.0, kerne
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
 @pytest.mark.parametrize("loss", QUADRATIC)
 def test_every_quadratic_loss_and_closed_form_reaches_the_gap_and_newtons_objective(loss, regularizer):
-    if loss == "one_class" and not regularizer.bounded:
+    if loss == "one_class" and not regularizer.finite_conjugate:
         pytest.skip("unbounded: refused by Problem")
     problem = make_problem(loss, regularizer)
     best = solve(problem, "newton", tol=1e-7)

@@ -15,7 +15,7 @@ from manykernels.banks import DenseBank
 from manykernels.inspect import weights_table
 from manykernels.kernels import RBF, Linear
 from manykernels.problem import Problem
-from manykernels.regularizers import EmpiricalBayes, GammaPrior, LpNorm
+from manykernels.regularizers import EmpiricalBayes, GammaPrior, LpNorm, Prior
 from manykernels.solvers import solve
 
 GAMMAS = (0.05, 0.5, 5.0)
@@ -72,7 +72,20 @@ def test_a_warm_start_remembers_the_weights_and_the_noise(data):
     assert away[0] < 0.01 * away[1]  # weights of 0 begin a little above
 
 
-@pytest.mark.parametrize("prior", [None, GammaPrior(1, 2.0), GammaPrior(1.5, 0.5)], ids=repr)
+class HalfNormal(Prior):
+    """h(θ) = ½ rate ‖θ‖², whose curvature it leaves unsaid."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def value(self, theta):
+        return 0.5 * self.rate * float(theta @ theta)
+
+    def gradient(self, theta):
+        return self.rate * theta
+
+
+@pytest.mark.parametrize("prior", [None, GammaPrior(1, 2.0), GammaPrior(1.5, 0.5), HalfNormal(3.0)], ids=repr)
 @pytest.mark.parametrize("noise", ["learn", 0.2, None])
 def test_it_ends_at_a_stationary_point_by_finite_differences(data, noise, prior):
     _, S, y = data
@@ -257,6 +270,8 @@ def test_noise_outside_its_range(noise):
 def test_bad_priors():
     with pytest.raises(ValueError, match="prior=3"):
         EmpiricalBayes(prior=3)
+    with pytest.raises(ValueError, match="prior=LpNorm.*must be a Prior"):
+        EmpiricalBayes(prior=LpNorm(1))
     with pytest.raises(ValueError, match="shape=0.5"):
         GammaPrior(0.5)
     with pytest.raises(ValueError, match="rate=-1"):

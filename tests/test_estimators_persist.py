@@ -156,7 +156,7 @@ def test_a_file_cannot_name_code_outside_the_package():
     for module, name in (("os", "system"), ("manykernels.estimators.persist", "zipfile"), ("manykernels.cli", "app")):
         with pytest.raises(ValueError, match="not part of this release"):
             _restored.find(module, name)
-    for name in ("check_number", "MKLBase"):  # allowed by name, but never called
+    for name in ("check_weight", "MKLBase"):  # allowed by name, but never called
         node = {"is": "named", "number": 0, "module": "manykernels.estimators.validation", "name": name, "items": []}
         node["module"] = "manykernels.estimators._base" if name == "MKLBase" else node["module"]
         with pytest.raises(ValueError, match="where a tuple should be"):

@@ -22,6 +22,22 @@ def test_importing_every_public_name_compiles_nothing():
     assert not loaded & {"numba", "cvxpy", "matplotlib", "rich", "typer"}
 
 
+def test_weightings_rest_on_solvers_and_regularizers_on_neither():
+    above = {"manykernels.solvers", "manykernels.weighting", "manykernels.banks", "manykernels.estimators"}
+    for module in ("losses", "regularizers"):
+        assert not modules_after(f"import manykernels.{module}") & above
+    loaded = modules_after("from manykernels.regularizers import Align, LpNorm, TwoStage")
+    assert "manykernels.weighting" in loaded and "manykernels.estimators" not in loaded
+
+
+@pytest.mark.parametrize("name", ["Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform"])
+def test_weightings_are_found_beside_the_regularizers(name):
+    from manykernels import regularizers, weighting
+
+    assert getattr(regularizers, name) is getattr(weighting, name) and name in dir(regularizers)
+    assert set(weighting.__all__) <= set(regularizers.__all__)
+
+
 @pytest.mark.parametrize("name", ["MKLClassifier", "MKLRegressor", "MKLOneClass", "KernelStack", "load"])
 def test_public_names(name):
     import manykernels

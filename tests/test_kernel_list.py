@@ -101,7 +101,7 @@ def test_one_kernel_and_specs_are_taken_and_data_dependent_parameters_filled_in(
         ([("a",)], "not \\(name, kernel\\)"),
         ([3], "not a kernel"),
         ("rbf", "not a kernel"),
-        ([RBF(-1.0)], "positive"),
+        ([RBF(-1.0)], "gamma=-1.0 of RBF must be a number with 0 < gamma < inf"),
     ],
 )
 def test_bad_specifications_are_refused(spec, message):

@@ -22,6 +22,7 @@ from manykernels.regularizers import (
     MixedNorm,
     NonIsotropic,
     Regularizer,
+    Separable,
     Wedge,
     WeightedLpNorm,
 )
@@ -88,15 +89,15 @@ def test_table_1_from_the_weights_to_the_block_norm(row):
 @pytest.mark.parametrize("row", TABLE_1)
 def test_table_1_from_the_block_norm_to_the_weights(row):
     member, g, h, best = TABLE_1[row]
-    omega = Regularizer.from_block_norm(g)
-    assert omega.bounded == member.bounded
+    omega = Separable(g)
+    assert omega.finite_conjugate == member.finite_conjugate
     for theta in WEIGHTS:
         assert omega.value(theta) == pytest.approx(h(theta).sum(), rel=1e-8, abs=1e-8)
         np.testing.assert_allclose(omega.prox(theta - 0.2, 0.7), member.prox(theta - 0.2, 0.7), rtol=1e-6, atol=1e-8)
     for x in SQ_NORMS:
         assert omega.block_norm(x) == pytest.approx(member.block_norm(x), rel=1e-12)
         np.testing.assert_allclose(omega.weights_from_norms(np.sqrt(x)), best(x), rtol=1e-8)
-        s = x if member.bounded else 0.5 * x / x.max()
+        s = x if member.finite_conjugate else 0.5 * x / x.max()
         assert omega.conjugate(s) == pytest.approx(member.conjugate(s), rel=1e-8, abs=1e-8)
 
 
@@ -151,7 +152,7 @@ def test_wedge_is_the_supremum_of_corollary_6():
         (BlockElasticNet(1), LpNorm(np.inf)),
         (BlockElasticNet(0), LpSum(1)),
         (LpPenalty(2, 0.5), LpSum(2)),
-        (Regularizer.from_block_norm(lambda x: 0.6 * np.sqrt(x) + 0.2 * x), BlockElasticNet(0.4)),
+        (Separable(lambda x: 0.6 * np.sqrt(x) + 0.2 * x), BlockElasticNet(0.4)),
     ],
     ids=lambda omega: repr(omega)[:30],
 )
@@ -295,7 +296,7 @@ def test_alignments_of_kernels_follow_their_definition():
 
 def test_a_block_norm_that_grows_like_the_norm_but_starts_flat_has_an_honest_gap():
     """g = sqrt(1 + x): the conjugate is finite up to a limit, but not 0 there."""
-    omega = Regularizer.from_block_norm(lambda x: np.sqrt(1 + x), lambda x: 0.5 / np.sqrt(1 + x))
+    omega = Separable(lambda x: np.sqrt(1 + x), lambda x: 0.5 / np.sqrt(1 + x))
     for s in (0.01, 0.3, 0.49):
         assert omega.conjugate(np.array([s])) == pytest.approx(-np.sqrt(1 - 2 * s), abs=1e-6)
     problem, *_ = small_problem("hinge", omega, n=30)

@@ -33,7 +33,7 @@ def three_outputs(Ks, y):
 @members
 @pytest.mark.parametrize("gamma", [0.3, 3.0, 1e8])
 def test_the_gradient_and_hessian_of_the_proximal_dual(member, gamma):
-    if gamma == 1e8 and (member.simplex or not member.bounded):
+    if gamma == 1e8 and (member.simplex or not member.finite_conjugate):
         pytest.skip("has kinks as γ → ∞")
     Ks, _ = make(3, n=12)
     rng = np.random.default_rng(0)
@@ -73,7 +73,7 @@ def test_the_gradient_and_hessian_of_the_proximal_dual(member, gamma):
 @members
 @pytest.mark.parametrize("loss", sorted(losses.LOSSES))
 def test_it_reaches_the_optimum_of_a_conic_program_or_of_newton(loss, member):
-    if loss == "one_class" and not member.bounded:
+    if loss == "one_class" and not member.finite_conjugate:
         pytest.skip("unbounded, and refused")
     problem, Ks, y = small_problem(loss, member, n=24)
     if repr(member) in NEWTON or loss == "level_set":

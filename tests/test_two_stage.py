@@ -220,7 +220,7 @@ def test_bad_input(data):
         from manykernels.solvers import solve
 
         solve(Problem(DenseBank.from_scaled(S, list("abcd")), y, losses.Hinge(), Align()), solver="newton")
-    with pytest.raises(ValueError, match="2 entries for 4 kernels"):
+    with pytest.raises(ValueError, match="weights has 2 entries, but there are 4 kernels"):
         MKLClassifier(KERNELS, regularizer=Fixed([1, 1])).fit(X, y)
 
 
@@ -243,10 +243,10 @@ def test_parameters_outside_their_range(make, message):
 
 
 def test_machines_that_kernels_are_compared_by_and_that_are_not_solved_are_told(monkeypatch):
-    from manykernels.regularizers import two_stage
+    from manykernels.weighting import best_single
 
-    solved = two_stage._machine
-    monkeypatch.setattr(two_stage, "_machine", lambda *args: replace(solved(*args), gap=0.5, converged=False))
+    solved = best_single.machine
+    monkeypatch.setattr(best_single, "machine", lambda *args: replace(solved(*args), gap=0.5, converged=False))
     X, y = make_classification(60, 4, random_state=0)
     with pytest.warns(UserWarning, match=r"BestSingle\(cv=3\).* 2 of them \('a': 0.5\)") as caught:
         model = MKLClassifier([("a", RBF(gamma=0.1)), ("b", Linear())], regularizer=BestSingle(3)).fit(X, y)

@@ -229,7 +229,7 @@ def regularizer(rng, M):
         lambda: mr.BlockNorm(float(rng.choice([2, 3, 6, 10]))),
         lambda: mr.BlockSum(float(rng.choice([2, 3, 6, 10]))),
         lambda: mr.Fixed(w),
-        lambda: mr.Regularizer.from_block_norm(separable),
+        lambda: mr.Separable(separable),
         mr.Uniform,
         lambda: mr.BestSingle(2),
         mr.Align,

@@ -1,34 +1,88 @@
 """What losses and regularizers share: they are their parameters."""
 
+from functools import lru_cache
+from inspect import signature
+
 import numpy as np
 
-from ._state import check_plain
+from ._state import check, check_plain
 
 
 class Part:
-    """Shown, compared and hashed by its parameters, arrays too."""
+    """Shown, compared, hashed and copied by its parameters, those of the constructor; arrays too.
+
+    A constructor checks each parameter and keeps it under its name. `get_params`, `set_params` and `sklearn.base.clone`
+    follow scikit-learn, so that a search reaches `regularizer__p` or `loss__epsilon` of an estimator.
+    """
+
+    def get_params(self, deep=True):
+        """{name: value}; `deep` with the parameters of parts within, as `name__parameter`."""
+        params = {name: getattr(self, name) for name in _names(type(self))}
+        for name, value in list(params.items()) if deep else ():
+            if hasattr(value, "get_params") and not isinstance(value, type):
+                params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
+        return params
+
+    def set_params(self, **params):
+        """The part itself with these parameters, checked as in the constructor; of wrong ones none is set."""
+        own, inner = self.get_params(deep=False), {}
+        for key, value in params.items():
+            name, nested, rest = key.partition("__")
+            if name not in own:
+                raise ValueError(f"Invalid parameter {name!r} for {self!r}. Valid parameters are: {list(own)}.")
+            if nested:
+                inner.setdefault(name, {})[rest] = value
+            else:
+                own[name] = value
+        for name, values in inner.items():
+            own[name] = with_params(own[name], values, name)
+        twin = type(self)(**own)
+        vars(self).clear()
+        vars(self).update(vars(twin))
+        return self
+
+    def __sklearn_clone__(self):
+        from sklearn.base import clone
+
+        return type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
 
     def check_state(self):
         """A ValueError where a file has restored what is no parameter; see `_state`."""
+        check(set(_names(type(self))) <= set(vars(self)), f"{type(self).__name__} lacks parameters")
         for name, value in vars(self).items():
             check_plain(name, value, (Part,))
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={_show(v)}' for k, v in self._parameters().items())})"
+        shown = (f"{name}={_show(value)}" for name, value in self.get_params(deep=False).items())
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def __eq__(self, other):
         if type(self) is not type(other):
             return NotImplemented
-        mine, others = self._parameters(), other._parameters()
-        return mine.keys() == others.keys() and all(_same(mine[k], others[k]) for k in mine)
+        mine, others = self.get_params(deep=False), other.get_params(deep=False)
+        return all(_same(mine[name], others[name]) for name in mine)
 
     def __hash__(self):
-        return hash(
-            (type(self), *(v.tobytes() if isinstance(v, np.ndarray) else v for v in self._parameters().values()))
-        )
+        values = self.get_params(deep=False).values()
+        return hash((type(self), *(v.tobytes() if isinstance(v, np.ndarray) else v for v in values)))
 
-    def _parameters(self):
-        return {k: v for k, v in vars(self).items() if not k.startswith("_")}
+
+@lru_cache
+def _names(cls):
+    """The parameters of the constructor."""
+    return () if cls.__init__ is object.__init__ else tuple(signature(cls).parameters)
+
+
+def with_params(value, params, called, such_as=""):
+    """A copy of `value`, the parameter `called`, with these parameters of its own; a ValueError where it has none."""
+    from sklearn.base import clone
+
+    if not hasattr(value, "set_params") or isinstance(value, type):
+        raise ValueError(
+            f"Invalid parameter {next(iter(params))!r} for {called}={value!r}, which has no parameters: give an object "
+            f"that has{such_as and f', such as {such_as}'}."
+        )
+    return clone(value, safe=False).set_params(**params)
 
 
 def _show(value):

@@ -35,15 +35,13 @@ class Problem:
             raise ValueError("c must be finite and at least 0: the cost of each example")
         if loss.targets == "binary" and not np.all(np.abs(self.Y) == 1):
             raise ValueError(f"Y must be +1 or -1 for the {loss.name} loss")
-        if loss.name == "level_set" and intercept:
-            raise ValueError(
-                "the level_set loss compares f with 1, and an intercept alone would do; use intercept=False"
-            )
+        if intercept and not loss.takes_intercept:
+            raise ValueError(f"the {loss.name} loss is without an intercept, which alone would do; use intercept=False")
         if self.Y.shape[1] != bank.n:
             raise ValueError(f"Y has {self.Y.shape[1]} examples, the kernels have {bank.n}")
         if loss.total and not intercept:
             raise ValueError(f"the {loss.name} loss is defined with an intercept; use intercept=True")
-        if loss.total and not self.regularizer.bounded:
+        if loss.total and not self.regularizer.finite_conjugate:
             raise ValueError(
                 f"regularizer={regularizer!r} grows like ‖f‖, not ‖f‖²: the {loss.name} problem is then unbounded; "
                 "use LpNorm(1) instead"

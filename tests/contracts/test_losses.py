@@ -204,9 +204,9 @@ def test_get_finds_every_loss_by_its_name():
         ("hing", {}, "'hing'.*squared_hinge"),
         (3, {}, "loss=3"),
         ("hinge", {"sigma": 1}, "sigma"),
-        ("smooth_hinge", {"sigma": 0}, "sigma must be a positive"),
+        ("smooth_hinge", {"sigma": 0}, "sigma=0 must be a number with 0 < sigma < inf"),
         ("huber", {"delta": np.nan}, "delta"),
-        ("epsilon_insensitive", {"epsilon": -1}, "epsilon must be a nonnegative"),
+        ("epsilon_insensitive", {"epsilon": -1}, "epsilon=-1 must be a number with 0 <= epsilon < inf"),
         ("epsilon_insensitive", {"epsilon": "0.1"}, "epsilon"),
     ],
 )

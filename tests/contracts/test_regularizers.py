@@ -9,12 +9,12 @@ import time
 
 import numpy as np
 import pytest
-from members import MEMBERS, M, every
+from members import MEMBERS, M, W, every
 
 from manykernels import regularizers
 from manykernels.regularizers import (
     Ball,
-    ElasticNet,
+    EmpiricalBayes,
     Fixed,
     LpNorm,
     NonIsotropic,
@@ -37,9 +37,9 @@ def precision(omega):
 def assert_fenchel(omega, value, x, slope, s=None):
     """value + Ω*(s) = ⟨x, slope⟩, relative to the largest of the three; s = slope unless the norms are what varies."""
     s = slope if s is None else s
-    if not omega.bounded:
+    if not omega.finite_conjugate:
         assert omega.level(s) <= omega.limit * (1 + precision(omega))
-    conjugate = omega.conjugate(s) if omega.bounded else 0.0
+    conjugate = omega.conjugate(s) if omega.finite_conjugate else 0.0
     size = max(1e-9, abs(value), abs(conjugate), np.abs(x) @ np.abs(slope))
     assert abs(value + conjugate - x @ slope) <= precision(omega) * size
 
@@ -51,15 +51,11 @@ def domain(omega, count=20):
 
 
 def test_every_exported_convex_member_is_here():
-    exported = {
-        cls
-        for name, cls in vars(regularizers).items()
-        if inspect.isclass(cls) and issubclass(cls, Regularizer) and cls is not Regularizer and "conjugate" in vars(cls)
-    }
-    assert exported - {ElasticNet} <= set(MEMBERS)
+    exported = {cls for cls in vars(regularizers).values() if inspect.isclass(cls) and issubclass(cls, Regularizer)}
+    assert exported - {Regularizer, EmpiricalBayes} == set(MEMBERS)
 
 
-@every("conjugate", where=lambda omega: omega.bounded)
+@every("conjugate", where=lambda omega: omega.finite_conjugate)
 def test_weights_from_dual_attain_the_conjugate(omega):
     for s in (S, S**4, 30 * S, 1e-6 * S, np.eye(M)[2]):
         best = omega.weights_from_dual(s)
@@ -73,7 +69,16 @@ def test_weights_from_dual_attain_the_conjugate(omega):
             assert norms + omega_value + omega.conjugate(s) == pytest.approx(2 * best @ s, rel=1e-9)
 
 
-@every("conjugate", "value", where=lambda omega: omega.bounded)
+@every("weights_from_dual")
+def test_dual_weights_jump_at_ties_unless_the_conjugate_is_smooth(omega):
+    jumps = []
+    for tie in (np.ones(M), W):
+        one, other = (omega.weights_from_dual(tie * (1 + 1e-9 * e)) for e in np.eye(M)[:2])
+        jumps.append(np.abs(one - other).max())
+    assert (max(jumps) < 1e-3) == omega.smooth
+
+
+@every("conjugate", "value", where=lambda omega: omega.finite_conjugate)
 def test_conjugate_is_the_supremum_for_slopes_of_any_sign(omega):
     """A random search finds nothing better, and it is nearly attained."""
     for s in (S - 0.7, S - 1.5, -S):
@@ -84,16 +89,15 @@ def test_conjugate_is_the_supremum_for_slopes_of_any_sign(omega):
         assert conjugate - (best @ s - omega.value(best)) <= 0.05 * max(1, abs(conjugate))
 
 
-@every("conjugate", where=lambda omega: not omega.bounded)
+@every("conjugate", where=lambda omega: not omega.finite_conjugate)
 def test_an_unbounded_conjugate_is_the_indicator_of_its_domain(omega):
     s = S * omega.limit / omega.level(S)
     assert omega.conjugate(s) == pytest.approx(0, abs=1e-6)
     assert omega.conjugate(1.001 * s) == np.inf
     assert max(theta @ s - omega.value(theta) for theta in domain(omega)) <= 1e-6
-    grown = [
-        theta @ (1.1 * s) - omega.value(theta) for theta in (1e4 * omega.prox(1e3 * s - 499, 1.0), 1e4 * np.ones(M))
-    ]
-    assert max(grown) > 10 or omega.level(s) > s.mean()
+    ray = [omega.prox(t * 1.1 * s, t) for t in (1e2, 1e4)]  # t (u − the nearest point of the domain), Ω of degree 1
+    gain = [theta @ (1.1 * s) - omega.value(theta) for theta in ray]
+    assert gain[1] == pytest.approx(100 * gain[0], rel=1e-3) and gain[0] > 0.1
 
 
 @every()
@@ -103,10 +107,11 @@ def test_shrink_scales_into_the_domain_and_no_further(omega):
         s = scale * S
         t = omega.shrink(s)
         assert 0 < t <= 1 and omega.conjugate(t**2 * s) < np.inf
-        if omega.bounded and scale < 1e3 and omega.conjugate(s) < 1e100:
-            assert t == 1
-        if not omega.bounded and t < 1:
-            assert omega.conjugate((1.001 * t) ** 2 * s) == np.inf
+        if omega.finite_conjugate:
+            assert t == 1 or omega.conjugate(s) > 1e20  # near the end of floating point
+        else:
+            assert (t < 1) == (omega.level(s) > omega.limit) and (t < 1 or scale == 1)
+            assert t == 1 or omega.conjugate((1.001 * t) ** 2 * s) == np.inf
 
 
 @every("weights_from_norms")
@@ -127,7 +132,7 @@ def test_weights_from_norms_beat_every_other_weight(omega):
                 assert smallest <= objective((1 - step) * best + step * theta) + precision(omega) * abs(smallest)
 
 
-@every("block_norm", "conjugate", where=lambda omega: omega.bounded)
+@every("block_norm", "conjugate", where=lambda omega: omega.finite_conjugate)
 def test_the_conjugate_of_the_block_norm_in_the_norms_is_that_of_omega(omega):
     """g(t²) + Ω*(u²/2) ≥ ⟨t, u⟩, with equality at t = θ u for the dual weights θ."""
     for u in (S, 3 * S, 0.2 * S + 0.1):
@@ -183,9 +188,12 @@ def test_prox_follows_permutations(omega):
 def test_prox_is_exact_and_quick_with_ten_thousand_weights(omega):
     omega.prox(S)  # compiled
     z = 10 * rng.normal(size=10_000)
-    started = time.perf_counter()
-    x = omega.prox(z)
-    assert time.perf_counter() - started < 2
+    seconds = []
+    for _ in range(3):
+        started = time.process_time()
+        x = omega.prox(z)
+        seconds.append(time.process_time() - started)
+    assert min(seconds) < 0.1
     assert_fenchel(omega, omega.value(x), x, z - x)
 
 
@@ -232,7 +240,7 @@ def test_start_is_feasible_and_positive(omega):
 
 @every()
 def test_members_are_their_parameters(omega):
-    twin = type(omega)(**omega._parameters())
+    twin = type(omega)(**omega.get_params(deep=False))
     assert twin == omega and hash(twin) == hash(omega) and omega != LpNorm(1.7) and type(omega).__name__ in repr(omega)
 
 

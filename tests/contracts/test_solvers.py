@@ -65,7 +65,9 @@ def test_a_run_cut_short_has_an_honest_certificate(name):
     truth = solve(problem, tol=1e-7)
     for max_iter in (1, 2, 5):
         s = solve(problem, name, tol=1e-6, max_iter=max_iter)
-        assert len(s.history) <= max_iter or name == "chunking"
+        reached = any(record["gap"] <= 1e-6 for record in s.history[:max_iter])
+        more = 2 if name == "chunking" and reached else 0  # it confirms a gap that it has reached, by outputs made anew
+        assert len(s.history) <= max_iter + more
         assert s.dual <= truth.primal + 1e-9 and truth.dual <= s.primal + 1e-9
         assert s.primal == pytest.approx(evaluate(problem, Ks, s.theta, s.a, s.b)[0], rel=1e-9)
         assert s.converged == (s.gap <= 1e-6)

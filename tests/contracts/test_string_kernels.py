@@ -293,5 +293,5 @@ def test_lists_of_kernels_add_up_to_the_whole():
     close(sum(kernel(X) for _, kernel in both), sum(kernel(X) for _, kernel in degrees[:3]))
     assert len(ms.degree_position_kernels(13, 13, 1)) == 13 * 14 / 2
     for bad in (lambda: ms.degree_kernels(0), lambda: ms.position_kernels(13, 4, 0), lambda: ms.position_kernels(0, 4)):
-        with pytest.raises(ValueError, match="positive integer"):
+        with pytest.raises(ValueError, match="must be an integer >= 1"):
             bad()

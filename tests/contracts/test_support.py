@@ -79,7 +79,7 @@ def test_every_exported_regularizer_is_in_the_table():
 def test_every_solver_reaches_its_gap_and_the_conic_optimum_or_says_why_not(loss, member):
     able = [solver for solver in SOLVERS if refusal(loss, member, solver) is None]
     if not able:
-        assert loss == "one_class" and not MEMBERS[member].bounded
+        assert loss == "one_class" and not MEMBERS[member].finite_conjugate
         return
     problem, Ks, y = small_problem(loss, MEMBERS[member])
     options = {"nu": 0.4} if loss == "one_class" else {"intercept": problem.intercept}

@@ -28,6 +28,6 @@ def small_problem(loss, regularizer, seed=0, n=30, M=4, C=1.0, intercept=None):
     """(problem, kernels, y); without an intercept where the loss has none."""
     loss = losses.get(loss)
     Ks, y = make(seed, n, M, real=loss.targets == "real")
-    intercept = loss.name != "level_set" if intercept is None else intercept
+    intercept = loss.takes_intercept if intercept is None else intercept
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     return Problem(bank, y, loss, regularizer, costs(loss, n, C), intercept), Ks, y

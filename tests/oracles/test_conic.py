@@ -131,11 +131,15 @@ def test_regularizers_are_certified_by_weak_duality_and_stationary_weights(omega
     t = omega.shrink(s)
     dual = -V.dual_value(y, 2.0, t * a) - omega.conjugate(t**2 * s)
     assert ours["objective"] == pytest.approx(dual, rel=1e-5)
-    norms, value = omega.penalty(ours["theta"], 2 * s)
-    f = np.einsum("m,mij,j->i", ours["theta"], KS, a)
+    theta = ours["theta"]
+    if omega.has("prox"):  # rounding may leave weights a little outside their domain
+        theta = omega.prox(theta, 1e-9)
+        np.testing.assert_allclose(theta, ours["theta"], atol=1e-5)
+    norms, value = omega.penalty(theta, 2 * s)
+    f = np.einsum("m,mij,j->i", theta, KS, a)
     np.testing.assert_allclose(f, ours["f"], atol=2e-3)
-    # rounding may leave weights a little outside their domain
-    assert value == np.inf or 2.0 * V.value(y, f + ours["b"]).sum() + norms + value >= ours["objective"] * (1 - 1e-6)
+    primal = 2.0 * V.value(y, f + ours["b"]).sum() + norms + value
+    assert ours["objective"] * (1 - 1e-6) <= primal <= ours["objective"] * (1 + 1e-4)
 
 
 @pytest.mark.parametrize(

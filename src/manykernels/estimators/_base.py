@@ -13,17 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, is_frame
+from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ._html import WeightBars
+from ._params import NamedParts
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
-from .validation import check_choice, check_number, parse_bytes
-
-_NORMALIZE = ("multiplicative", "spherical", "trace", None)
 
 
-class MKLBase(BaseEstimator):
+class MKLBase(WeightBars, NamedParts, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     def _is_precomputed(self):
@@ -41,12 +42,12 @@ class MKLBase(BaseEstimator):
     def _check_params(self):
         from ..banks.choice import FEATURES
 
-        check_choice("normalize", self.normalize, _NORMALIZE)
+        check_choice("normalize", self.normalize, NORMALIZATIONS)
         check_choice("features", self.features, FEATURES)
         if self._is_precomputed() and self.features not in ("auto", "never"):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
-        check_number("tol", self.tol, 0)
-        check_number("max_iter", self.max_iter, 1, closed=True, integer=True)
+        check_number("tol", self.tol)
+        check_integer("max_iter", self.max_iter)
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
@@ -123,7 +124,6 @@ class MKLBase(BaseEstimator):
         from ..solvers import seed_of, solve
 
         regularizer = regularizers.get(self.regularizer)
-        bind = getattr(regularizer, "bind", None)  # those that look at the data first
         rows = np.arange(Y.shape[1])
         if task is not None and self._is_precomputed():
             raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
@@ -131,7 +131,7 @@ class MKLBase(BaseEstimator):
             rows = np.flatnonzero(weight)
             X, Y, weight, c = _take(X, rows), Y[:, rows], weight[rows], c[rows]
             task = None if task is None else task[rows]
-        seed, exact = seed_of(self.random_state), getattr(regularizer, "exact", False)
+        seed, exact = seed_of(self.random_state), regularizer.exact
         parts = [Y] if joint else [y[None] for y in Y]
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
@@ -140,9 +140,7 @@ class MKLBase(BaseEstimator):
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
         for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            cost, own = np.tile(c, (len(y), 1)), regularizer
-            if bind is not None:
-                own, cost = bind(bank, y, cost, loss, intercept, C)
+            own, cost = regularizer.bind(bank, y, np.tile(c, (len(y), 1)), loss, intercept, C)
             problem = Problem(bank, y, loss, own, cost, intercept=intercept)
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:

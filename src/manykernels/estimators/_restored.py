@@ -21,7 +21,7 @@ from .._state import (
     check_records,
 )
 
-_HOMES = ("banks", "estimators", "kernels", "losses", "regularizers", "solution", "solvers", "strings")
+_HOMES = ("banks", "estimators", "kernels", "losses", "regularizers", "solution", "solvers", "strings", "weighting")
 _OWN = tuple(f"manykernels.{home}." for home in _HOMES)
 _PROCESS = "sklearn.gaussian_process.kernels"
 _PAIRWISE = "sklearn.metrics.pairwise"

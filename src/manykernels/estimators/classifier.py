@@ -10,14 +10,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
+from .. import losses
+from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
 from .inputs import check_y
 from .tasks import check_classes_of_tasks, check_task
-from .validation import check_choice, check_loss, check_number, check_weight
+from .validation import check_loss, check_weight
 
 
-def _is_logistic(self):
-    if getattr(self.loss, "name", self.loss) == "logistic":
+def _has_probabilities(self):
+    if losses.get(self.loss).probabilistic:
         return True
     raise AttributeError(f'predict_proba needs loss="logistic", not loss={self.loss!r}.')
 
@@ -30,7 +32,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     Parameters
     ----------
     kernels : "auto", "precomputed", or a list of kernels, (name, kernel) or (name, kernel, columns)
-        "precomputed": X is an (n, n_train, M) array or a KernelStack.
+        "precomputed": X is an (n, n_train, M) array or a KernelStack. Parameters of a named kernel and of the other
+        parts have names for a search, `kernels__NAME__gamma`, `regularizer__p`, `loss__sigma`.
     regularizer : number p ≥ 1 (‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum) or a member of `regularizers`:
         constraints LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E),
         Ball(center, radius); penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge();
@@ -126,7 +129,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     def fit(self, X, y, sample_weight=None, task=None):
         """Learn from X and the labels y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
-        check_number("C", self.C, 0)
+        check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared"))
         loss = check_loss(self.loss, "binary", also=("squared",))
         y = check_y(self, y, numeric=False)
@@ -167,7 +170,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         binary = len(self.classes_) == 2
         return self.classes_[(decision[:, 0] > 0).astype(int) if binary else decision.argmax(axis=1)]
 
-    @available_if(_is_logistic)
+    @available_if(_has_probabilities)
     def predict_proba(self, X, task=None):
         """1 / (1 + e^{-f}), normalised over the classes one-vs-rest; (n, n_classes). Needs loss="logistic"."""
         P = expit(self._decide(X, task))

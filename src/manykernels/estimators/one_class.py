@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.metaestimators import available_if
 
+from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
 from .tasks import check_task
-from .validation import check_choice, check_loss, check_number, check_weight
+from .validation import check_loss, check_weight
 
 
 def _is_svdd(self):
@@ -78,8 +79,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
         """Learn from X; y is ignored, as scikit-learn's outlier detectors do."""
         self._check_params()
         check_choice("formulation", self.formulation, ("one_class", "level_set", "svdd"))
-        check_number("nu", self.nu, 0, 1)
-        check_number("C", self.C, 0)
+        check_number("nu", self.nu, 0, 1, "right")
+        check_number("C", self.C)
         level = self.formulation == "level_set"
         name, value, default = ("nu", self.nu, 0.5) if level else ("C", self.C, 1.0)
         if value != default:

@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
+from .._validation import check_number
 from ._base import MKLBase, _n_examples
 from .inputs import check_y
 from .tasks import check_task
-from .validation import check_loss, check_number, check_weight
+from .validation import check_loss, check_weight
 
 
 class MKLRegressor(RegressorMixin, MKLBase):
@@ -67,8 +68,8 @@ class MKLRegressor(RegressorMixin, MKLBase):
     def fit(self, X, y, sample_weight=None, task=None):
         """Learn from X and the real targets y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
-        check_number("C", self.C, 0)
-        check_number("epsilon", self.epsilon, 0, closed=True)
+        check_number("C", self.C)
+        check_number("epsilon", self.epsilon, closed="left")
         insensitive = isinstance(self.loss, str) and self.loss == "epsilon_insensitive"
         if not insensitive and self.epsilon != 0.1:
             raise ValueError(f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it at 0.1.")

@@ -6,11 +6,13 @@ and a set of columns come from one block of it. A kernel with base None is calle
 """
 
 from functools import lru_cache
+from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._state import check, check_is, check_plain
+from .._validation import check_number
 
 
 class Kernel(BaseEstimator):
@@ -99,9 +101,8 @@ class ScaledKernel(Kernel):
             self.resolve(None)
 
     def resolve(self, X, weights=None):
-        if isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool):
-            if not (np.isfinite(self.gamma) and self.gamma > 0):
-                raise ValueError(f"gamma={self.gamma!r} of {type(self).__name__} must be a positive number.")
+        if isinstance(self.gamma, Real) and not isinstance(self.gamma, bool):
+            check_number("gamma", self.gamma, of=self)
             return self
         if self.gamma is None:
             gamma = 1.0 / max(X.shape[1], 1)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .. import _validation
+
 CHOICES = ("multiplicative", "spherical", "trace", None)
 
 
@@ -34,8 +36,7 @@ def inverse_root(diagonal):
 
 
 def check_choice(normalize):
-    if not any(normalize is choice or normalize == choice for choice in CHOICES):
-        raise ValueError(f"normalize={normalize!r} must be one of {CHOICES}.")
+    _validation.check_choice("normalize", normalize, CHOICES)
 
 
 def scales(diagonal, total, normalize):

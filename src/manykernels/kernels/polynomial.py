@@ -3,6 +3,7 @@ from numbers import Real
 import numpy as np
 
 from .._state import check
+from .._validation import check_number
 from ._base import ScaledKernel
 
 
@@ -26,8 +27,8 @@ class Polynomial(ScaledKernel):
         return self.coef0 >= 0 and self.degree == int(self.degree)
 
     def resolve(self, X, weights=None):
-        if not self.degree > 0:
-            raise ValueError(f"degree={self.degree!r} of Polynomial must be positive.")
+        check_number("degree", self.degree, of=self)
+        check_number("coef0", self.coef0, -np.inf, of=self)
         return super().resolve(X, weights)
 
     def form(self):

@@ -18,6 +18,8 @@ class Loss(Part):
     targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
     interior = False
     total = 0.0  # Σ a_i when there is an intercept
+    takes_intercept = True
+    probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
 
     def value(self, y, f):
         """V(y_i, f_i)."""
@@ -147,14 +149,3 @@ def reciprocal(c):
     """1/c, and 0 where c = 0."""
     c = np.asarray(c, dtype=float)
     return np.divide(1.0, np.maximum(c, 1e-300), out=np.zeros_like(c), where=c > 0)
-
-
-def positive(name, value, zero=False):
-    """The value as a float, or a ValueError that names the parameter."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if isinstance(value, str) or not (0 < number < np.inf or (zero and number == 0)):
-        raise ValueError(f"{name} must be a {'nonnegative' if zero else 'positive'} number, got {value!r}")
-    return number

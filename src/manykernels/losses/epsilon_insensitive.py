@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Loss, positive, spread, step_root
+from .._validation import check_number
+from ._base import Loss, spread, step_root
 
 
 class EpsilonInsensitive(Loss):
@@ -11,7 +12,7 @@ class EpsilonInsensitive(Loss):
     name = "epsilon_insensitive"
 
     def __init__(self, epsilon=0.1):
-        self.epsilon = positive("epsilon", epsilon, zero=True)
+        self.epsilon = check_number("epsilon", epsilon, closed="left")
 
     def value(self, y, f):
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Loss, positive, reciprocal
+from .._validation import check_number
+from ._base import Loss, reciprocal
 
 
 class Huber(Loss):
@@ -11,7 +12,7 @@ class Huber(Loss):
     name = "huber"
 
     def __init__(self, delta=1.35):
-        self.delta = positive("delta", delta)
+        self.delta = check_number("delta", delta)
 
     def value(self, y, f):
         r = np.abs(y - f)

@@ -14,6 +14,7 @@ class LevelSet(Loss):
 
     name = "level_set"
     targets = "none"
+    takes_intercept = False
 
     def value(self, y, f):
         return np.maximum(0.0, 1.0 - f)

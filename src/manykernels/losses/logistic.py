@@ -15,6 +15,7 @@ class Logistic(Loss):
     name = "logistic"
     targets = "binary"
     interior = True
+    probabilistic = True
     margin, sigma = 0.0, 1.0
 
     def value(self, y, f):

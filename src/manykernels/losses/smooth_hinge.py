@@ -1,6 +1,6 @@
 """The smoothed hinge loss."""
 
-from ._base import positive
+from .._validation import check_number
 from .logistic import Logistic
 
 
@@ -8,7 +8,8 @@ class SmoothHinge(Logistic):
     """V = (1/σ) ln(1 + e^{σ(1 − z)}), z = y f: the hinge as σ → ∞ (Kloft et al. 2010, App. B.3)."""
 
     name = "smooth_hinge"
+    probabilistic = False
     margin = 1.0
 
     def __init__(self, sigma=10.0):
-        self.sigma = positive("sigma", sigma)
+        self.sigma = check_number("sigma", sigma)

@@ -1,5 +1,9 @@
-"""Regularizers of the kernel weights: one member per file, `_base.py` states the protocol."""
+"""Regularizers of the kernel weights: one member per file, `_base.py` states the protocol.
 
+The weightings, `Align` and others, stand where a regularizer does; they are found here and live in `weighting`.
+"""
+
+from importlib import import_module
 from numbers import Real
 
 from ._base import Regularizer
@@ -8,15 +12,15 @@ from .block_elastic_net import BlockElasticNet
 from .block_norm import BlockNorm
 from .block_sum import BlockSum
 from .elastic_net import ElasticNet
-from .empirical_bayes import EmpiricalBayes, GammaPrior
+from .empirical_bayes import EmpiricalBayes, GammaPrior, Prior
 from .entropy import Entropy
+from .fixed import Fixed
 from .lp_norm import LpNorm
 from .lp_penalty import LpPenalty
 from .lp_sum import LpSum
 from .mixed_norm import MixedNorm
 from .non_isotropic import NonIsotropic
 from .separable import Separable
-from .two_stage import Align, AlignF, BestSingle, EasyMKL, Fixed, TwoStage, Uniform
 from .wedge import Wedge
 from .weighted_lp_norm import WeightedLpNorm
 
@@ -39,6 +43,7 @@ __all__ = [
     "LpSum",
     "MixedNorm",
     "NonIsotropic",
+    "Prior",
     "Regularizer",
     "Separable",
     "TwoStage",
@@ -47,6 +52,18 @@ __all__ = [
     "WeightedLpNorm",
     "get",
 ]
+
+_WEIGHTINGS = ("Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform")  # which rest on solvers
+
+
+def __getattr__(name):
+    if name in _WEIGHTINGS:
+        return getattr(import_module("..weighting", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_WEIGHTINGS})
 
 
 def get(regularizer):

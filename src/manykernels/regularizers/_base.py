@@ -1,31 +1,26 @@
 """The protocol of a regularizer Ω on the kernel weights θ ≥ 0."""
 
-from numbers import Real
-
 import numpy as np
 
 from .._parts import Part
 
 _WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # what the general version of a method rests on
-_ALWAYS = ("start", "shrink", "penalty", "restrict", "has", "why_not")
+_ALWAYS = ("start", "shrink", "penalty", "restrict", "bind", "has", "why_not")
 
 
 class Regularizer(Part):
     """A convex Ω(θ), its conjugate, and the weights it prefers; arrays are (M,).
 
     A member states what it can; `has(method)` says whether it does, `why_not(method)` why it cannot.
-    An Ω of degree 1 in f, not `bounded`, has an indicator for its conjugate: finite where `level(s) <= limit`.
+    An Ω of degree 1 in f, not `finite_conjugate`, has an indicator for its conjugate: finite where `level(s) <= limit`.
     """
 
-    bounded = True  # Ω* is finite everywhere
+    finite_conjugate = True  # Ω* is finite everywhere
+    smooth = True  # and differentiable, so that the dual weights are unique: not where p = 1
     constraint = False  # Ω is the indicator of a compact convex set
     simplex = False  # that set is the simplex
+    exact = False  # the kernels must be float64
     limit = 0.5
-
-    @property
-    def smooth(self):
-        """Whether Ω* is differentiable, so that the dual weights are unique: not where p = 1."""
-        return self.bounded and not self.simplex and getattr(self, "p", None) != 1
 
     def has(self, method):
         """Whether this regularizer offers that method: stated by its class, and nothing speaks against it."""
@@ -38,7 +33,7 @@ class Regularizer(Part):
 
     def why_not(self, method):
         """The mathematical reason why there is no such method, or ""."""
-        if method == "weights_from_dual" and not self.bounded:
+        if method == "weights_from_dual" and not self.finite_conjugate:
             return "Ω* is an indicator, so that no weights attain it"
         return ""
 
@@ -72,7 +67,7 @@ class Regularizer(Part):
 
     def shrink(self, s):
         """The largest t in [0, 1] with t² s in the domain of Ω*."""
-        level = 0.0 if self.bounded else self.level(s)
+        level = 0.0 if self.finite_conjugate else self.level(s)
         return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
 
     def penalty(self, theta, q):
@@ -82,6 +77,13 @@ class Regularizer(Part):
     def restrict(self, kernels, M):
         """The regularizer of these of the M kernels, when the others are left out."""
         return self
+
+    def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+        """(regularizer, costs) for the targets Y (T, n) and their costs c, where those depend on the data.
+
+        C is the cost of an example of weight 1. What is fitted is `bind`'s regularizer, here the same.
+        """
+        return self, c
 
     def block_norm(self, sq_norms):
         """g(x) = min_θ ½ Σ x_m / θ_m + Ω(θ) at x_m = ‖f_m‖² (Tomioka & Suzuki 2011, Theorem 1)."""
@@ -96,13 +98,6 @@ class Regularizer(Part):
     def block_prox_jacobian(self, norms, step=1.0):
         """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
         raise NotImplementedError
-
-    @staticmethod
-    def from_block_norm(g, slope=None):
-        """The regularizer whose block norm is Σ_m g(‖f_m‖²); see `Separable`."""
-        from .separable import Separable
-
-        return Separable(g, slope)
 
     def minimise(self, model, theta, slack, max_steps=500):
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
@@ -126,7 +121,7 @@ class Regularizer(Part):
             x, gradient = x + t * move, gradient + t * curved
             omega = self.value(x) if t < 1 else omega_target
             if k % 10 == 9:
-                bound = most if x.sum() > 0.999 * most or not self.bounded else np.inf
+                bound = most if x.sum() > 0.999 * most or not self.finite_conjugate else np.inf
                 if omega + self._capped_conjugate(-gradient, bound) + float(x @ gradient) <= slack:
                     break
             step = float(move @ move) / curvature if curvature > 1e-300 else 10 * step
@@ -153,7 +148,7 @@ class Regularizer(Part):
 
     def _capped_conjugate(self, s, most):
         """sup over Σθ ≤ most of ⟨θ, s⟩ − Ω(θ) = min_{ν ≥ 0} ν·most + Ω*(s − ν)."""
-        if not self.bounded:
+        if not self.finite_conjugate:
             return most * max(self.level(s) - self.limit, 0.0)
         lo, hi, best = 0.0, float(np.max(s)), self.conjugate(s)
         for _ in range(60 if most < np.inf and hi > 0 else 0):
@@ -167,34 +162,3 @@ def _ratio(x, theta):
     """x/θ, with 0/0 = 0."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.divide(x, theta, out=np.zeros(np.shape(x)), where=np.asarray(x) > 0)
-
-
-def number(name, value, low, high, open_low=False, open_high=False):
-    """The value as a float if it lies between the bounds, or a ValueError that names the parameter."""
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if (
-        not real
-        or not (low < value if open_low else low <= value)
-        or not (value < high if open_high else value <= high)
-    ):
-        below, above = "<" if open_low else "<=", "<" if open_high else "<="
-        raise ValueError(f"{name} must be a number with {low:g} {below} {name} {above} {high:g}, got {value!r}")
-    return float(value)
-
-
-def vector(name, value, positive=True):
-    """The value as a read-only array (M,) of finite positive numbers, or a ValueError that names the parameter."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.ndim != 1 or not len(array) or not np.all(np.isfinite(array)) or (positive and not np.all(array > 0)):
-        raise ValueError(f"{name} must be an array (M,) of positive numbers, one per kernel, got {value!r}")
-    array.flags.writeable = False
-    return array
-
-
-def check_size(name, array, M):
-    """A ValueError unless the parameter has an entry for each of the M kernels."""
-    if len(array) != M:
-        raise ValueError(f"{name} has {len(array)} entries, but there are {M} kernels; give one per kernel")

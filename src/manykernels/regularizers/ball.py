@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, check_size, number, vector
+from .._validation import check_number, check_size, check_vector
+from ._base import Regularizer
 from ._powers import norm
 
 
@@ -15,8 +16,8 @@ class Ball(Regularizer):
     constraint = True
 
     def __init__(self, center, radius=1.0):
-        self.center = vector("center", center)
-        self.radius = number("radius", radius, 0, np.inf, open_low=True, open_high=True)
+        self.center = check_vector("center", center)
+        self.radius = check_number("radius", radius)
 
     def value(self, theta):
         theta = np.asarray(theta, dtype=float)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 
 
 class BlockElasticNet(Regularizer):
@@ -13,11 +14,13 @@ class BlockElasticNet(Regularizer):
     """
 
     def __init__(self, lam=0.5):
-        self.lam = number("lam", lam, 0, 1)
+        self.lam = check_number("lam", lam, 0, 1, "both")
 
     @property
-    def bounded(self):
+    def finite_conjugate(self):
         return self.lam > 0
+
+    smooth = finite_conjugate
 
     @property
     def constraint(self):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
 
 FLOOR = 1e-12  # a kernel whose g_m is smaller, relative to the largest, gets the weight of that size
@@ -12,7 +13,7 @@ class Block(Regularizer):
     """A penalty in the norms ‖f_m‖; `penalty` takes the place of ½ Σ ‖f_m‖²/θ_m + Ω(θ)."""
 
     def __init__(self, q=2.0):
-        self.q = number("q", q, 2, np.inf, open_high=True)
+        self.q = check_number("q", q, 2, closed="left")
 
     @property
     def _dual_power(self):

@@ -1,6 +1,6 @@
 """The elastic net on the kernel weights."""
 
-from ._base import number
+from .._validation import check_number
 from .mixed_norm import MixedNorm
 
 
@@ -13,4 +13,4 @@ class ElasticNet(MixedNorm):
     p = 2.0
 
     def __init__(self, v=0.5):
-        self.v = number("v", v, 0, 1)
+        self.v = check_number("v", v, 0, 1, "both")

@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from .._parts import Part
+from .._validation import check_number
 from ._base import Regularizer
 
 
@@ -12,9 +13,8 @@ class EmpiricalBayes(Regularizer):
     """θ = argmin −log p(y | θ, σ²) + h(θ), y ~ N(0, σ²I + Σ_m θ_m K_m) (Tomioka and Suzuki 2011, §3).
 
     For the squared loss only, with C = 1/(2σ²), y centred where there is an intercept (classes are ±1). `noise` is
-    "learn" (no less than 1e-8 of y's variance), a number σ², or None: σ² = 1/(2C). `prior` (their §5) has
-    `value(theta)` = h(θ) = −log p(θ) and `gradient(theta)`, and may have `curvature(theta)`, such as `GammaPrior`.
-    An example of weight w is w observations.
+    "learn" (no less than 1e-8 of y's variance), a number σ², or None: σ² = 1/(2C). `prior` (their §5) is a `Prior`,
+    such as `GammaPrior`, with h(θ) = −log p(θ), or None for h = 0. An example of weight w is w observations.
     The problem is not convex and has no duality gap: a model carries `log_marginal_likelihood_` (with its n/2 log 2π,
     without h), `stationarity_` and `noise_` in its place.
     """
@@ -26,8 +26,8 @@ class EmpiricalBayes(Regularizer):
         number = isinstance(noise, Real) and not isinstance(noise, bool) and 0 < noise < np.inf
         if not (noise is None or learn or number):
             raise ValueError(f'noise={noise!r} must be a variance > 0, "learn", or None for 1/(2C)')
-        if prior is not None and not (hasattr(prior, "value") and hasattr(prior, "gradient")):
-            raise ValueError(f"prior={prior!r} must have value(theta) and gradient(theta), as GammaPrior has")
+        if not isinstance(prior, Prior | None):
+            raise ValueError(f"prior={prior!r} must be a Prior, such as GammaPrior(), or None")
         self.noise, self.prior = noise, prior
 
     def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
@@ -44,12 +44,12 @@ class EmpiricalBayes(Regularizer):
         return EmpiricalBayes(1.0 / (2.0 * C) if self.noise is None else self.noise, self.prior), np.asarray(c) / C
 
     def hyperprior(self, theta):
-        """h(θ), its gradient (M,) and its second derivatives (M,), taken as 0 where the prior does not state them."""
+        """h(θ), its gradient (M,) and its second derivatives (M,)."""
         if self.prior is None:
             return 0.0, np.zeros(len(theta)), np.zeros(len(theta))
         with np.errstate(divide="ignore"):
-            curvature = getattr(self.prior, "curvature", np.zeros_like)(theta)
-            return float(self.prior.value(theta)), np.asarray(self.prior.gradient(theta), dtype=float), curvature
+            slope, curvature = np.asarray(self.prior.gradient(theta), dtype=float), self.prior.curvature(theta)
+            return float(self.prior.value(theta)), slope, curvature
 
     def has(self, method):
         return method in ("hyperprior", "bind")
@@ -61,17 +61,31 @@ class EmpiricalBayes(Regularizer):
         return self
 
 
-class GammaPrior(Part):
+class Prior(Part):
+    """h(θ) = Σ_m h_m(θ_m), minus the logarithm of a prior p(θ); arrays are (M,)."""
+
+    def value(self, theta):
+        """h(θ), a number."""
+        raise NotImplementedError
+
+    def gradient(self, theta):
+        """h'_m(θ_m)."""
+        raise NotImplementedError
+
+    def curvature(self, theta):
+        """h''_m(θ_m); taken as 0 where a member does not state it, which costs steps only."""
+        return np.zeros(len(theta))
+
+
+class GammaPrior(Prior):
     """p(θ_m) ∝ θ_m^(shape − 1) e^(−rate θ_m): h(θ) = Σ_m rate θ_m − (shape − 1) ln θ_m, shape ≥ 1, rate ≥ 0.
 
     shape = 1 favours small weights as an ℓ1 penalty does; shape > 1 keeps every weight away from 0.
     """
 
     def __init__(self, shape=1.0, rate=1.0):
-        for name, value, low in (("shape", shape, 1), ("rate", rate, 0)):
-            if isinstance(value, bool) or not isinstance(value, Real) or not low <= value < np.inf:
-                raise ValueError(f"{name}={value!r} must be a finite number >= {low}")
-        self.shape, self.rate = float(shape), float(rate)
+        self.shape = check_number("shape", shape, 1, closed="left")
+        self.rate = check_number("rate", rate, closed="left")
 
     def value(self, theta):
         logs = np.sum(np.log(theta)) if self.shape > 1 else 0.0

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from .lp_norm import project_simplex
 
 
@@ -14,7 +15,7 @@ class Entropy(Regularizer):
     """
 
     def __init__(self, lam=1.0):
-        self.lam = number("lam", lam, 0, np.inf, open_low=True, open_high=True)
+        self.lam = check_number("lam", lam)
 
     def value(self, theta):
         theta = np.asarray(theta, dtype=float)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
 
 MOST = 1000  # weights above which the simplex is first thinned out by proximal steps
@@ -17,11 +18,15 @@ class LpNorm(Regularizer):
     constraint = True
 
     def __init__(self, p=1.0):
-        self.p = number("p", p, 1, np.inf)
+        self.p = check_number("p", p, 1, closed="both")
 
     @property
     def simplex(self):
         return self.p == 1
+
+    @property
+    def smooth(self):
+        return self.p > 1
 
     @property
     def block_power(self):

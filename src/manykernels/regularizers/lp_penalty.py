@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from ._powers import norm, squared_norm_prox
 from .lp_norm import LpNorm
 
@@ -14,8 +15,12 @@ class LpPenalty(Regularizer):
     """
 
     def __init__(self, p=1.0, mu=1.0):
-        self.p = number("p", p, 1, np.inf)
-        self.mu = number("mu", mu, 0, np.inf, open_low=True, open_high=True)
+        self.p = check_number("p", p, 1, closed="both")
+        self.mu = check_number("mu", mu)
+
+    @property
+    def smooth(self):
+        return self.p > 1
 
     @property
     def _ball(self):

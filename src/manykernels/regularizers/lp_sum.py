@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from ._powers import power_prox, power_prox_jacobian
 
 
@@ -14,11 +15,13 @@ class LpSum(Regularizer):
     """
 
     def __init__(self, p=1.0):
-        self.p = number("p", p, 1, np.inf, open_high=True)
+        self.p = check_number("p", p, 1, closed="left")
 
     @property
-    def bounded(self):
+    def finite_conjugate(self):
         return self.p > 1
+
+    smooth = finite_conjugate
 
     def value(self, theta):
         theta = np.asarray(theta, dtype=float)

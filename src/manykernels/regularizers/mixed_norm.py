@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, number
+from .._validation import check_number
+from ._base import Regularizer
 from .lp_norm import LpNorm
 
 
@@ -15,12 +16,16 @@ class MixedNorm(Regularizer):
     constraint = True
 
     def __init__(self, v=0.5, p=2.0):
-        self.v = number("v", v, 0, 1)
-        self.p = number("p", p, 1, np.inf, open_high=True)
+        self.v = check_number("v", v, 0, 1, "both")
+        self.p = check_number("p", p, 1, closed="left")
 
     @property
     def simplex(self):
         return self.v == 1 or self.p == 1
+
+    @property
+    def smooth(self):
+        return not self.simplex
 
     def _size(self, theta):
         with np.errstate(over="ignore"):

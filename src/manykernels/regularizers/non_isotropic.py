@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, check_size
+from .._validation import check_size
+from ._base import Regularizer
 
 
 class NonIsotropic(Regularizer):
@@ -193,7 +194,7 @@ def _positive_definite(E):
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size or not np.all(np.isfinite(array)):
-        raise ValueError(f"E must be a finite (M, M) matrix, one row per kernel, got {E!r}")
+        raise ValueError(f"E={E!r} must be a finite (M, M) matrix, one row per kernel.")
     if np.max(np.abs(array - array.T)) > 1e-8 * np.max(np.abs(array)):
         raise ValueError("E must be symmetric; take (E + E.T) / 2")
     array = 0.5 * (array + array.T)

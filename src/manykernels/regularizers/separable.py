@@ -12,7 +12,7 @@ class Separable(Regularizer):
     """Ω(θ) = Σ sup_x g(x) − x/(2 θ_m), whose block norm is Σ g(‖f_m‖²) (Tomioka & Suzuki 2011, Theorem 7).
 
     g takes an array of x ≥ 0; it is concave in x, so that θ = 1/(2 g'(x)) is the best weight, and g(t²) is convex in
-    t, so that Ω is convex. `slope` is g', by differences if None. Made by `Regularizer.from_block_norm(g)`.
+    t, so that Ω is convex. `slope` is g', by differences if None.
     """
 
     def __init__(self, g, slope=None):
@@ -32,8 +32,10 @@ class Separable(Regularizer):
         self._theta, self._rise = np.maximum.accumulate(self._theta), np.maximum.accumulate(self._rise)
 
     @property
-    def bounded(self):
+    def finite_conjugate(self):
         return bool(self._rise[-1] > 1.01 * self._rise[-500])
+
+    smooth = finite_conjugate
 
     @property
     def limit(self):

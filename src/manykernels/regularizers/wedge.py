@@ -11,7 +11,8 @@ class Wedge(Regularizer):
     Ω* is the indicator of Σ_{m ≤ k} s_m ≤ k/2 for every k. A kernel that is left out leaves the order of the others.
     """
 
-    bounded = False
+    finite_conjugate = False
+    smooth = False
 
     def value(self, theta):
         theta = np.asarray(theta, dtype=float)

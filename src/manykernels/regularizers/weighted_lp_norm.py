@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Regularizer, check_size, number, vector
+from .._validation import check_number, check_size, check_vector
+from ._base import Regularizer
 from ._powers import norm
 from .lp_norm import LpNorm
 
@@ -16,8 +17,12 @@ class WeightedLpNorm(Regularizer):
     constraint = True
 
     def __init__(self, p, weights):
-        self.p = number("p", p, 1, np.inf, open_high=True)
-        self.weights = vector("weights", weights)
+        self.p = check_number("p", p, 1, closed="left")
+        self.weights = check_vector("weights", weights)
+
+    @property
+    def smooth(self):
+        return self.p > 1
 
     @property
     def _ball(self):

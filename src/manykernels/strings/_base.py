@@ -4,6 +4,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .._validation import check_choice, check_integer
 from ..kernels._base import Kernel
 from ..kernels._list import check_encoding
 from .alphabet import POLICIES, Alphabet, get
@@ -27,8 +28,7 @@ class StringKernel(Kernel):
     @property
     def encoding(self):
         """(alphabet, unknown): how strings become Sequences for this kernel."""
-        if self.unknown not in POLICIES:
-            raise ValueError(f"unknown={self.unknown!r} of {type(self).__name__}: take one of {', '.join(POLICIES)}.")
+        check_choice("unknown", self.unknown, POLICIES, of=self)
         return None if self.alphabet is None else get(self.alphabet), self.unknown
 
     def encode(self, X):
@@ -103,11 +103,7 @@ def check_length(X, length):
 
 def integer(kernel, name, low=1, high=None, value=None):
     """The parameter `name` of a kernel as an int within [low, high], else a ValueError."""
-    value = getattr(kernel, name) if value is None else value
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < low or high is not None and value > high:
-        bounds = f">= {low}" + (f" and <= {high}" if high is not None else "")
-        raise ValueError(f"{name}={value!r} of {type(kernel).__name__} must be an integer {bounds}.")
-    return int(value)
+    return check_integer(name, getattr(kernel, name) if value is None else value, low, high, of=kernel)
 
 
 def positions(kernel, length):

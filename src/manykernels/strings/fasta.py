@@ -45,7 +45,7 @@ def read_fasta(path, alphabet="dna", unknown="error", *, labels=None, memory_lim
 def _limit(path, memory_limit):
     """Bytes that the file may unpack to; inf for what is no file on a disk, whose size is not known."""
     if memory_limit is not None:
-        from ..estimators.validation import parse_bytes
+        from .._validation import parse_bytes
 
         return parse_bytes(memory_limit)
     return max(ROOM, RATIO * os.path.getsize(path)) if os.path.isfile(path) else np.inf

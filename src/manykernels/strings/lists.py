@@ -1,14 +1,13 @@
 """Kernel lists that make multiple kernel learning of one string kernel: by degree, by position, by both."""
 
-from numbers import Integral
-
+from .._validation import check_integer
 from .degree import Degree
 from .weighted_degree import WeightedDegree
 
 
 def degree_kernels(d, alphabet="dna", unknown="error"):
     """[(name, kernel)] of the d kernels Degree(1) … Degree(d): common words of k letters at the same place."""
-    _check("d", d)
+    check_integer("d", d)
     return [(f"degree {k}", Degree(k, alphabet=alphabet, unknown=unknown)) for k in range(1, d + 1)]
 
 
@@ -17,7 +16,7 @@ def position_kernels(length, d, block=1, alphabet="dna", unknown="error"):
 
     Longer strings are taken too: only words that start in their first `length` positions count. Shorter ones are not.
     """
-    _check("d", d)
+    check_integer("d", d)
     options = dict(alphabet=alphabet, unknown=unknown)
     return [(name, WeightedDegree(d, start, stop, **options)) for name, start, stop in _blocks(length, block)]
 
@@ -27,7 +26,7 @@ def degree_position_kernels(length, d, block=1, alphabet="dna", unknown="error")
 
     `length` as in `position_kernels`.
     """
-    _check("d", d)
+    check_integer("d", d)
     options = dict(alphabet=alphabet, unknown=unknown)
     return [
         (f"degree {k}, {name}", Degree(k, start, stop, **options))
@@ -38,13 +37,8 @@ def degree_position_kernels(length, d, block=1, alphabet="dna", unknown="error")
 
 
 def _blocks(length, block):
-    _check("length", length)
-    _check("block", block)
+    check_integer("length", length)
+    check_integer("block", block)
     for start in range(0, length, block):
         stop = min(start + block, length)
         yield f"position {start}" if stop == start + 1 else f"positions {start}-{stop - 1}", start, stop
-
-
-def _check(name, value):
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r} must be a positive integer.")

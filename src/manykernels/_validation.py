@@ -1,0 +1,77 @@
+"""Checks of parameters that users give: every error is a ValueError that names the argument, its value and the cure."""
+
+import re
+from numbers import Integral, Real
+
+import numpy as np
+
+_UNITS = {"": 1} | {u: 1000**k for k, u in enumerate("KMGT", 1)}
+_UNITS |= {f"{u}I": 1024**k for k, u in enumerate("KMGT", 1)}
+
+
+def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
+    """`value` as a float between low and high; `closed` says which of the two it may be, "left", "right" or "both".
+
+    `of` is the object whose parameter it is, where an error should name it.
+    """
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:  # an integer of hundreds of digits
+        number = np.nan
+    below, above = "<=" if closed in ("left", "both") else "<", "<=" if closed in ("right", "both") else "<"
+    inside = (low <= number if below == "<=" else low < number) and (number <= high if above == "<=" else number < high)
+    if not inside:
+        bounds = f"{low:g} {below} {name} {above} {high:g}"
+        raise ValueError(f"{name}={value!r}{_owner(of)} must be a number with {bounds}.")
+    return number
+
+
+def check_integer(name, value, low=1, high=None, of=None):
+    """`value` as an int, no less than low and, unless None, no more than high."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < low or high is not None and value > high:
+        bounds = f">= {low}" + (f" and <= {high}" if high is not None else "")
+        raise ValueError(f"{name}={value!r}{_owner(of)} must be an integer {bounds}.")
+    return int(value)
+
+
+def check_choice(name, value, choices, of=None):
+    """`value` if it is one of `choices`, texts or None."""
+    if not any(value is c or (isinstance(c, str) and isinstance(value, str) and value == c) for c in choices):
+        raise ValueError(f"{name}={value!r}{_owner(of)} is unknown: choose one of {', '.join(map(repr, choices))}.")
+    return value
+
+
+def check_vector(name, value, zero=False):
+    """`value` as a read-only array (M,) of positive numbers, or, with `zero`, of numbers >= 0."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 1 or not len(array) or not np.all(np.isfinite(array) & (array >= 0 if zero else array > 0)):
+        kind = "numbers >= 0" if zero else "positive numbers"
+        raise ValueError(f"{name}={value!r} must be an array (M,) of finite {kind}, one per kernel.")
+    array.flags.writeable = False
+    return array
+
+
+def check_size(name, array, M):
+    """A ValueError unless the parameter has an entry for each of the M kernels."""
+    if len(array) != M:
+        raise ValueError(f"{name} has {len(array)} entries, but there are {M} kernels; give one per kernel.")
+
+
+def parse_bytes(value, name="memory_limit"):
+    """Bytes from an integer, "500MB", "4GB", "2GiB", or None (no limit asked for)."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", value.upper())
+        if match and match[2] in _UNITS:
+            value = int(float(match[1]) * _UNITS[match[2]])
+    if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
+        return int(value)
+    raise ValueError(f'{name}={value!r} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
+
+
+def _owner(of):
+    return "" if of is None else f" of {type(of).__name__}"

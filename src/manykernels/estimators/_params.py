@@ -1,0 +1,76 @@
+"""Parameters of an estimator's parts by name: `regularizer__p`, `loss__epsilon`, `kernels__NAME__gamma`."""
+
+from __future__ import annotations
+
+from .._parts import with_params
+
+_SHOWN = 20  # named kernels up to which a notebook lists their parameters
+_EXAMPLES = {"regularizer": "LpNorm(2)", "loss": "losses.Huber()", "solver": 'Solver("level")'}
+
+
+class NamedParts:
+    """`get_params` and `set_params` that also reach kernels given as (name, kernel, ...), by their names.
+
+    A part or kernel whose parameters are set is copied first: what was given stays as it is.
+    """
+
+    def get_params(self, deep=True):
+        """{name: value}; `deep` with those of the parts and of the kernels that have a name."""
+        params = super().get_params(deep=deep)
+        for name, kernel in _named(self.kernels) if deep else ():
+            params[f"kernels__{name}"] = kernel
+            if hasattr(kernel, "get_params") and not isinstance(kernel, type):
+                params |= {f"kernels__{name}__{key}": value for key, value in kernel.get_params().items()}
+        return params
+
+    def set_params(self, **params):
+        """The estimator itself with these parameters, `part__parameter` for those of its parts."""
+        own, inner = self._get_param_names(), {}
+        for key in list(params):
+            name, nested, rest = key.partition("__")
+            if nested and name in own:
+                inner.setdefault(name, {})[rest] = params.pop(key)
+        super().set_params(**params)
+        for name, values in inner.items():
+            value = getattr(self, name)
+            if name == "kernels" and isinstance(value, list | tuple):
+                setattr(self, name, _with_kernels(value, values))
+            else:
+                setattr(self, name, with_params(value, values, name, _EXAMPLES.get(name, "")))
+        return self
+
+    def _get_params_html(self, deep=True, *args, **kwargs):
+        return super()._get_params_html(deep and len(_named(self.kernels)) <= _SHOWN, *args, **kwargs)
+
+
+def _named(kernels):
+    """(name, kernel) of the specifications that have a name."""
+    several = isinstance(kernels, list | tuple) and not hasattr(kernels, "_fields")
+    return [(spec[0], spec[1]) for spec in kernels if _has_name(spec)] if several else []
+
+
+def _has_name(spec):
+    return isinstance(spec, tuple) and len(spec) > 1 and isinstance(spec[0], str)
+
+
+def _with_kernels(kernels, params):
+    """The kernels with {NAME or NAME__parameter: value} set; kernels of one name, as of several tasks, alike."""
+    names, wanted = {name for name, _ in _named(kernels)}, {}
+    for key, value in params.items():
+        name = max((name for name in names if key == name or key.startswith(name + "__")), key=len, default=None)
+        if name is None:
+            raise ValueError(
+                f"Invalid parameter {key!r} for kernels: none has that name. Those that have one are {sorted(names)}; "
+                "give a kernel as (name, kernel) to reach it."
+            )
+        wanted.setdefault(name, {})[key[len(name) + 2 :]] = value
+    return type(kernels)(
+        _replaced(spec, wanted[spec[0]]) if _has_name(spec) and spec[0] in wanted else spec for spec in kernels
+    )
+
+
+def _replaced(spec, params):
+    params = dict(params)
+    kernel = params.pop("", spec[1])
+    kernel = with_params(kernel, params, f"kernels__{spec[0]}") if params else kernel
+    return spec._replace(kernel=kernel) if hasattr(spec, "_fields") else (spec[0], kernel, *spec[2:])

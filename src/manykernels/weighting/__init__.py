@@ -1,0 +1,12 @@
+"""Weightings: rules that find the kernel weights before the predictor, as in `regularizer=Align()`.
+
+`_base.py` states the protocol.
+"""
+
+from ._base import TwoStage
+from .align import Align, AlignF
+from .best_single import BestSingle
+from .easy_mkl import EasyMKL
+from .uniform import Uniform
+
+__all__ = ["Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform"]

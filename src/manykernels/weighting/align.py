@@ -1,0 +1,41 @@
+"""Weights by the alignment of kernels with the targets."""
+
+import numpy as np
+
+from ..kernels.align import centred_products
+from ._base import TwoStage, shares
+
+
+class Align(TwoStage):
+    """θ_m ∝ ⟨K_m, yy'⟩ / (‖K_m‖ ‖yy'‖), centred: each kernel by its own alignment (Cortes et al. 2012, "align").
+
+    With several outputs the target is Σ_t y_t y_t'.
+    """
+
+    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+        target, squares, _ = centred_products(bank, Y, c.mean(axis=0))
+        rho = np.divide(target, np.sqrt(squares), out=np.zeros(bank.M), where=bank.usable & (squares > 0))
+        return shares(np.maximum(rho, 0.0))
+
+
+class AlignF(TwoStage):
+    """θ ∝ argmin_{v ≥ 0} v'Mv − 2v'a, M_kl = ⟨K_k, K_l⟩, a_k = ⟨K_k, yy'⟩, centred (Cortes et al. 2012, "alignf").
+
+    The combination Σθ_m K_m has the largest centred alignment with yy' (with Σ_t y_t y_t' for several outputs).
+    """
+
+    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+        from scipy.optimize import nnls
+
+        target, M, _ = centred_products(bank, Y, c.mean(axis=0), pairs=True)
+        keep = np.flatnonzero(bank.usable & (np.diag(M) > 0))
+        if not len(keep):
+            return np.zeros(bank.M)
+        size = np.sqrt(np.diag(M)[keep])
+        values, vectors = np.linalg.eigh(M[np.ix_(keep, keep)] / np.outer(size, size))
+        root = np.sqrt(np.maximum(values, 0.0))
+        solid = root > 1e-7 * root.max()  # a lies in the range of M
+        A = root[solid, None] * vectors[:, solid].T
+        v = np.zeros(bank.M)
+        v[keep] = nnls(A, (vectors[:, solid].T @ (target[keep] / size)) / root[solid])[0] / size
+        return shares(v)

@@ -1,0 +1,65 @@
+"""The best kernel alone."""
+
+import warnings
+
+import numpy as np
+
+from .._validation import check_integer
+from ._base import TwoStage, machine
+
+_TOL = 1e-3  # gap of the machines that kernels are compared by
+
+
+class BestSingle(TwoStage):
+    """All weight on the kernel whose own machine has the lowest mean held-out loss, the estimator's, over `cv` folds.
+
+    Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
+    """
+
+    def __init__(self, cv=5):
+        self.cv = check_integer("cv", cv, 2)
+
+    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+        if loss is None:
+            raise ValueError("BestSingle needs the loss to compare kernels by: bind(bank, Y, c, loss)")
+        rows = np.flatnonzero((c > 0).any(axis=0))
+        folds = self._folds(Y[:, rows], loss.targets == "binary" or set(np.unique(Y)) <= {-1.0, 1.0})
+        risk, gaps = np.full(bank.M, np.inf), np.zeros(bank.M)
+        for m in np.flatnonzero(bank.usable):
+            K = bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)
+            parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
+            risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
+        _report(self, bank, gaps)
+        return np.eye(1, bank.M, int(np.argmin(risk)))[0]
+
+    def _folds(self, Y, stratify):
+        labels = np.unique(Y, axis=1, return_inverse=True)[1].ravel() if stratify else np.zeros(Y.shape[1], int)
+        least = np.bincount(labels).min()
+        if least < self.cv:
+            what = "the smallest class has" if stratify else "there are"
+            raise ValueError(f"cv={self.cv} folds are too many: {what} {least} examples; lower cv")
+        folds = np.empty(len(labels), int)
+        for label in range(labels.max() + 1):
+            folds[labels == label] = np.arange(np.sum(labels == label)) % self.cv
+        return folds
+
+
+def _held_out(K, Y, c, test, loss, intercept):
+    """(Σ c V over the test examples, of the machine learned on the others, and the gap of that machine)."""
+    found = machine(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _TOL)
+    f = found.a @ K[np.ix_(~test, test)] + found.b[:, None]
+    return sum(float(w[test] @ loss.value(y[test], f_t)) for y, w, f_t in zip(Y, c, f, strict=True)), found.gap
+
+
+def _report(rule, bank, gaps):
+    """A warning where machines that the weights stand on are not solved: `duality_gap_` does not speak of them."""
+    short = np.flatnonzero(~(gaps <= _TOL))
+    if short.size:
+        worst = short[np.argmax(np.nan_to_num(gaps[short], nan=np.inf))]
+        warnings.warn(
+            f"regularizer={rule!r} compares kernels by machines that stopped short of a duality gap of {_TOL:g} for "
+            f"{short.size} of them ({bank.names[worst]!r}: {gaps[worst]:.2g}), and is less sure for it: lower C, or "
+            "rescale those kernels",
+            UserWarning,
+            stacklevel=6,
+        )

@@ -1,0 +1,40 @@
+"""Weights by the margin between the classes."""
+
+import numpy as np
+
+from .._validation import check_number
+from ..losses import SquaredHinge
+from ._base import TwoStage, machine, shares
+
+
+class EasyMKL(TwoStage):
+    """θ_m ∝ γ'YK_mYγ at the γ that minimises (1 − lam) γ'Y(ΣK_m)Yγ + lam ‖γ‖², two classes (Aiolli and Donini 2015).
+
+    γ ≥ 0 sums to 1 on each class: the nearest points of the two classes' hulls, the more spread the larger
+    0 < lam ≤ 1. The hulls' nearest points are a squared-hinge machine's scaled dual variables, and found as such.
+    """
+
+    def __init__(self, lam=0.1):
+        self.lam = check_number("lam", lam, 0, 1, "right")
+
+    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+        if len(Y) > 1 or not set(np.unique(Y)) <= {-1.0, 1.0}:
+            raise ValueError(
+                f"regularizer={self!r} is for two classes, y = ±1: use multi_class='ovr' for more, Align() for real y"
+            )
+        y, w = Y[0], c[0] / C
+        rows = np.flatnonzero(w > 0)
+        if len(np.unique(y[rows])) < 2:
+            raise ValueError(f"regularizer={self!r} needs examples of both classes, y has one only")
+        a = np.zeros((1, bank.n))
+        a[0, rows] = self._hulls(bank, y[rows], w[rows], rows)
+        for side in (y > 0, y < 0):
+            a[0, side] /= np.abs(a[0, side]).sum()
+        q = bank.products(a[:, rows], rows, rows)[0] @ a[0, rows]
+        return shares(np.maximum(q, 0.0) * bank.usable)
+
+    def _hulls(self, bank, y, w, rows):
+        if self.lam == 1:
+            return y * w
+        K = (1 - self.lam) * bank.combined(bank.usable.astype(float), rows, rows, dtype=np.float64)
+        return machine(K, y[None], (w / (2 * self.lam))[None], SquaredHinge(), True, 1e-8).a[0]
