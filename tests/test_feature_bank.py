@@ -92,7 +92,7 @@ def bank_and_matrices(case, normalize=None, weights=None, **options):
 @every_normalize
 def test_features_give_the_kernels_themselves(case, normalize):
     bank, Ks, scale = bank_and_matrices(case, normalize, np.arange(40) % 3 + 1.0)
-    assert bank.rows.sparse == (case.endswith("CSR"))
+    assert bank.matrix.sparse == (case.endswith("CSR"))
     np.testing.assert_allclose(bank.scale, scale, rtol=1e-10)
     Ks = Ks * scale[:, None, None]
     rng, rows = np.random.default_rng(0), np.array([0, 17, 3, 39])

@@ -25,7 +25,7 @@ class DegreeBank(ExplicitBank):
         self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
         self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
-        self.n, self.M, self.dtype = len(sequences), len(self.names), np.dtype(np.float64)
+        self.n, self.M, self.memory_limit = len(sequences), len(self.names), memory_limit
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)

@@ -55,7 +55,6 @@ class ExplicitBank(Bank):
     views = None
     own: np.ndarray
     root = None
-    dtype = np.dtype(np.float64)
 
     @abstractmethod
     def vectors(self):
@@ -77,6 +76,8 @@ class ExplicitBank(Bank):
         if self.root is not None:
             check_array("root", self.root, np.float64, self.n, self.M)
         check_jobs(self.n_jobs)
+        if self.memory_limit is not None:
+            check_integer("memory_limit", self.memory_limit, 1, 2**62)
 
     def check_views(self):
         """The same of those with `own` and views of sequences."""
@@ -149,14 +150,23 @@ class ExplicitBank(Bank):
     def products(self, A, support, rows=None, kernels=None):
         rows = np.arange(self.n) if rows is None else rows
         kernels = np.arange(self.M) if kernels is None else kernels
-        out, own = np.empty((len(A), len(kernels), len(rows))), np.zeros(self.n)
-        vectors = self.vectors()
-        for t, a in enumerate(A):
+        out = np.empty((len(A), len(kernels), len(rows)))
+        for t, (vectors, own) in enumerate(self._summed(A, support)):
+            out[t] = vectors.parts(rows, own[rows])[:, kernels].T
+        return out
+
+    def outputs(self, theta, A, support, rows=None):
+        rows, theta = np.arange(self.n) if rows is None else rows, np.asarray(theta, dtype=float)
+        return np.array([vectors.outputs(rows, theta, own[rows]) for vectors, own in self._summed(A, support)])
+
+    def _summed(self, A, support):
+        """(the vectors of A[t], A[t] of all examples (n,)) for each t."""
+        vectors, own = self.vectors(), np.zeros(self.n)
+        for a in A:
             vectors.clear()
             vectors.add(support, np.zeros(len(a)), a)
             own[support] = a
-            out[t] = vectors.parts(rows, own[rows])[:, kernels].T
-        return out
+            yield vectors, own
 
     def cross(self, support):
         return ExplicitCross(self.take(support))

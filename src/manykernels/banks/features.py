@@ -19,7 +19,7 @@ WIDE = 10  # times as many features as examples (1,000 at least) are left to ker
 
 
 class FeatureBank(ExplicitBank):
-    """`rows` is F, and kernel m has its columns first[m] : first[m + 1]; for "spherical" they are divided by ‖φ_m(x)‖.
+    """`matrix` is F; kernel m has its columns first[m] : first[m + 1], for "spherical" divided by ‖φ_m(x)‖.
 
     `kernels` has one view for each source of columns, where `cuts[m]` are those of kernel m (None: all).
     """
@@ -34,7 +34,7 @@ class FeatureBank(ExplicitBank):
             return None
         bank = cls()
         bank.kernels, bank.cuts = _by_source(kernels)
-        bank.names, bank.M, bank.n_jobs = list(kernels.names), kernels.M, n_jobs
+        bank.names, bank.M, bank.n_jobs, bank.memory_limit = list(kernels.names), kernels.M, n_jobs, memory_limit
         bank.spherical = normalize == "spherical"
         views = bank.kernels.views(X)
         if any(view.present is not None for view in views):
@@ -46,7 +46,7 @@ class FeatureBank(ExplicitBank):
         if too_large or entries > WIDE * bank.n * max(bank.n, 1000):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])
-        bank.rows = as_rows(parts, bank.first, bank.spherical)
+        bank.matrix = as_rows(parts, bank.first, bank.spherical)
         bank.normalise(weights, normalize)
         return bank
 
@@ -74,9 +74,10 @@ class FeatureBank(ExplicitBank):
 
     def check_state(self):
         self.check_common()
-        check_is("rows", self.rows, (DenseRows, SparseRows))
-        check(self.rows.F.shape[0] == self.n and self.root is None, f"the features are not those of {self.n} examples")
-        check_offsets("first", self.first, self.M, self.rows.F.shape[1])
+        check_is("matrix", self.matrix, (DenseRows, SparseRows))
+        n, width = self.matrix.F.shape
+        check(n == self.n and self.root is None, f"the features are not those of {self.n} examples")
+        check_offsets("first", self.first, self.M, width)
         check_is("spherical", self.spherical, bool)
         check_list("cuts", self.cuts, (np.ndarray, type(None)), self.M)
         check(None not in self.kernels.widths, "a view of numbers has strings")
@@ -89,16 +90,16 @@ class FeatureBank(ExplicitBank):
 
     def features(self, views):
         """F of other examples, given by their views."""
-        return as_rows(self._parts(views)[0], self.first, self.spherical, self.rows.sparse)
+        return as_rows(self._parts(views)[0], self.first, self.spherical, self.matrix.sparse)
 
     def roots(self):
         return None  # the features themselves are on the sphere
 
     def mean_square(self, w):
-        return self.sums(self.rows.squares(w))
+        return self.sums(self.matrix.squares(w))
 
     def square_mean(self, w):
-        return self.sums(self.rows.add(np.arange(self.n), w, self.n_jobs) ** 2)
+        return self.sums(self.matrix.add(np.arange(self.n), w, self.n_jobs) ** 2)
 
     def sums(self, values):
         """Σ_j values_j over the features of each kernel, (M,)."""
@@ -114,18 +115,18 @@ class FeatureBank(ExplicitBank):
 
     def take(self, support):
         bank = copy(self)
-        bank.rows, bank.n = self.rows.take(support), len(support)
+        bank.matrix, bank.n = self.matrix.take(support), len(support)
         return bank
 
     def diagonals(self):
-        return np.ascontiguousarray((self.rows.own(self.first) * self.scale).T)
+        return np.ascontiguousarray((self.matrix.own(self.first) * self.scale).T)
 
     def block(self, rows, theta):
-        return self.rows.gram(rows, self.spread(theta), self.n_jobs)
+        return self.matrix.gram(rows, self.spread(theta), self.n_jobs)
 
     def between(self, left, right, theta, left_root=None, right_root=None):
         """Σ_m θ_m k_m of two lists of views, normalised; `right` None stands for the bank's own examples."""
-        others = self.rows if right is None else self.features(right)
+        others = self.matrix if right is None else self.features(right)
         return self.features(left).between(others, self.spread(theta), self.n_jobs)
 
 
@@ -145,14 +146,14 @@ class FeatureVectors(Vectors):
         self.v, self._q = np.zeros_like(self.v), np.zeros(self.bank.M)
 
     def add(self, rows, before, delta):
-        self.v += self.bank.rows.add(rows, delta, self.bank.n_jobs)
+        self.v += self.bank.matrix.add(rows, delta, self.bank.n_jobs)
         self._q = None
 
     def outputs(self, rows, theta, a):
-        return self.bank.rows.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
+        return self.bank.matrix.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
 
     def parts(self, rows, a):
-        return self.bank.rows.parts(rows, self.v, self.bank.first) * self.bank.scale
+        return self.bank.matrix.parts(rows, self.v, self.bank.first) * self.bank.scale
 
     def at(self, views, theta=None):
         F, rows = self.bank.features(views), np.arange(len_of(views))

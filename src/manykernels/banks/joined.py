@@ -13,6 +13,7 @@ class JoinedBank(ExplicitBank):
     def __init__(self, kernels, parts, which):
         self.kernels, self.parts, self.which = kernels, parts, which
         self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
+        self.memory_limit = parts[0].memory_limit
         self.scale, self.usable = self._gather("scale"), self._gather("usable")
 
     def _gather(self, name):

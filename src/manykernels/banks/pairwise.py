@@ -160,6 +160,18 @@ class PairwiseBank(Bank):
         n_rows = self.n if rows is None else len(rows)
         return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
 
+    def outputs(self, theta, A, support, rows=None):
+        """Kernels are added up first where that is exact, in float64."""
+        if self.dtype != np.float64:
+            return super().outputs(theta, A, support, rows)
+        theta, A = np.asarray(theta, float), np.atleast_2d(np.asarray(A, float))
+        active = self.tiles.active(theta * self.scale != 0)
+        left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
+        return _decide(self.tiles, left, right, A, theta[None], self.n if rows is None else len(rows))
+
+    def cost(self):
+        return sum(group.cost() for group in self.groups)
+
     def restrict(self, rows, kernels=None):
         """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
@@ -170,7 +182,7 @@ class PairwiseBank(Bank):
             if limit < 0:
                 return None
         part = self._part(rows, kernels, None if self.free is None else limit)
-        if size > limit or sum(group.cost() for group in part.groups) < 0.5 * kernels.size:
+        if size > limit or part.cost() < 0.5 * kernels.size:
             return part
         S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
         one = np.eye(kernels.size)
@@ -308,15 +320,7 @@ class PairwiseCross(Cross):
     def decision(self, X, A, theta):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
         left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
-        _, width = self.tiles.shape(n, self.n_support, len(theta))
-        parts = np.zeros((-(-self.n_support // width), len(A), n))
-
-        def emit(r0, r1, c0, c1, blocks):
-            for t, a in enumerate(A):
-                parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
-
-        self.tiles.weighted(left, self.sides, theta, n, self.n_support, emit)
-        return parts.sum(axis=0)
+        return _decide(self.tiles, left, self.sides, A, theta, n)
 
     def parts(self, X, A, theta):
         A = np.atleast_2d(np.asarray(A, float))
@@ -335,6 +339,20 @@ def _take(sides, rows, active):
     for i, _, _ in active:
         taken[i] = sides[i] if rows is None else sides[i].take(np.asarray(rows))
     return taken
+
+
+def _decide(tiles, left, right, A, theta, n_rows):
+    """Σ_m θ_tm K_m @ A[t] between two lists of sides, (T, n_rows); theta is (1, M) or (T, M)."""
+    n_cols = A.shape[1]
+    _, width = tiles.shape(n_rows, n_cols, len(theta))
+    parts = np.zeros((-(-n_cols // width), len(A), n_rows))
+
+    def emit(r0, r1, c0, c1, blocks):
+        for t, a in enumerate(A):
+            parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
+
+    tiles.weighted(left, right, theta, n_rows, n_cols, emit)
+    return parts.sum(axis=0)
 
 
 def _writer(out, symmetric=False, layers=None):

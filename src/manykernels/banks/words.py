@@ -49,7 +49,7 @@ class WordBank(ExplicitBank):
 
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
-        self.n, self.M, self.names = len_of(views), kernels.M, list(kernels.names)
+        self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
         self.room = (ROOM if memory_limit is None else memory_limit // 2) // 8
         self._lay()
         self.own = self.norms(views)

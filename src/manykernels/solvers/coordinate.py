@@ -33,7 +33,7 @@ VISITS = 2**21  # examples of a pass after which v is summed anew, so that it ca
 def refuse(problem):
     if problem.loss.interior:
         return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
-    if not hasattr(problem.bank, "vectors"):
+    if not problem.bank.explicit:
         return "it needs kernels with explicit features, such as strings.degree_kernels(20)"
 
 
