@@ -95,8 +95,15 @@ class Bank(ABC):
         return None
 
 
-class Cross(ABC):
-    """Kernels between new data and the support examples: small, picklable, no training matrices."""
+class Predictor(ABC):
+    """The kernels between new data and the support examples: what a model keeps, small and without training matrices.
+
+    It can be pickled and stand in a file. `theta` is (M,) or (T, M), `A` (T, n_support) the coefficients of T outputs.
+    """
+
+    scale: np.ndarray  # (M,), that of the bank
+    kernel_list = None  # the KernelList that reads new data; None where these are kernel values themselves
+    hashed = False  # words of sequences share their places: decisions are no sums over words
 
     @abstractmethod
     def sizes(self):
@@ -107,13 +114,36 @@ class Cross(ABC):
         """A ValueError where a file has restored what the methods below cannot work with; see `_state`."""
 
     @abstractmethod
-    def combined(self, X, theta):
-        """Σ_m θ_m K_m(X, support), (n_new, n_support)."""
-
-    @abstractmethod
     def decision(self, X, A, theta):
-        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks; theta is (M,) or (T, M)."""
+        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
 
     @abstractmethod
     def parts(self, X, A, theta):
         """Each kernel's share θ_tm K_m(X, support) @ A[t], (T, n_new, M)."""
+
+    @abstractmethod
+    def combined(self, X, theta):
+        """Σ_m θ_m K_m(X, support), (n_new, n_support); theta is (M,)."""
+
+    @abstractmethod
+    def gram(self, X, Y=None, theta=None):
+        """Σ_m θ_m K_m(X, Y) of two sets of new data, (n_X, n_Y); Y = None means X."""
+
+    def support_data(self):
+        """The support examples as they are kept; None where there are none, for precomputed kernels."""
+        return None
+
+    def support_codes(self):
+        """(codes (n, L) int16, alphabet) of a support that is sequences of one length, else None.
+
+        Unknown letters have the code A, the size of the alphabet.
+        """
+        return None
+
+    def row_factors(self):
+        """(M, n_support): what kernels are multiplied by for each support example beside their scale; None for 1."""
+        return None
+
+    def coefficients(self, A, theta):
+        """(m, θ_tm Σ_i A_ti x_i (T, columns)) of every kernel, for models whose kernels are all Linear; else None."""
+        return None

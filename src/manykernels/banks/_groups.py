@@ -111,6 +111,12 @@ class Group:
             side.factor = factor.astype(self.pairs.dtype)
         return side
 
+    def codes(self, side):
+        """(codes (n, L) int16, alphabet) of a side of sequences of one length, else None."""
+        if self.kernels[0].reads != "sequences":
+            return None
+        return side.x.codes().astype(np.int16), side.x.alphabet
+
     def diagonals(self, side):
         """k_m(x, x) before factors, (members, n) float64."""
         own = side.own.astype(np.float64)

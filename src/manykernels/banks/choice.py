@@ -7,17 +7,17 @@ import numpy as np
 from .dense import report_unusable
 from .joined import JoinedBank
 
-# kinds of kernels by the method that tells them, and the banks to try for them, the quickest first
+# families of kernels, and the banks to try for them, the quickest first
 FAMILIES = {
-    "degree_table": ("degree.DegreeBank", "trie.TrieBank"),
+    "degree": ("degree.DegreeBank", "trie.TrieBank"),
     "shift": ("trie.TrieBank",),
     "channels": ("words.WordBank",),
     "features": ("features.FeatureBank",),
 }
 STORES = {
     "auto": FAMILIES,
-    "trie": FAMILIES | {"degree_table": ("trie.TrieBank",)},
-    **{store: FAMILIES | {"degree_table": ("words.WordBank",)} for store in ("map", "sorted", "hash")},
+    "trie": FAMILIES | {"degree": ("trie.TrieBank",)},
+    **{store: FAMILIES | {"degree": ("words.WordBank",)} for store in ("map", "sorted", "hash")},
 }
 
 
@@ -30,7 +30,7 @@ def explicit_bank(kernels, X, store="auto", **options):
         raise ValueError(f"store={store!r} is unknown: choose one of {', '.join(map(repr, STORES))}.")
     if kernels.tasks is not None:
         return None
-    kinds = [next((kind for kind in FAMILIES if hasattr(kernel, kind)), None) for kernel in kernels.kernels]
+    kinds = [kernel.family if kernel.family in FAMILIES else None for kernel in kernels.kernels]
     parts, which = [], []
     for kind in dict.fromkeys(kinds):
         own = np.array([m for m, other in enumerate(kinds) if other == kind])

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks
-from ..kernels.normalize import inverse_root, scales
-from ._base import Bank, Cross
+from ..kernels.normalize import inverse_root, precision, scales
+from ._base import Bank, Predictor
 
 BLOCK = 20_000  # new examples at a time
 
@@ -60,6 +60,16 @@ class ExplicitBank(Bank):
     def vectors(self):
         """New `Vectors`, zero."""
 
+    hashed = False  # see `banks.words`
+
+    def rows(self, index):
+        """Those of each view."""
+        return [view.X[index] for view in self.views]
+
+    def coefficients(self, vectors, theta):
+        """(m, θ_tm v_tm (T, features)) of every kernel with numeric features, for T vectors and theta (T, M)."""
+        return None
+
     def take(self, support):
         """The same bank with these examples only and the same scale: what prediction keeps."""
         raise NotImplementedError
@@ -95,13 +105,19 @@ class ExplicitBank(Bank):
         """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here."""
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
         self.scale, self.root = np.ones(self.M), self.roots() if normalize == "spherical" else None
-        diagonal = self.mean_square(w)
-        scale, variance = scales(diagonal, self.square_mean(w), normalize)
-        self.usable = (variance > 1e-6 * np.maximum(diagonal, np.finfo(float).tiny)) & (scale > 0)
-        self.scale = np.where(self.usable, scale, 0.0)
+        self.scale, self.usable = scales(*self.moments(w), normalize, self.known())
 
     def roots(self):
         return inverse_root(self.own)
+
+    def moments(self, w):
+        """(Σ_i w_i ‖φ_m(x_i)‖², the variance Σ_i w_i ‖φ_m(x_i) − mean‖²), (M,) each, for Σ w = 1."""
+        diagonal = self.mean_square(w)
+        return diagonal, diagonal - self.square_mean(w)
+
+    def known(self):
+        """The share of the former to which the latter is known: v is a sum of n terms, one after another."""
+        return max(precision(self.own.dtype), self.n * 2.0**-50)
 
     def mean_square(self, w):
         """Σ_i w_i ‖φ_m(x_i)‖², (M,)."""
@@ -168,11 +184,11 @@ class ExplicitBank(Bank):
             own[support] = a
             yield vectors, own
 
-    def cross(self, support):
-        return ExplicitCross(self.take(support))
+    def predictor(self, support):
+        return ExplicitPredictor(self.take(support))
 
 
-class ExplicitCross(Cross):
+class ExplicitPredictor(Predictor):
     """Predictions from v: the support is added once, and new examples are looked up in blocks."""
 
     def __init__(self, bank):
@@ -187,6 +203,29 @@ class ExplicitCross(Cross):
     @property
     def kernel_list(self):
         return self.bank.kernels
+
+    @property
+    def scale(self):
+        return self.bank.scale
+
+    @property
+    def hashed(self):
+        return self.bank.hashed
+
+    def support_data(self):
+        return self.bank.rows(slice(None))
+
+    def support_codes(self):
+        if self.bank.views is None:
+            return None
+        X = self.bank.views[0].X
+        return X.codes().astype(np.int16), X.alphabet
+
+    def row_factors(self):
+        return None if self.bank.root is None else self.bank.root.T
+
+    def coefficients(self, A, theta):
+        return self.bank.coefficients([self.vectors(a) for a in A], theta)
 
     def vectors(self, a):
         """Those of the support with coefficients a."""
@@ -234,7 +273,6 @@ class ExplicitCross(Cross):
         return self._gram(self._read(X), self.bank.views, theta)
 
     def gram(self, X, Y=None, theta=None):
-        """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
         left = self._read(X)
         return self._gram(left, left if Y is None else self._read(Y), theta)
 

@@ -12,6 +12,7 @@ import numpy as np
 from .._state import check, check_index, check_is, check_list, check_offsets
 from ..kernels.cosine import Cosine
 from ..kernels.linear import Linear
+from ..kernels.normalize import precision
 from ._rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
@@ -30,7 +31,7 @@ class FeatureBank(ExplicitBank):
 
         `memory_limit` bounds the bytes of F.
         """
-        if not all(hasattr(kernel, "features") and not kernel.strings for kernel in kernels.kernels):
+        if not all(kernel.family == "features" for kernel in kernels.kernels):
             return None
         bank = cls()
         bank.kernels, bank.cuts = _by_source(kernels)
@@ -95,11 +96,12 @@ class FeatureBank(ExplicitBank):
     def roots(self):
         return None  # the features themselves are on the sphere
 
-    def mean_square(self, w):
-        return self.sums(self.matrix.squares(w))
+    def moments(self, w):
+        mean = self.matrix.add(np.arange(self.n), w, self.n_jobs)
+        return self.sums(self.matrix.squares(w)), self.sums(self.matrix.squares(w, mean))
 
-    def square_mean(self, w):
-        return self.sums(self.matrix.add(np.arange(self.n), w, self.n_jobs) ** 2)
+    def known(self):
+        return precision(np.float64)  # features are centred first
 
     def sums(self, values):
         """Σ_j values_j over the features of each kernel, (M,)."""
@@ -112,6 +114,14 @@ class FeatureBank(ExplicitBank):
 
     def vectors(self):
         return FeatureVectors(self)
+
+    def rows(self, index):
+        """F of these examples, normalised but for the scale."""
+        return self.matrix.F[index]
+
+    def coefficients(self, vectors, theta):
+        w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])
+        return enumerate(np.split(w, self.first[1:-1], axis=1))
 
     def take(self, support):
         bank = copy(self)
@@ -186,6 +196,6 @@ def _by_source(kernels):
             named.update(zip(kernels._keys[v][1].tolist(), kernels._keys[v][2] or (), strict=False))
         found._keys.append((name, union, [named[c] for c in union.tolist()] if named else None))
     found._zero = np.array([zero for _, _, zero, _ in sources])
-    found._raw, found._encodings = np.zeros(len(sources), bool), [None] * len(sources)
+    found._reads, found._encodings = ["numeric"] * len(sources), [None] * len(sources)
     found.view_of = source_of[kernels.view_of]
     return found, [place[v] for v in kernels.view_of]

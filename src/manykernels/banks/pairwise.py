@@ -16,9 +16,9 @@ from ..kernels._list import KernelList
 from ..kernels._pairs import Side
 from ..kernels._views import n_examples
 from ..kernels._wrap import len_
-from ..kernels.normalize import check_choice, scales
+from ..kernels.normalize import check_choice, precision, scales
 from ..kernels.tasks import split
-from ._base import Bank, Cross
+from ._base import Bank, Predictor
 from ._groups import Group, arrays_of, data_of, make_groups, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles
@@ -74,7 +74,7 @@ class PairwiseBank(Bank):
         return BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
 
     def _keep(self):
-        """Keeps base blocks of wide views and string kernels in memory while they fit a quarter of the room there is.
+        """Keeps base blocks of wide views and kernels of strings or objects while they fit a quarter of the room.
 
         (2 GiB where there is no limit.) A block that is smaller than its data is kept wherever it fits.
         """
@@ -83,12 +83,12 @@ class PairwiseBank(Bank):
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
-            strings = group.pairs.kind is None and group.kernels[0].strings
-            key = group.view, group.pairs.kind, id(group.kernels[0]) if strings else None
-            if (type(side) is Side or strings) and key in kept:
+            dear = group.pairs.kind is None and group.kernels[0].reads in ("sequences", "objects")
+            key = group.view, group.pairs.kind, id(group.kernels[0]) if dear else None
+            if (type(side) is Side or dear) and key in kept:
                 side.cache = kept[key]
             size = self.n**2 * self.dtype.itemsize
-            wide = strings or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
+            wide = dear or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
             if not wide or side.cache is not None or size > max(room, min(free, nbytes(data_of(side)))):
                 continue
             room, free = room - size, free - size
@@ -124,10 +124,8 @@ class PairwiseBank(Bank):
             raise ValueError(
                 f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns they see."
             )
-        scale, variance = scales(diagonal, means, self.normalize)
-        floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
-        self.usable = (variance > floor) & (scale > 0) | exempt
-        self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
+        scale, usable = scales(diagonal, diagonal - means, self.normalize, precision(self.dtype))
+        self.scale, self.usable = np.where(exempt, 1.0, scale), usable | exempt
         if suspects:
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(every, list(suspects))))
             warn_indefinite(self.indefinite)
@@ -226,13 +224,13 @@ class PairwiseBank(Bank):
         part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
 
-    def cross(self, support):
+    def predictor(self, support):
         if not self.whole:
-            raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its cross.")
-        return PairwiseCross(self, np.asarray(support))
+            raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
+        return PairwisePredictor(self, np.asarray(support))
 
 
-class PairwiseCross(Cross):
+class PairwisePredictor(Predictor):
     """The kernels between new data and the support examples of a PairwiseBank.
 
     In float64, so that an example's prediction does not depend on the batch it comes in.
@@ -252,6 +250,10 @@ class PairwiseCross(Cross):
         self.tiles = WalkTiles(
             groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
         )
+
+    @property
+    def scale(self):
+        return self.tiles.scale
 
     def sizes(self):
         return self.n_support, self.tiles.scale.size
@@ -303,7 +305,6 @@ class PairwiseCross(Cross):
         return self._gram(left, self.sides, theta, n, self.n_support)
 
     def gram(self, X, Y=None, theta=None):
-        """Σ_m θ_m K_m(X, Y), normalised as the training data were, (n_X, n_Y)."""
         theta = np.asarray(theta, float)
         wanted = theta * self.tiles.scale != 0
         left, n = self._new(X, wanted, np.arange(n_examples(split(X)[0])) if Y is None else None)
@@ -331,6 +332,28 @@ class PairwiseCross(Cross):
         result = np.zeros((len(A), n, theta.shape[1]))
         result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
         return result * theta[:, None, :]
+
+    def support_data(self):
+        """The examples of each group of kernels, (columns, n) where they are numbers."""
+        return [side.x for side in self.sides]
+
+    def support_codes(self):
+        return self.tiles.groups[0].codes(self.sides[0])
+
+    def row_factors(self):
+        if all(side.factor is None for side in self.sides):
+            return None
+        factors = np.ones((self.tiles.scale.size, self.n_support))
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            factors[group.members] = 1.0 if side.factor is None else side.factor
+        return factors
+
+    def coefficients(self, A, theta):
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            for k, m in enumerate(group.members):
+                a = A if side.factor is None else A * side.factor[k]
+                w = (side.x.T @ a.T).T if issparse(side.x) else a @ side.x.T
+                yield m, w * (theta[:, m] * self.tiles.scale[m])[:, None]
 
 
 def _take(sides, rows, active):

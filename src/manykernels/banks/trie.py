@@ -41,9 +41,9 @@ class TrieBank(ExplicitBank):
         """The bank of a `KernelList`; None where a kernel is not of this kind."""
         views, tables = kernels.views(X), []
         for kernel, view in zip(kernels.kernels, kernels.view_of, strict=True):
-            if hasattr(kernel, "degree_table"):
+            if kernel.family == "degree":
                 tables.append(kernel.degree_table(views[view].X.length)[None])
-            elif hasattr(kernel, "shift_table"):
+            elif kernel.family == "shift":
                 tables.append(kernel.shift_table(views[view].X.length))
             else:
                 return None
