@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from manykernels import MKLClassifier
+from manykernels.banks import features
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.banks.trie import TrieBank
 from manykernels.banks.words import WordBank
 from manykernels.kernels import RBF, Constant, KernelList, Linear
+from manykernels.solvers import Solver
 from manykernels.strings import Degree, Spectrum, WeightedDegree
 
 rng = np.random.default_rng(0)
@@ -56,8 +59,9 @@ def test_columns_far_from_the_origin_keep_their_linear_kernel():
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("far", [1e3, 1e4, 1e5])
 @pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
-def test_explicit_features_and_pairs_draw_the_line_at_the_same_place(far, normalize):
+def test_explicit_features_and_pairs_draw_the_line_at_the_same_place(far, normalize, monkeypatch):
     """The variance is 1 / far² of the squares: all of it is float64 arithmetic, and all keep the column."""
+    monkeypatch.setattr(features, "FAR", 0.0)
     Z, w = X + [0.0, far, 0.0], np.arange(50) % 3 + 1.0
     wide = np.hstack([Z, np.zeros((50, 30))])
     lists = []
@@ -75,6 +79,17 @@ def test_explicit_features_and_pairs_draw_the_line_at_the_same_place(far, normal
         assert bank.usable.all()
         if normalize == "multiplicative":  # explicit features are centred first
             np.testing.assert_allclose(bank.scale[0], exact, rtol=max(rounding, 1e-16 * far + 1e-12))
+
+
+def test_columns_far_from_the_origin_are_kept_whatever_the_number_of_examples():
+    """Explicit features, which many examples ask for, leave them to pairs, and say what would help."""
+    y, Z = X[:, 0] > 0, X + [2000.0, 0.0, 0.0]
+    kernels = [("far", Linear(), [0]), ("near", Linear(), [1, 2])]
+    few = MKLClassifier(kernels, tol=1e-6).fit(Z, y)
+    with pytest.warns(UserWarning, match="'far' see columns far from the origin.*centre"):
+        many = MKLClassifier(kernels, tol=1e-6, solver=Solver("chunking", store="auto")).fit(Z, y)
+    np.testing.assert_allclose(many.kernel_weights_, few.kernel_weights_, atol=1e-2)
+    assert many.kernel_weights_[0] > 0.9 and many.score(Z, y) > 0.9
 
 
 @pytest.mark.parametrize("value", [0.1, 3.7e5])

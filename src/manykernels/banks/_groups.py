@@ -113,9 +113,9 @@ class Group:
 
     def codes(self, side):
         """(codes (n, L) int16, alphabet) of a side of sequences of one length, else None."""
-        if self.kernels[0].reads != "sequences":
-            return None
-        return side.x.codes().astype(np.int16), side.x.alphabet
+        from ..strings._planes import codes_of
+
+        return codes_of(side.x) if self.kernels[0].reads == "sequences" else None
 
     def diagonals(self, side):
         """k_m(x, x) before factors, (members, n) float64."""

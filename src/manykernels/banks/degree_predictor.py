@@ -79,7 +79,9 @@ class DegreePredictor(Predictor):
         return self.sequences
 
     def support_codes(self):
-        return self.sequences.codes().astype(np.int16), self.sequences.alphabet
+        from ..strings._planes import codes_of
+
+        return codes_of(self.sequences)
 
     def read(self, X):
         from ..strings import Sequences

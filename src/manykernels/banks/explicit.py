@@ -102,10 +102,12 @@ class ExplicitBank(Bank):
             check(encoding[0] in (None, view.X.alphabet), "a view has another alphabet than its kernels")
 
     def normalise(self, weights, normalize):
-        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here."""
+        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here. Gives `moments`."""
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
         self.scale, self.root = np.ones(self.M), self.roots() if normalize == "spherical" else None
-        self.scale, self.usable = scales(*self.moments(w), normalize, self.known())
+        moments = self.moments(w)
+        self.scale, self.usable = scales(*moments, normalize, self.known())
+        return moments
 
     def roots(self):
         return inverse_root(self.own)
@@ -116,7 +118,7 @@ class ExplicitBank(Bank):
         return diagonal, diagonal - self.square_mean(w)
 
     def known(self):
-        """The share of the former to which the latter is known: v is a sum of n terms, one after another."""
+        """The share of the former to which the latter is known: the mean is a sum of n terms, one after another."""
         return max(precision(self.own.dtype), self.n * 2.0**-50)
 
     def mean_square(self, w):
@@ -216,10 +218,9 @@ class ExplicitPredictor(Predictor):
         return self.bank.rows(slice(None))
 
     def support_codes(self):
-        if self.bank.views is None:
-            return None
-        X = self.bank.views[0].X
-        return X.codes().astype(np.int16), X.alphabet
+        from ..strings._planes import codes_of
+
+        return None if self.bank.views is None else codes_of(self.bank.views[0].X)
 
     def row_factors(self):
         return None if self.bank.root is None else self.bank.root.T

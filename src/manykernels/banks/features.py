@@ -5,6 +5,7 @@
 All features lie in one matrix F (n, D), those of kernel m side by side; v is one vector (D,).
 """
 
+import warnings
 from copy import copy
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..kernels.normalize import precision
 from ._rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
+FAR = 1e-6  # of their squares that the variance of features must be: coordinate steps are lost in a larger constant
 WIDE = 10  # times as many features as examples (1,000 at least) are left to kernel matrices
 
 
@@ -27,7 +29,8 @@ class FeatureBank(ExplicitBank):
 
     @classmethod
     def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
-        """The bank of a `KernelList`; None where a kernel has no features or they are too many, or a source is missing.
+        """The bank of a `KernelList`; None where a kernel has no features, too many or far from the origin, or where a
+        source is missing.
 
         `memory_limit` bounds the bytes of F.
         """
@@ -48,8 +51,18 @@ class FeatureBank(ExplicitBank):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])
         bank.matrix = as_rows(parts, bank.first, bank.spherical)
-        bank.normalise(weights, normalize)
-        return bank
+        square, variance = bank.normalise(weights, normalize)
+        far = np.flatnonzero(bank.usable & (variance <= FAR * square))
+        if not len(far):
+            return bank
+        names, share = ", ".join(repr(bank.names[m]) for m in far[:5]), np.min(variance[far] / square[far])
+        warnings.warn(
+            f"kernels {names} see columns far from the origin, whose variance is {share:.0e} of their squares: all are "
+            "compared pair by pair, which takes long for many examples; centre the columns, by StandardScaler say",
+            UserWarning,
+            stacklevel=5,
+        )
+        return None
 
     def _parts(self, views):
         """The features as matrices side by side, and their number for each kernel."""

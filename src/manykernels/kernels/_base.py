@@ -16,7 +16,8 @@ READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kerne
 
 
 class Kernel(BaseEstimator):
-    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__` and `diag`.
+    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag`
+    where that is quicker.
 
     What it says of itself, as class attributes:
 

@@ -25,6 +25,11 @@ def letters(planes, L, unknown):
     return np.where(bits[:, -1, :L] > 0, codes, np.int16(unknown))
 
 
+def codes_of(X):
+    """(codes (n, L) int16, alphabet) of Sequences of one length, else None; unknown letters have the code A."""
+    return None if len(X) and np.ptp(X.lengths) else (X.codes().astype(np.int16), X.alphabet)
+
+
 def across(planes):
     """Planes (n, p + 1, W) as the columns of a block, (p + 1, W, n)."""
     return np.ascontiguousarray(planes.transpose(1, 2, 0))
