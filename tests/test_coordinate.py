@@ -94,14 +94,14 @@ def test_scales_are_those_of_the_matrices(normalize, weighted):
 
 @every_list
 def test_predictions_are_those_of_the_kernels(kind, monkeypatch):
-    from manykernels.banks import degree_cross
+    from manykernels.banks import degree_predictor
 
-    monkeypatch.setattr(degree_cross, "BLOCK", 7)
-    monkeypatch.setattr(degree_cross, "DIRECT", 64)
+    monkeypatch.setattr(degree_predictor, "BLOCK", 7)
+    monkeypatch.setattr(degree_predictor, "DIRECT", 64)
     S, new = strings(), strings(20, seed=5)
     bank, _ = bank_and_kernels(kind, S, n_jobs=2)
     support, rng = np.arange(0, 60, 2), np.random.default_rng(3)
-    cross, a, theta = bank.cross(support), rng.normal(size=(2, 30)), rng.random(bank.M)
+    cross, a, theta = bank.predictor(support), rng.normal(size=(2, 30)), rng.random(bank.M)
     Ks = np.stack([k(new, [S[i] for i in support]) for k in bank.kernels.kernels]) * bank.scale[:, None, None]
     np.testing.assert_allclose(cross.decision(new, a, theta), np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
     np.testing.assert_allclose(cross.parts(new, a, theta), np.einsum("m,mij,tj->tim", theta, Ks, a), atol=1e-9)
@@ -186,7 +186,7 @@ def test_estimators_take_features_where_there_are_many_examples(monkeypatch):
     matrices = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
     monkeypatch.setattr(choice, "MATRICES", 100)
     features = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
-    assert type(features._cross).__name__ == "DegreeCross" != type(matrices._cross).__name__
+    assert type(features._predictor).__name__ == "DegreePredictor" != type(matrices._predictor).__name__
     assert_models_agree(features, matrices, text)
     np.testing.assert_allclose(features.decision_function(text), matrices.decision_function(text), atol=5e-3)
     parts = features.decision_parts(text[:9])

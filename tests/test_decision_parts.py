@@ -107,7 +107,7 @@ def test_kernels_of_several_kinds_stay_in_the_order_of_their_list(order, normali
     q = np.einsum("i,mij,j->m", a[0], Ks, a[0])
     np.testing.assert_allclose(vectors.q, q, rtol=0, atol=1e-5 * q.max())
     np.testing.assert_allclose(vectors.outputs(np.arange(9), theta[0], a[0, :9]), (K @ a[0])[:9], **close)
-    cross = bank.cross(np.arange(50))
+    cross = bank.predictor(np.arange(50))
     parts = np.einsum("tm,mij,tj->tim", theta, N, a)
     np.testing.assert_allclose(cross.parts(later, a, theta), parts, **close)
     np.testing.assert_allclose(cross.decision(later, a, theta), parts.sum(axis=2), **close)

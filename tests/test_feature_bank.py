@@ -92,7 +92,7 @@ def bank_and_matrices(case, normalize=None, weights=None, **options):
 @every_normalize
 def test_features_give_the_kernels_themselves(case, normalize):
     bank, Ks, scale = bank_and_matrices(case, normalize, np.arange(40) % 3 + 1.0)
-    assert bank.rows.sparse == (case.endswith("CSR"))
+    assert bank.matrix.sparse == (case.endswith("CSR"))
     np.testing.assert_allclose(bank.scale, scale, rtol=1e-10)
     Ks = Ks * scale[:, None, None]
     rng, rows = np.random.default_rng(0), np.array([0, 17, 3, 39])
@@ -127,7 +127,7 @@ def test_predictions_are_those_of_the_kernels(case, normalize):
         own = [np.einsum("mii->mi", matrices(kernels, X)) for X in (new, data())]
         Ks = np.stack([spherical(K, d, e[support]) for K, d, e in zip(Ks, *own, strict=True)])
     Ks, rng = Ks * scale[:, None, None], np.random.default_rng(3)
-    cross, a, theta = bank.cross(support), rng.normal(size=(2, 20)), rng.random(bank.M)
+    cross, a, theta = bank.predictor(support), rng.normal(size=(2, 20)), rng.random(bank.M)
     cross = pickle.loads(pickle.dumps(cross))
     np.testing.assert_allclose(cross.decision(new, a, theta), np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
     np.testing.assert_allclose(cross.parts(new, a, theta), np.einsum("m,mij,tj->tim", theta, Ks, a), atol=1e-9)
@@ -138,7 +138,7 @@ def test_predictions_are_those_of_the_kernels(case, normalize):
 
 def test_named_columns_are_found_wherever_they_stand():
     bank, _, _ = bank_and_matrices("named columns")
-    cross, new, a = bank.cross(np.arange(40)), frame(9, seed=2), np.ones((1, 40))
+    cross, new, a = bank.predictor(np.arange(40)), frame(9, seed=2), np.ones((1, 40))
     moved = new[WORDS[::-1]].assign(**{"w3": "no number"})
     np.testing.assert_array_equal(cross.decision(moved, a, np.ones(3)), cross.decision(new, a, np.ones(3)))
 
@@ -152,7 +152,7 @@ def test_threads_do_not_change_a_bit(case, monkeypatch):
         vectors, rows = bank.vectors(), np.random.default_rng(0).permutation(40)
         vectors.add(rows, np.zeros(40), np.linspace(-1, 1, 40))
         theta = np.linspace(1, 2, bank.M)
-        at = bank.cross(rows).gram(CASES[case][1](20, 4), theta=theta)
+        at = bank.predictor(rows).gram(CASES[case][1](20, 4), theta=theta)
         found.append(
             [bank.scale, vectors.v, vectors.q, vectors.outputs(rows, theta, rows), bank.block(rows, theta), at]
         )
@@ -197,7 +197,7 @@ def test_with_string_kernels_beside_them():
     np.testing.assert_allclose(bank.scale, DenseBank(np.moveaxis(matrices(kernels, X), 0, 2)).scale, rtol=1e-5)
     np.testing.assert_allclose(bank.combined(theta), np.einsum("m,mij->ij", theta, Ks), atol=1e-10)
     np.testing.assert_allclose(bank.products(a, np.arange(80)), np.einsum("mij,tj->tmi", Ks, a), atol=1e-4)
-    decision = bank.cross(np.arange(80)).decision(X, a, theta)
+    decision = bank.predictor(np.arange(80)).decision(X, a, theta)
     np.testing.assert_allclose(decision, np.einsum("m,mij,tj->ti", theta, Ks, a), atol=1e-9)
 
 
@@ -226,7 +226,7 @@ def test_features_are_fitted_on_the_training_data_in_every_bank():
         PairwiseBank(kernels, X, normalize=None, dtype=np.float64),
         FeatureBank.from_list(kernels, X, normalize=None),
     ):
-        np.testing.assert_allclose(bank.cross(np.arange(40)).combined(new, np.ones(1)), expected, atol=1e-10)
+        np.testing.assert_allclose(bank.predictor(np.arange(40)).combined(new, np.ones(1)), expected, atol=1e-10)
     model = MKLClassifier([kernel], solver="coordinate").fit(X, y)
     with pytest.raises(ValueError, match="Nystroem.*pickle"):
         model.save("never written")

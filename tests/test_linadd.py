@@ -105,7 +105,7 @@ def check(bank, Ks, N, new):
     vectors.clear()
     assert not vectors.q.any() and not vectors.parts(rows, 0).any() and not vectors.values.any()
     support = np.sort(rng.permutation(n)[: n // 2])
-    cross = bank.cross(support)
+    cross = bank.predictor(support)
     close(cross.decision(new, a[:, support], theta), np.einsum("m,mij,tj->ti", theta, N[:, :, support], a[:, support]))
     close(cross.combined(new, theta), np.einsum("m,mij->ij", theta, N[:, :, support]))
 
@@ -204,7 +204,7 @@ def test_solvers_find_what_newton_finds_on_matrices(solver, intercept):
 def test_what_prediction_keeps_is_pickled_and_saved(store, normalize, tmp_path):
     bank, _ = make("both", store, normalize=normalize, memory_limit=2**22)
     new, rng = strings("both", 12, seed=1), np.random.default_rng(0)
-    cross, a, theta = bank.cross(np.arange(0, 30, 2)), rng.normal(size=(2, 15)), rng.random(bank.M)
+    cross, a, theta = bank.predictor(np.arange(0, 30, 2)), rng.normal(size=(2, 15)), rng.random(bank.M)
     expected = cross.parts(new, a, theta)
     save(cross, tmp_path / "cross.mk")
     for again in (pickle.loads(pickle.dumps(cross)), load(tmp_path / "cross.mk")):

@@ -29,7 +29,7 @@ def test_every_pass_stays_within_the_limit(dtype):
     limit = 350_000
     bank = PairwiseBank(KernelList.from_spec(SPEC, X), X, memory_limit=limit, dtype=dtype, n_jobs=1)
     rows, theta, a = np.arange(0, 800, 4), np.linspace(0.5, 1, 4), rng.normal(size=(2, 800))
-    thetas, cross = np.stack([theta, theta[::-1]]), bank.cross(np.arange(800))
+    thetas, cross = np.stack([theta, theta[::-1]]), bank.predictor(np.arange(800))
     passes = {
         "products": peak(lambda: bank.products(a, np.arange(800))),
         "combined": peak(lambda: bank.combined(theta, rows, rows[::2])),

@@ -91,7 +91,7 @@ def test_equals_the_naive_stack(dtype, normalize, weights):
     close(bank.combined(theta, rows, cols), np.tensordot(theta, S, 1)[np.ix_(rows, cols)], dtype)
     close_products(bank.products(A, cols), S[:, :, cols], A, dtype)
     close_products(bank.products(A, cols, rows, some), S[some][:, rows][:, :, cols], A, dtype)
-    cross = bank.cross(cols)
+    cross = bank.predictor(cols)
     thetas = np.stack([theta, rng.random(bank.M)])
     parts = np.einsum("mij,tj->tim", N[:, :, cols], A)
     close(cross.combined(NEW, theta), np.tensordot(theta, N[:, :, cols], 1), dtype)
@@ -161,7 +161,7 @@ def test_sparse_frames_and_dicts_equal_arrays():
     for data in (sp.csr_array(X), frame):
         bank = PairwiseBank(KernelList.from_spec(spec, data), data)
         close(bank.combined(theta), expected, np.float32)
-        close(bank.cross(np.arange(9)).combined(data, theta), expected[:, :9], np.float32)
+        close(bank.predictor(np.arange(9)).combined(data, theta), expected[:, :9], np.float32)
     views = {"all": X, "ends": X[:, [0, 2]]}
     named = [(None, RBF(0.3), "all"), (None, Linear(), "all"), ("c", Polynomial(2), "ends")]
     close(PairwiseBank(KernelList.from_spec(named, views), views).combined(theta), expected, np.float32)
@@ -182,7 +182,7 @@ def test_missing_rows_give_zero_kernel_rows(dtype, normalize):
     theta, A = rng.random(bank.M), rng.normal(size=(1, 40))
     close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
     close_products(bank.products(A, np.arange(40)), S, A, dtype)
-    new = bank.cross(np.arange(40)).combined(gaps, theta)
+    new = bank.predictor(np.arange(40)).combined(gaps, theta)
     close(new, np.tensordot(theta, S, 1), dtype)
 
 
@@ -211,7 +211,7 @@ def test_fitted_objects_process_kernels_and_functions_on_anything():
     close(bank.combined(theta), np.tensordot(theta, S, 1), np.float32)
     rows = np.array([4, 0, 2])
     close(bank.restrict(rows).combined(theta), np.tensordot(theta, S, 1)[np.ix_(rows, rows)], np.float32)
-    cross = bank.cross(rows)
+    cross = bank.predictor(rows)
     new = {"words": words[:2], "x": NEW[:2]}
     expected = 0.1 * G[:2, rows] + 0.2 * gp.RBF(1.0)(NEW[:2], X[rows]) + 0.3 * RBF(1.0)(NEW[:2], X[rows])
     close(cross.combined(new, theta), expected + 0.4 * first[:2, rows], np.float32)
@@ -256,7 +256,7 @@ def test_bad_arguments_are_refused():
 def test_cross_holds_support_examples_only_and_pickles():
     x = rng.normal(size=(400, 20))
     bank = PairwiseBank(KernelList.from_spec(mk.rbf_grid(x), x), x)
-    cross = bank.cross(np.arange(10))
+    cross = bank.predictor(np.arange(10))
     text = pickle.dumps(cross)
     assert len(text) < 20_000
     theta = rng.random(bank.M)

@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from manykernels import MKLClassifier
+from manykernels.banks import features
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.pairwise import PairwiseBank
+from manykernels.banks.trie import TrieBank
+from manykernels.banks.words import WordBank
 from manykernels.kernels import RBF, Constant, KernelList, Linear
+from manykernels.solvers import Solver
+from manykernels.strings import Degree, Spectrum, WeightedDegree
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(50, 3))
@@ -47,3 +54,60 @@ def test_columns_far_from_the_origin_keep_their_linear_kernel():
     for bank in banks:
         assert bank.usable.all()
         np.testing.assert_allclose(bank.scale, banks[0].scale, rtol=1e-9)  # 1e-16 of (100 + x)²
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("far", [1e3, 1e4, 1e5])
+@pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
+def test_explicit_features_and_pairs_draw_the_line_at_the_same_place(far, normalize, monkeypatch):
+    """The variance is 1 / far² of the squares: all of it is float64 arithmetic, and all keep the column."""
+    monkeypatch.setattr(features, "FAR", 0.0)
+    Z, w = X + [0.0, far, 0.0], np.arange(50) % 3 + 1.0
+    wide = np.hstack([Z, np.zeros((50, 30))])
+    lists = []
+    for data in (Z, csr_array(wide)):
+        near = [0, *range(2, data.shape[1])]
+        lists.append((KernelList.from_spec([("far", Linear(), [1]), ("near", Linear(), near)], data), data))
+    K = np.stack([np.outer(Z[:, 1], Z[:, 1]), Z[:, [0, 2]] @ Z[:, [0, 2]].T], axis=2)
+    banks = [FeatureBank.from_list(*each, weights=w, normalize=normalize) for each in lists]
+    assert [bank.matrix.sparse for bank in banks] == [False, True]
+    banks.append(PairwiseBank(*lists[0], weights=w, normalize=normalize, dtype=np.float64))
+    banks.append(DenseBank(K, weights=w, normalize=normalize))
+    centred = Z[:, 1] - np.average(Z[:, 1], weights=w)
+    exact = 1 / np.average(centred**2, weights=w)
+    for bank, rounding in zip(banks, (1e-12, 1e-12, 1e-14 * far**2, 1e-14 * far**2), strict=True):
+        assert bank.usable.all()
+        if normalize == "multiplicative":  # explicit features are centred first
+            np.testing.assert_allclose(bank.scale[0], exact, rtol=max(rounding, 1e-16 * far + 1e-12))
+
+
+def test_columns_far_from_the_origin_are_kept_whatever_the_number_of_examples():
+    """Explicit features, which many examples ask for, leave them to pairs, and say what would help."""
+    y, Z = X[:, 0] > 0, X + [2000.0, 0.0, 0.0]
+    kernels = [("far", Linear(), [0]), ("near", Linear(), [1, 2])]
+    few = MKLClassifier(kernels, tol=1e-6).fit(Z, y)
+    with pytest.warns(UserWarning, match="'far' see columns far from the origin.*centre"):
+        many = MKLClassifier(kernels, tol=1e-6, solver=Solver("chunking", store="auto")).fit(Z, y)
+    np.testing.assert_allclose(many.kernel_weights_, few.kernel_weights_, atol=1e-2)
+    assert many.kernel_weights_[0] > 0.9 and many.score(Z, y) > 0.9
+
+
+@pytest.mark.parametrize("value", [0.1, 3.7e5])
+def test_a_constant_column_has_no_variance_however_many_examples(value):
+    """Sums of 0.1 drift: 1e-11 of them after a million."""
+    n = 200_000
+    Z = np.zeros((n, 8))
+    Z[:, 0], Z[::20, 1:] = value, value
+    for data in (Z[:, :2], csr_array(Z)):
+        kernels = KernelList.from_spec([("flat", Linear(), [0]), ("steps", Linear(), slice(1, None))], data)
+        bank = FeatureBank.from_list(kernels, data)
+        assert bank.usable.tolist() == [False, True] and bank.matrix.sparse == (data.shape[1] == 8)
+
+
+@pytest.mark.parametrize("bank, kernels", [(WordBank, [Spectrum(3), Degree(2)]), (TrieBank, [WeightedDegree(3)])])
+def test_one_light_sequence_among_equal_ones_is_variance(bank, kernels):
+    words = ["ACGTTGCAAC"] * 2999 + ["ACGTTGCAAG"]
+    w = np.r_[np.full(2999, 1e5), 1.0]  # its share of the weight is 3e-9
+    specs = KernelList.from_spec(kernels, words)
+    assert bank.from_list(specs, words, weights=w).usable.all()
+    assert not bank.from_list(specs, words[:-1] + words[:1], weights=w).usable.any()

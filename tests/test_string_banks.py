@@ -54,7 +54,7 @@ def test_the_bank_equals_the_matrices(kernels, normalize, dtype):
     close(bank.products(A, cols, rows, some), np.einsum("mij,tj->tmi", S[some][:, rows][:, :, cols], A), dtype, size)
     part = bank.restrict(np.arange(3, 40))
     close(part.combined(theta), np.tensordot(theta, S, 1)[3:40, 3:40], dtype)
-    cross, thetas = bank.cross(cols), np.stack([theta, rng.random(bank.M)])
+    cross, thetas = bank.predictor(cols), np.stack([theta, rng.random(bank.M)])
     parts = np.einsum("mij,tj->tim", N[:, :, cols], A)
     close(cross.combined(NEW, theta), np.tensordot(theta, N[:, :, cols], 1), dtype)
     close(cross.decision(NEW, A, thetas), np.einsum("tim,tm->ti", parts, thetas), dtype, size)

@@ -161,7 +161,7 @@ def test_predictions_are_those_of_the_kernels_and_survive_files(normalize, tmp_p
     S, new, support = strings(), strings(15, seed=1), np.arange(0, 40, 3)
     kernels = KernelList.from_spec(LISTS["all"][:3], S)
     bank, rng = TrieBank.from_list(kernels, S, normalize=normalize), np.random.default_rng(0)
-    cross, A, theta = bank.cross(support), rng.normal(size=(2, len(support))), rng.random(3)
+    cross, A, theta = bank.predictor(support), rng.normal(size=(2, len(support))), rng.random(3)
     Ks = matrices(kernels, bank.scale, normalize, new, [S[i] for i in support])
     close(cross.decision(new, A, theta), np.einsum("m,mij,tj->ti", theta, Ks, A))
     close(cross.parts(new, A, theta), np.einsum("m,mij,tj->tim", theta, Ks, A))

@@ -13,7 +13,7 @@ TINY = Real(2.0) ** (53 - 1022)  # what underflow may lose, in units of rounding
 
 def matrices(kernel, X, w=None, sparse=False):
     """K and A of a kernel on training data X (n, d) of weights w, in extended precision; `sparse`: given as such."""
-    if kernel.strings:
+    if kernel.reads == "sequences":
         K = np.asarray(kernel(X), Real)
         return K, np.abs(K)
     X = np.asarray(X, Real)

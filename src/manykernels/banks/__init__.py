@@ -1,9 +1,9 @@
 """Banks: the kernels of one data set, as operations."""
 
-from ._base import Bank, Cross
+from ._base import Bank, Predictor
 from .dense import DenseBank
 
-__all__ = ["Bank", "Cross", "DenseBank", "PairwiseBank"]
+__all__ = ["Bank", "Predictor", "DenseBank", "PairwiseBank"]
 
 
 def __getattr__(name):

@@ -1,7 +1,11 @@
 """What a solver may ask of the kernels of one data set: operations, never matrices as such.
 
 The normalised kernel is `scale_m * K_m` (for "spherical" also divided by sqrt(k_ii k_jj)); every method speaks of
-normalised kernels, and a kernel left out has scale 0.
+normalised kernels, and a kernel left out has scale 0. Examples and kernels are named by their numbers; `rows`, `cols`
+and `support` are sorted, None stands for all.
+
+What a bank need not be able to do is a method as well. It returns None here, and who asks then goes another way:
+`vectors`, `restrict`, `inner`, `rows`.
 """
 
 from abc import ABC, abstractmethod
@@ -10,17 +14,23 @@ import numpy as np
 
 
 class Bank(ABC):
-    """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight."""
+    """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight.
+
+    A new bank sets the attributes without a value here and defines diagonals, combined, products and predictor.
+    """
 
     n: int
     M: int
     names: list
-    dtype: np.dtype
-    scale: np.ndarray
-    usable: np.ndarray
-    indefinite = ""  # the names of kernels that are not positive semidefinite
+    scale: np.ndarray  # (M,) float64, 0 for kernels that are left out
+    usable: np.ndarray  # (M,) bool
+    dtype = np.dtype(np.float64)  # of the kernel values as the bank holds or computes them
     unit = 2.0**-53  # of rounding of the kernel values as they were given
+    indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # products of feature vectors, positive semidefinite by their making
+    store = "auto"  # where `vectors` are kept, see `banks.choice`
+    n_jobs = None  # threads, as estimators take them
+    memory_limit = None  # bytes that were given for the whole bank, None for as many as it likes
 
     @abstractmethod
     def diagonals(self):
@@ -28,7 +38,7 @@ class Bank(ABC):
 
     @abstractmethod
     def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
-        """Σ_m θ_m K_m[rows, cols], rows and cols sorted; kernels with θ_m = 0 are not touched.
+        """Σ_m θ_m K_m[rows, cols], (|rows|, |cols|); kernels with θ_m = 0 are not touched.
 
         `shifted` allows a constant to be taken from every entry: harmless where Σ a is fixed, and it keeps the
         float32 digits of nearly constant kernels.
@@ -36,22 +46,64 @@ class Bank(ABC):
 
     @abstractmethod
     def products(self, A, support, rows=None, kernels=None):
-        """K_m[rows, support] @ A[t] for A (T, |support|), support sorted: (T, |kernels|, |rows|) float64.
+        """K_m[rows, support] @ A[t] for A (T, |support|): (T, |kernels|, |rows|) float64.
 
         In float64 arithmetic: certificates stand on it.
         """
 
-    def restrict(self, rows, kernels=None):
-        """The same bank on a sub-block held in memory, or None where that does not fit or does not pay."""
-        return None
+    def outputs(self, theta, A, support, rows=None):
+        """Σ_m θ_m K_m[rows, support] @ A[t] for A (T, |support|): (T, |rows|) float64, as exact as `products`."""
+        theta = np.asarray(theta, dtype=float)
+        used = np.flatnonzero(theta)
+        if not len(used):
+            return np.zeros((len(A), self.n if rows is None else len(rows)))
+        return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
+
+    def block(self, rows, theta):
+        """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
+        return self.combined(theta, rows, rows, dtype=np.float64)
+
+    def cost(self):
+        """Nanoseconds, roughly, to compute an entry of all kernels anew (to read M stored ones takes M / 2).
+
+        0 where nothing is gained by keeping them.
+        """
+        return 0.0
 
     @abstractmethod
-    def cross(self, support):
-        """What prediction needs: a `Cross` between new data and the support examples."""
+    def predictor(self, support):
+        """The `Predictor` of models whose support these examples are."""
+
+    def vectors(self):
+        """New `Vectors` v_m = Σ_i a_i φ_m(x_i), zero, where the kernels have explicit features; see `explicit`."""
+        return None
+
+    def restrict(self, rows, kernels=None):
+        """The bank of these rows and kernels held in memory, or None where that does not fit or does not pay."""
+        return None
+
+    def inner(self, loss, y, c, intercept):
+        """The solver of the problem at fixed weights with targets y and costs c, (n,) or those of some rows.
+
+        For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
+        `solvers._machine.Machine`, which solvers take where this is None.
+        """
+        return None
+
+    def rows(self, index):
+        """The examples of these numbers as the kernels see them, for those who solve elsewhere; None where not kept."""
+        return None
 
 
-class Cross(ABC):
-    """Kernels between new data and the support examples: small, picklable, no training matrices."""
+class Predictor(ABC):
+    """The kernels between new data and the support examples: what a model keeps, small and without training matrices.
+
+    It can be pickled and stand in a file. `theta` is (M,) or (T, M), `A` (T, n_support) the coefficients of T outputs.
+    """
+
+    scale: np.ndarray  # (M,), that of the bank
+    kernel_list = None  # the KernelList that reads new data; None where these are kernel values themselves
+    hashed = False  # words of sequences share their places: decisions are no sums over words
 
     @abstractmethod
     def sizes(self):
@@ -62,13 +114,36 @@ class Cross(ABC):
         """A ValueError where a file has restored what the methods below cannot work with; see `_state`."""
 
     @abstractmethod
-    def combined(self, X, theta):
-        """Σ_m θ_m K_m(X, support), (n_new, n_support)."""
-
-    @abstractmethod
     def decision(self, X, A, theta):
-        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks; theta is (M,) or (T, M)."""
+        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
 
     @abstractmethod
     def parts(self, X, A, theta):
         """Each kernel's share θ_tm K_m(X, support) @ A[t], (T, n_new, M)."""
+
+    @abstractmethod
+    def combined(self, X, theta):
+        """Σ_m θ_m K_m(X, support), (n_new, n_support); theta is (M,)."""
+
+    @abstractmethod
+    def gram(self, X, Y=None, theta=None):
+        """Σ_m θ_m K_m(X, Y) of two sets of new data, (n_X, n_Y); Y = None means X."""
+
+    def support_data(self):
+        """The support examples as they are kept; None where there are none, for precomputed kernels."""
+        return None
+
+    def support_codes(self):
+        """(codes (n, L) int16, alphabet) of a support that is sequences of one length, else None.
+
+        Unknown letters have the code A, the size of the alphabet.
+        """
+        return None
+
+    def row_factors(self):
+        """(M, n_support): what kernels are multiplied by for each support example beside their scale; None for 1."""
+        return None
+
+    def coefficients(self, A, theta):
+        """(m, θ_tm Σ_i A_ti x_i (T, columns)) of every kernel, for models whose kernels are all Linear; else None."""
+        return None

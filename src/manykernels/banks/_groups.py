@@ -111,6 +111,12 @@ class Group:
             side.factor = factor.astype(self.pairs.dtype)
         return side
 
+    def codes(self, side):
+        """(codes (n, L) int16, alphabet) of a side of sequences of one length, else None."""
+        from ..strings._planes import codes_of
+
+        return codes_of(side.x) if self.kernels[0].reads == "sequences" else None
+
     def diagonals(self, side):
         """k_m(x, x) before factors, (members, n) float64."""
         own = side.own.astype(np.float64)

@@ -52,9 +52,12 @@ class DenseRows:
     def take(self, rows):
         return DenseRows(self.F[rows])
 
-    def squares(self, w):
-        """Σ_i w_i F_ij², (D,)."""
-        return np.einsum("i,ij,ij->j", w, self.F, self.F)
+    def squares(self, w, mean=None):
+        """Σ_i w_i (F_ij − mean_j)², (D,), for Σ w = 1; mean None stands for 0."""
+        if mean is None:
+            return np.einsum("i,ij,ij->j", w, self.F, self.F)
+        parts = ((w[block], self.F[block] - mean) for block in blocks(len(self.F)))
+        return sum(np.einsum("i,ij,ij->j", part, G, G) for part, G in parts)
 
     def add(self, rows, delta, n_jobs):
         """Σ_r delta_r F[rows_r], (D,)."""
@@ -124,9 +127,15 @@ class SparseRows:
     def take(self, rows):
         return SparseRows(self.F[rows])
 
-    def squares(self, w):
-        each = self.F.data**2 * np.repeat(w, np.diff(self.F.indptr))
-        return np.bincount(self.F.indices, each, minlength=self.F.shape[1])
+    def squares(self, w, mean=None):
+        n, D = self.F.shape
+        each, columns = np.repeat(w, np.diff(self.F.indptr)), self.F.indices
+        if mean is None:
+            return np.bincount(columns, self.F.data**2 * each, minlength=D)
+        inside = np.bincount(columns, (self.F.data - mean[columns]) ** 2 * each, minlength=D)
+        full = np.bincount(columns, minlength=D) == n
+        zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, each, minlength=D))  # the weight of examples with a 0
+        return inside + np.maximum(zeros, 0.0) * mean**2
 
     def add(self, rows, delta, n_jobs):
         from ..loops.features import add

@@ -103,6 +103,11 @@ class WalkGroup(Group):
         """Whether all its kernels have the same rows' factors, 1."""
         return left.factor is None and right.factor is None and self.task != SAME
 
+    def codes(self, side):
+        from ..strings._planes import letters
+
+        return letters(side.x, self.pairs.length, self.pairs.alphabet.size), self.pairs.alphabet
+
     def diagonals(self, side):
         from ..loops.strings import own_sums
 

@@ -21,17 +21,17 @@ WORDS = 8000
 EXACT = 1000  # examples up to which float64 pairs are cheap
 SINGLE = 1e-4  # the least gap for which float32 pairs are fine enough
 
-# kinds of kernels by the method that tells them, and the banks to try for them, the quickest first
+# families of kernels, and the banks to try for them, the quickest first
 FAMILIES = {
-    "degree_table": ("degree.DegreeBank", "trie.TrieBank"),
+    "degree": ("degree.DegreeBank", "trie.TrieBank"),
     "shift": ("trie.TrieBank",),
     "channels": ("words.WordBank",),
     "features": ("features.FeatureBank",),
 }
 STORES = {
     "auto": FAMILIES,
-    "trie": FAMILIES | {"degree_table": ("trie.TrieBank",)},
-    **{store: FAMILIES | {"degree_table": ("words.WordBank",)} for store in ("map", "sorted", "hash")},
+    "trie": FAMILIES | {"degree": ("trie.TrieBank",)},
+    **{store: FAMILIES | {"degree": ("words.WordBank",)} for store in ("map", "sorted", "hash")},
 }
 FEATURES = ("never", *STORES)  # what an estimator takes
 
@@ -80,8 +80,8 @@ def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=Fa
 
 def _pay(kernels, n):
     """Whether all kernels have explicit features, and matrices of n examples are dearer."""
-    words = any(kernel.strings and not hasattr(kernel, "degree_table") for kernel in kernels.kernels)
-    return n > (WORDS if words else MATRICES) and all(hasattr(kernel, "features") for kernel in kernels.kernels)
+    families = {kernel.family for kernel in kernels.kernels}
+    return None not in families and n > (WORDS if families & {"shift", "channels"} else MATRICES)
 
 
 def explicit_bank(kernels, X, store="auto", **options):
@@ -93,7 +93,7 @@ def explicit_bank(kernels, X, store="auto", **options):
         raise ValueError(f"store={store!r} is unknown: choose one of {', '.join(map(repr, STORES))}.")
     if kernels.tasks is not None:
         return None
-    kinds = [next((kind for kind in FAMILIES if hasattr(kernel, kind)), None) for kernel in kernels.kernels]
+    kinds = [kernel.family if kernel.family in FAMILIES else None for kernel in kernels.kernels]
     parts, which = [], []
     for kind in dict.fromkeys(kinds):
         own = np.array([m for m, other in enumerate(kinds) if other == kind])

@@ -25,7 +25,7 @@ class DegreeBank(ExplicitBank):
         self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
         self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
-        self.n, self.M, self.dtype = len(sequences), len(self.names), np.dtype(np.float64)
+        self.n, self.M, self.memory_limit = len(sequences), len(self.names), memory_limit
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
@@ -46,7 +46,7 @@ class DegreeBank(ExplicitBank):
 
         Also where normalize="spherical": unknown letters then give every example a factor of its own.
         """
-        if len(set(kernels.view_of)) > 1 or not all(hasattr(kernel, "degree_table") for kernel in kernels.kernels):
+        if len(set(kernels.view_of)) > 1 or any(kernel.family != "degree" for kernel in kernels.kernels):
             return None
         if options.get("normalize") == "spherical":
             return None
@@ -147,6 +147,9 @@ class DegreeBank(ExplicitBank):
     def vectors(self):
         return DegreeVectors(self)
 
+    def rows(self, index):
+        return self.sequences[index]
+
     def block(self, rows, theta):
         from ..loops.strings import add_degrees, add_positions
         from ..strings._planes import across, planes
@@ -165,11 +168,11 @@ class DegreeBank(ExplicitBank):
         run_blocks(part, slices(len(rows), n_threads(self.n_jobs)), self.n_jobs)
         return K[0]
 
-    def cross(self, support):
-        from .degree_cross import DegreeCross
+    def predictor(self, support):
+        from .degree_predictor import DegreePredictor
 
         support = self.sequences[support].compact()
-        return DegreeCross(support, self.names, self.coef, self.kern, self.n_jobs, self.kernels)
+        return DegreePredictor(support, self.scale, self.coef, self.kern, self.n_jobs, self.kernels)
 
 
 class DegreeVectors(Vectors):

@@ -7,8 +7,8 @@ from scipy.linalg.lapack import dpotrf
 
 from .._state import check_array, check_index, check_integer, check_jobs
 from .._threads import limit_blas, run_blocks
-from ..kernels.normalize import scales
-from ._base import Bank, Cross
+from ..kernels.normalize import precision, scales
+from ._base import Bank, Predictor
 from ._stack import Stack
 
 EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
@@ -47,12 +47,7 @@ class DenseBank(Bank):
         total = self._survey(w, diagonals)
         self._shift = _floor(stack.array[0] if stack.last else stack.array[:, 0].T)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
-        variance = mean - total
-        tiny = 1e-12 if self.dtype == np.float64 else 1e-6
-        self.usable = variance > tiny * np.maximum(np.abs(mean), 1e-300)
-        scale, _ = scales(mean, total, normalize)
-        self.usable &= scale > 0
-        self.scale = np.where(self.usable, scale, 0.0)
+        self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self)
         self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
 
@@ -160,12 +155,12 @@ class DenseBank(Bank):
         run_blocks(block, range(len(kernels)), self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
 
-    def cross(self, support):
+    def predictor(self, support):
         root = None if self._root is None else self._root[:, support]
-        return DenseCross(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+        return DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
 
 
-class DenseCross(Cross):
+class DensePredictor(Predictor):
     """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read."""
 
     def __init__(self, support, n_train, scale, root, n_jobs):

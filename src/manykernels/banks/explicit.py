@@ -11,8 +11,8 @@ import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks
-from ..kernels.normalize import inverse_root, scales
-from ._base import Bank, Cross
+from ..kernels.normalize import inverse_root, precision, scales
+from ._base import Bank, Predictor
 
 BLOCK = 20_000  # new examples at a time
 
@@ -55,11 +55,20 @@ class ExplicitBank(Bank):
     views = None
     own: np.ndarray
     root = None
-    dtype = np.dtype(np.float64)
 
     @abstractmethod
     def vectors(self):
         """New `Vectors`, zero."""
+
+    hashed = False  # see `banks.words`
+
+    def rows(self, index):
+        """Those of each view."""
+        return [view.X[index] for view in self.views]
+
+    def coefficients(self, vectors, theta):
+        """(m, θ_tm v_tm (T, features)) of every kernel with numeric features, for T vectors and theta (T, M)."""
+        return None
 
     def take(self, support):
         """The same bank with these examples only and the same scale: what prediction keeps."""
@@ -77,6 +86,8 @@ class ExplicitBank(Bank):
         if self.root is not None:
             check_array("root", self.root, np.float64, self.n, self.M)
         check_jobs(self.n_jobs)
+        if self.memory_limit is not None:
+            check_integer("memory_limit", self.memory_limit, 1, 2**62)
 
     def check_views(self):
         """The same of those with `own` and views of sequences."""
@@ -91,16 +102,24 @@ class ExplicitBank(Bank):
             check(encoding[0] in (None, view.X.alphabet), "a view has another alphabet than its kernels")
 
     def normalise(self, weights, normalize):
-        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here."""
+        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here. Gives `moments`."""
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
         self.scale, self.root = np.ones(self.M), self.roots() if normalize == "spherical" else None
-        diagonal = self.mean_square(w)
-        scale, variance = scales(diagonal, self.square_mean(w), normalize)
-        self.usable = (variance > 1e-6 * np.maximum(diagonal, np.finfo(float).tiny)) & (scale > 0)
-        self.scale = np.where(self.usable, scale, 0.0)
+        moments = self.moments(w)
+        self.scale, self.usable = scales(*moments, normalize, self.known())
+        return moments
 
     def roots(self):
         return inverse_root(self.own)
+
+    def moments(self, w):
+        """(Σ_i w_i ‖φ_m(x_i)‖², the variance Σ_i w_i ‖φ_m(x_i) − mean‖²), (M,) each, for Σ w = 1."""
+        diagonal = self.mean_square(w)
+        return diagonal, diagonal - self.square_mean(w)
+
+    def known(self):
+        """The share of the former to which the latter is known: the mean is a sum of n terms, one after another."""
+        return max(precision(self.own.dtype), self.n * 2.0**-50)
 
     def mean_square(self, w):
         """Σ_i w_i ‖φ_m(x_i)‖², (M,)."""
@@ -149,20 +168,29 @@ class ExplicitBank(Bank):
     def products(self, A, support, rows=None, kernels=None):
         rows = np.arange(self.n) if rows is None else rows
         kernels = np.arange(self.M) if kernels is None else kernels
-        out, own = np.empty((len(A), len(kernels), len(rows))), np.zeros(self.n)
-        vectors = self.vectors()
-        for t, a in enumerate(A):
-            vectors.clear()
-            vectors.add(support, np.zeros(len(a)), a)
-            own[support] = a
+        out = np.empty((len(A), len(kernels), len(rows)))
+        for t, (vectors, own) in enumerate(self._summed(A, support)):
             out[t] = vectors.parts(rows, own[rows])[:, kernels].T
         return out
 
-    def cross(self, support):
-        return ExplicitCross(self.take(support))
+    def outputs(self, theta, A, support, rows=None):
+        rows, theta = np.arange(self.n) if rows is None else rows, np.asarray(theta, dtype=float)
+        return np.array([vectors.outputs(rows, theta, own[rows]) for vectors, own in self._summed(A, support)])
+
+    def _summed(self, A, support):
+        """(the vectors of A[t], A[t] of all examples (n,)) for each t."""
+        vectors, own = self.vectors(), np.zeros(self.n)
+        for a in A:
+            vectors.clear()
+            vectors.add(support, np.zeros(len(a)), a)
+            own[support] = a
+            yield vectors, own
+
+    def predictor(self, support):
+        return ExplicitPredictor(self.take(support))
 
 
-class ExplicitCross(Cross):
+class ExplicitPredictor(Predictor):
     """Predictions from v: the support is added once, and new examples are looked up in blocks."""
 
     def __init__(self, bank):
@@ -177,6 +205,28 @@ class ExplicitCross(Cross):
     @property
     def kernel_list(self):
         return self.bank.kernels
+
+    @property
+    def scale(self):
+        return self.bank.scale
+
+    @property
+    def hashed(self):
+        return self.bank.hashed
+
+    def support_data(self):
+        return self.bank.rows(slice(None))
+
+    def support_codes(self):
+        from ..strings._planes import codes_of
+
+        return None if self.bank.views is None else codes_of(self.bank.views[0].X)
+
+    def row_factors(self):
+        return None if self.bank.root is None else self.bank.root.T
+
+    def coefficients(self, A, theta):
+        return self.bank.coefficients([self.vectors(a) for a in A], theta)
 
     def vectors(self, a):
         """Those of the support with coefficients a."""
@@ -224,7 +274,6 @@ class ExplicitCross(Cross):
         return self._gram(self._read(X), self.bank.views, theta)
 
     def gram(self, X, Y=None, theta=None):
-        """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
         left = self._read(X)
         return self._gram(left, left if Y is None else self._read(Y), theta)
 

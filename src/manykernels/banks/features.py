@@ -5,6 +5,7 @@
 All features lie in one matrix F (n, D), those of kernel m side by side; v is one vector (D,).
 """
 
+import warnings
 from copy import copy
 
 import numpy as np
@@ -12,29 +13,32 @@ import numpy as np
 from .._state import check, check_index, check_is, check_list, check_offsets
 from ..kernels.cosine import Cosine
 from ..kernels.linear import Linear
+from ..kernels.normalize import precision
 from ._rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
+FAR = 1e-6  # of their squares that the variance of features must be: coordinate steps are lost in a larger constant
 WIDE = 10  # times as many features as examples (1,000 at least) are left to kernel matrices
 
 
 class FeatureBank(ExplicitBank):
-    """`rows` is F, and kernel m has its columns first[m] : first[m + 1]; for "spherical" they are divided by ‖φ_m(x)‖.
+    """`matrix` is F; kernel m has its columns first[m] : first[m + 1], for "spherical" divided by ‖φ_m(x)‖.
 
     `kernels` has one view for each source of columns, where `cuts[m]` are those of kernel m (None: all).
     """
 
     @classmethod
     def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
-        """The bank of a `KernelList`; None where a kernel has no features or they are too many, or a source is missing.
+        """The bank of a `KernelList`; None where a kernel has no features, too many or far from the origin, or where a
+        source is missing.
 
         `memory_limit` bounds the bytes of F.
         """
-        if not all(hasattr(kernel, "features") and not kernel.strings for kernel in kernels.kernels):
+        if not all(kernel.family == "features" for kernel in kernels.kernels):
             return None
         bank = cls()
         bank.kernels, bank.cuts = _by_source(kernels)
-        bank.names, bank.M, bank.n_jobs = list(kernels.names), kernels.M, n_jobs
+        bank.names, bank.M, bank.n_jobs, bank.memory_limit = list(kernels.names), kernels.M, n_jobs, memory_limit
         bank.spherical = normalize == "spherical"
         views = bank.kernels.views(X)
         if any(view.present is not None for view in views):
@@ -46,9 +50,19 @@ class FeatureBank(ExplicitBank):
         if too_large or entries > WIDE * bank.n * max(bank.n, 1000):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])
-        bank.rows = as_rows(parts, bank.first, bank.spherical)
-        bank.normalise(weights, normalize)
-        return bank
+        bank.matrix = as_rows(parts, bank.first, bank.spherical)
+        square, variance = bank.normalise(weights, normalize)
+        far = np.flatnonzero(bank.usable & (variance <= FAR * square))
+        if not len(far):
+            return bank
+        names, share = ", ".join(repr(bank.names[m]) for m in far[:5]), np.min(variance[far] / square[far])
+        warnings.warn(
+            f"kernels {names} see columns far from the origin, whose variance is {share:.0e} of their squares: all are "
+            "compared pair by pair, which takes long for many examples; centre the columns, by StandardScaler say",
+            UserWarning,
+            stacklevel=5,
+        )
+        return None
 
     def _parts(self, views):
         """The features as matrices side by side, and their number for each kernel."""
@@ -74,9 +88,10 @@ class FeatureBank(ExplicitBank):
 
     def check_state(self):
         self.check_common()
-        check_is("rows", self.rows, (DenseRows, SparseRows))
-        check(self.rows.F.shape[0] == self.n and self.root is None, f"the features are not those of {self.n} examples")
-        check_offsets("first", self.first, self.M, self.rows.F.shape[1])
+        check_is("matrix", self.matrix, (DenseRows, SparseRows))
+        n, width = self.matrix.F.shape
+        check(n == self.n and self.root is None, f"the features are not those of {self.n} examples")
+        check_offsets("first", self.first, self.M, width)
         check_is("spherical", self.spherical, bool)
         check_list("cuts", self.cuts, (np.ndarray, type(None)), self.M)
         check(None not in self.kernels.widths, "a view of numbers has strings")
@@ -89,16 +104,17 @@ class FeatureBank(ExplicitBank):
 
     def features(self, views):
         """F of other examples, given by their views."""
-        return as_rows(self._parts(views)[0], self.first, self.spherical, self.rows.sparse)
+        return as_rows(self._parts(views)[0], self.first, self.spherical, self.matrix.sparse)
 
     def roots(self):
         return None  # the features themselves are on the sphere
 
-    def mean_square(self, w):
-        return self.sums(self.rows.squares(w))
+    def moments(self, w):
+        mean = self.matrix.add(np.arange(self.n), w, self.n_jobs)
+        return self.sums(self.matrix.squares(w)), self.sums(self.matrix.squares(w, mean))
 
-    def square_mean(self, w):
-        return self.sums(self.rows.add(np.arange(self.n), w, self.n_jobs) ** 2)
+    def known(self):
+        return precision(np.float64)  # features are centred first
 
     def sums(self, values):
         """Σ_j values_j over the features of each kernel, (M,)."""
@@ -112,20 +128,28 @@ class FeatureBank(ExplicitBank):
     def vectors(self):
         return FeatureVectors(self)
 
+    def rows(self, index):
+        """F of these examples, normalised but for the scale."""
+        return self.matrix.F[index]
+
+    def coefficients(self, vectors, theta):
+        w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])
+        return enumerate(np.split(w, self.first[1:-1], axis=1))
+
     def take(self, support):
         bank = copy(self)
-        bank.rows, bank.n = self.rows.take(support), len(support)
+        bank.matrix, bank.n = self.matrix.take(support), len(support)
         return bank
 
     def diagonals(self):
-        return np.ascontiguousarray((self.rows.own(self.first) * self.scale).T)
+        return np.ascontiguousarray((self.matrix.own(self.first) * self.scale).T)
 
     def block(self, rows, theta):
-        return self.rows.gram(rows, self.spread(theta), self.n_jobs)
+        return self.matrix.gram(rows, self.spread(theta), self.n_jobs)
 
     def between(self, left, right, theta, left_root=None, right_root=None):
         """Σ_m θ_m k_m of two lists of views, normalised; `right` None stands for the bank's own examples."""
-        others = self.rows if right is None else self.features(right)
+        others = self.matrix if right is None else self.features(right)
         return self.features(left).between(others, self.spread(theta), self.n_jobs)
 
 
@@ -145,14 +169,14 @@ class FeatureVectors(Vectors):
         self.v, self._q = np.zeros_like(self.v), np.zeros(self.bank.M)
 
     def add(self, rows, before, delta):
-        self.v += self.bank.rows.add(rows, delta, self.bank.n_jobs)
+        self.v += self.bank.matrix.add(rows, delta, self.bank.n_jobs)
         self._q = None
 
     def outputs(self, rows, theta, a):
-        return self.bank.rows.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
+        return self.bank.matrix.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
 
     def parts(self, rows, a):
-        return self.bank.rows.parts(rows, self.v, self.bank.first) * self.bank.scale
+        return self.bank.matrix.parts(rows, self.v, self.bank.first) * self.bank.scale
 
     def at(self, views, theta=None):
         F, rows = self.bank.features(views), np.arange(len_of(views))
@@ -185,6 +209,6 @@ def _by_source(kernels):
             named.update(zip(kernels._keys[v][1].tolist(), kernels._keys[v][2] or (), strict=False))
         found._keys.append((name, union, [named[c] for c in union.tolist()] if named else None))
     found._zero = np.array([zero for _, _, zero, _ in sources])
-    found._raw, found._encodings = np.zeros(len(sources), bool), [None] * len(sources)
+    found._reads, found._encodings = ["numeric"] * len(sources), [None] * len(sources)
     found.view_of = source_of[kernels.view_of]
     return found, [place[v] for v in kernels.view_of]

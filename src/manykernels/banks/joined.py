@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._state import check, check_index, check_is, check_list, check_same
-from ._base import Cross
+from ._base import Predictor
 from .explicit import ExplicitBank, Vectors
 
 
@@ -13,6 +13,7 @@ class JoinedBank(ExplicitBank):
     def __init__(self, kernels, parts, which):
         self.kernels, self.parts, self.which = kernels, parts, which
         self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
+        self.memory_limit = parts[0].memory_limit
         self.scale, self.usable = self._gather("scale"), self._gather("usable")
 
     def _gather(self, name):
@@ -24,11 +25,15 @@ class JoinedBank(ExplicitBank):
     def vectors(self):
         return JoinedVectors(self)
 
+    def rows(self, index):
+        """Those of each part."""
+        return [part.rows(index) for part in self.parts]
+
     def block(self, rows, theta):
         return sum(part.block(rows, theta[own]) for part, own in zip(self.parts, self.which, strict=True))
 
-    def cross(self, support):
-        return JoinedCross(self.kernels, [part.cross(support) for part in self.parts], self.which)
+    def predictor(self, support):
+        return JoinedPredictor(self.kernels, [part.predictor(support) for part in self.parts], self.which)
 
 
 class JoinedVectors(Vectors):
@@ -57,9 +62,17 @@ class JoinedVectors(Vectors):
         return joined([member.parts(rows, a) for member in self.members], self.which)
 
 
-class JoinedCross(Cross):
+class JoinedPredictor(Predictor):
     def __init__(self, kernel_list, members, which):
         self.kernel_list, self.members, self.which = kernel_list, members, which
+
+    @property
+    def scale(self):
+        return joined([member.scale for member in self.members], self.which)
+
+    @property
+    def hashed(self):
+        return any(member.hashed for member in self.members)
 
     def sizes(self):
         return self.members[0].sizes()[0], self.kernel_list.M
@@ -68,7 +81,7 @@ class JoinedCross(Cross):
         from ..kernels import KernelList
 
         n, M = len(self.members), check_is("kernel_list", self.kernel_list, KernelList).M
-        check_list("members", self.members, Cross, n)
+        check_list("members", self.members, Predictor, n)
         check_list("which", self.which, np.ndarray, n)
         check(n > 0 and len({member.sizes()[0] for member in self.members}) == 1, "members differ in their examples")
         for member, own in zip(self.members, self.which, strict=True):
@@ -91,6 +104,21 @@ class JoinedCross(Cross):
 
     def gram(self, X, Y=None, theta=None):
         return self._sum("gram", theta, X, Y)
+
+    def support_data(self):
+        return [member.support_data() for member in self.members]
+
+    def support_codes(self):
+        """Those of the first member: who asks has looked whether all kernels see the same."""
+        return self.members[0].support_codes()
+
+    def row_factors(self):
+        found = [member.row_factors() for member in self.members]
+        if all(factors is None for factors in found):
+            return None
+        pairs = zip(found, self.members, strict=True)
+        found = [np.ones(member.sizes()[::-1]) if factors is None else factors for factors, member in pairs]
+        return joined([factors.T for factors in found], self.which).T
 
 
 def joined(parts, which):

@@ -16,9 +16,9 @@ from ..kernels._list import KernelList
 from ..kernels._pairs import Side
 from ..kernels._views import n_examples
 from ..kernels._wrap import len_
-from ..kernels.normalize import check_choice, scales
+from ..kernels.normalize import check_choice, precision, scales
 from ..kernels.tasks import split
-from ._base import Bank, Cross
+from ._base import Bank, Predictor
 from ._groups import Group, arrays_of, data_of, make_groups, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles
@@ -74,7 +74,7 @@ class PairwiseBank(Bank):
         return BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
 
     def _keep(self):
-        """Keeps base blocks of wide views and string kernels in memory while they fit a quarter of the room there is.
+        """Keeps base blocks of wide views and kernels of strings or objects while they fit a quarter of the room.
 
         (2 GiB where there is no limit.) A block that is smaller than its data is kept wherever it fits.
         """
@@ -83,12 +83,12 @@ class PairwiseBank(Bank):
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
-            strings = group.pairs.kind is None and group.kernels[0].strings
-            key = group.view, group.pairs.kind, id(group.kernels[0]) if strings else None
-            if (type(side) is Side or strings) and key in kept:
+            dear = group.pairs.kind is None and group.kernels[0].reads in ("sequences", "objects")
+            key = group.view, group.pairs.kind, id(group.kernels[0]) if dear else None
+            if (type(side) is Side or dear) and key in kept:
                 side.cache = kept[key]
             size = self.n**2 * self.dtype.itemsize
-            wide = strings or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
+            wide = dear or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
             if not wide or side.cache is not None or size > max(room, min(free, nbytes(data_of(side)))):
                 continue
             room, free = room - size, free - size
@@ -124,10 +124,8 @@ class PairwiseBank(Bank):
             raise ValueError(
                 f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns they see."
             )
-        scale, variance = scales(diagonal, means, self.normalize)
-        floor = (1e-6 if self.dtype == np.float32 else 1e-12) * np.maximum(diagonal, np.finfo(float).tiny)
-        self.usable = (variance > floor) & (scale > 0) | exempt
-        self.scale = np.where(exempt, 1.0, np.where(self.usable, scale, 0.0))
+        scale, usable = scales(diagonal, diagonal - means, self.normalize, precision(self.dtype))
+        self.scale, self.usable = np.where(exempt, 1.0, scale), usable | exempt
         if suspects:
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(every, list(suspects))))
             warn_indefinite(self.indefinite)
@@ -160,6 +158,18 @@ class PairwiseBank(Bank):
         n_rows = self.n if rows is None else len(rows)
         return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
 
+    def outputs(self, theta, A, support, rows=None):
+        """Kernels are added up first where that is exact, in float64."""
+        if self.dtype != np.float64:
+            return super().outputs(theta, A, support, rows)
+        theta, A = np.asarray(theta, float), np.atleast_2d(np.asarray(A, float))
+        active = self.tiles.active(theta * self.scale != 0)
+        left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
+        return _decide(self.tiles, left, right, A, theta[None], self.n if rows is None else len(rows))
+
+    def cost(self):
+        return sum(group.cost() for group in self.groups)
+
     def restrict(self, rows, kernels=None):
         """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
@@ -170,7 +180,7 @@ class PairwiseBank(Bank):
             if limit < 0:
                 return None
         part = self._part(rows, kernels, None if self.free is None else limit)
-        if size > limit or sum(group.cost() for group in part.groups) < 0.5 * kernels.size:
+        if size > limit or part.cost() < 0.5 * kernels.size:
             return part
         S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
         one = np.eye(kernels.size)
@@ -214,13 +224,13 @@ class PairwiseBank(Bank):
         part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
 
-    def cross(self, support):
+    def predictor(self, support):
         if not self.whole:
-            raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its cross.")
-        return PairwiseCross(self, np.asarray(support))
+            raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
+        return PairwisePredictor(self, np.asarray(support))
 
 
-class PairwiseCross(Cross):
+class PairwisePredictor(Predictor):
     """The kernels between new data and the support examples of a PairwiseBank.
 
     In float64, so that an example's prediction does not depend on the batch it comes in.
@@ -240,6 +250,10 @@ class PairwiseCross(Cross):
         self.tiles = WalkTiles(
             groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
         )
+
+    @property
+    def scale(self):
+        return self.tiles.scale
 
     def sizes(self):
         return self.n_support, self.tiles.scale.size
@@ -291,7 +305,6 @@ class PairwiseCross(Cross):
         return self._gram(left, self.sides, theta, n, self.n_support)
 
     def gram(self, X, Y=None, theta=None):
-        """Σ_m θ_m K_m(X, Y), normalised as the training data were, (n_X, n_Y)."""
         theta = np.asarray(theta, float)
         wanted = theta * self.tiles.scale != 0
         left, n = self._new(X, wanted, np.arange(n_examples(split(X)[0])) if Y is None else None)
@@ -308,15 +321,7 @@ class PairwiseCross(Cross):
     def decision(self, X, A, theta):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
         left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
-        _, width = self.tiles.shape(n, self.n_support, len(theta))
-        parts = np.zeros((-(-self.n_support // width), len(A), n))
-
-        def emit(r0, r1, c0, c1, blocks):
-            for t, a in enumerate(A):
-                parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
-
-        self.tiles.weighted(left, self.sides, theta, n, self.n_support, emit)
-        return parts.sum(axis=0)
+        return _decide(self.tiles, left, self.sides, A, theta, n)
 
     def parts(self, X, A, theta):
         A = np.atleast_2d(np.asarray(A, float))
@@ -328,6 +333,28 @@ class PairwiseCross(Cross):
         result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
         return result * theta[:, None, :]
 
+    def support_data(self):
+        """The examples of each group of kernels, (columns, n) where they are numbers."""
+        return [side.x for side in self.sides]
+
+    def support_codes(self):
+        return self.tiles.groups[0].codes(self.sides[0])
+
+    def row_factors(self):
+        if all(side.factor is None for side in self.sides):
+            return None
+        factors = np.ones((self.tiles.scale.size, self.n_support))
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            factors[group.members] = 1.0 if side.factor is None else side.factor
+        return factors
+
+    def coefficients(self, A, theta):
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            for k, m in enumerate(group.members):
+                a = A if side.factor is None else A * side.factor[k]
+                w = (side.x.T @ a.T).T if issparse(side.x) else a @ side.x.T
+                yield m, w * (theta[:, m] * self.tiles.scale[m])[:, None]
+
 
 def _take(sides, rows, active):
     """The sides of some examples (None: all), None for groups that are not active."""
@@ -335,6 +362,20 @@ def _take(sides, rows, active):
     for i, _, _ in active:
         taken[i] = sides[i] if rows is None else sides[i].take(np.asarray(rows))
     return taken
+
+
+def _decide(tiles, left, right, A, theta, n_rows):
+    """Σ_m θ_tm K_m @ A[t] between two lists of sides, (T, n_rows); theta is (1, M) or (T, M)."""
+    n_cols = A.shape[1]
+    _, width = tiles.shape(n_rows, n_cols, len(theta))
+    parts = np.zeros((-(-n_cols // width), len(A), n_rows))
+
+    def emit(r0, r1, c0, c1, blocks):
+        for t, a in enumerate(A):
+            parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
+
+    tiles.weighted(left, right, theta, n_rows, n_cols, emit)
+    return parts.sum(axis=0)
 
 
 def _writer(out, symmetric=False, layers=None):

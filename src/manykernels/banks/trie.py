@@ -30,7 +30,7 @@ class TrieBank(ExplicitBank):
 
     def __init__(self, kernels, X, tables, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
         self.kernels, self.views, self.names, self.n_jobs = kernels, kernels.views(X), list(kernels.names), n_jobs
-        self.n, self.M, self.dtype = len_of(self.views), kernels.M, np.dtype(np.float64)
+        self.n, self.M, self.memory_limit = len_of(self.views), kernels.M, memory_limit
         self.own = self._sizes(tables)
         self.root = inverse_root(self.own) if normalize == "spherical" else None
         self.shared = self._group(tables, memory_limit)
@@ -41,9 +41,9 @@ class TrieBank(ExplicitBank):
         """The bank of a `KernelList`; None where a kernel is not of this kind."""
         views, tables = kernels.views(X), []
         for kernel, view in zip(kernels.kernels, kernels.view_of, strict=True):
-            if hasattr(kernel, "degree_table"):
+            if kernel.family == "degree":
                 tables.append(kernel.degree_table(views[view].X.length)[None])
-            elif hasattr(kernel, "shift_table"):
+            elif kernel.family == "shift":
                 tables.append(kernel.shift_table(views[view].X.length))
             else:
                 return None

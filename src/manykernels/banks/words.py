@@ -49,7 +49,7 @@ class WordBank(ExplicitBank):
 
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
-        self.n, self.M, self.names = len_of(views), kernels.M, list(kernels.names)
+        self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
         self.room = (ROOM if memory_limit is None else memory_limit // 2) // 8
         self._lay()
         self.own = self.norms(views)
@@ -60,7 +60,7 @@ class WordBank(ExplicitBank):
         cls, kernels, X, *, store="auto", weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
         """The bank of a `KernelList`; None where a kernel is not of words. A "trie" has no use here: as "auto"."""
-        if not all(hasattr(kernel, "channels") or hasattr(kernel, "degree_table") for kernel in kernels.kernels):
+        if not all(kernel.family in ("channels", "degree") for kernel in kernels.kernels):
             return None
         options = dict(weights=weights, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
         return cls(kernels, kernels.views(X), "auto" if store == "trie" else store, **options)
@@ -87,7 +87,7 @@ class WordBank(ExplicitBank):
                 check((X.lengths == part.L).all(), "parts are for sequences of another length")
             else:
                 kernel = self.kernels.kernels[part.m]
-                check(hasattr(kernel, "channels") and kernel.whole == part.whole, "parts have kernels of another kind")
+                check(kernel.family == "channels" and kernel.whole == part.whole, "parts have kernels of another kind")
         own = [part.of if isinstance(part, Placed) else [part.m] for part in self.parts]
         check_same("the kernels of parts", np.unique(np.concatenate(own)), np.arange(self.M))
 
@@ -96,7 +96,7 @@ class WordBank(ExplicitBank):
         self.parts, walks = [], []
         for m, (kernel, v) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
             X = self.views[v].X
-            if hasattr(kernel, "channels"):
+            if kernel.family == "channels":
                 self.parts.append(Anywhere(kernel, m, int(v), X, self.hashed))
                 continue
             table = kernel.degree_table(X.length)

@@ -35,8 +35,9 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         precomputed = self._is_precomputed()
         tags.input_tags.pairwise = precomputed
         tags.input_tags.three_d_array = precomputed
-        tags.input_tags.string = _reads_strings(self.kernels)
-        tags.input_tags.two_d_array = tags.input_tags.sparse = not (precomputed or tags.input_tags.string)
+        reads = _reads(self.kernels)
+        tags.input_tags.string = "sequences" in reads
+        tags.input_tags.two_d_array = tags.input_tags.sparse = not (precomputed or reads & {"sequences", "objects"})
         return tags
 
     def _check_params(self):
@@ -64,8 +65,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         elif is_frame(X):
             check_names(X)
             X = validate_data(self, X, reset=reset, skip_check_array=True)
-        elif _holds_objects(X) or _reads_strings(self.kernels):
-            self._check_width(1, "features", reset)
+        elif _holds_objects(X, _reads(self.kernels)):
+            self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
             finite = True if isinstance(self.kernels, str) else "allow-nan"  # a kernel may have missing="zero"
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
@@ -76,9 +77,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
 
     def _views(self):
         """The names of the views that the model was fitted on, None where X was one array."""
-        kernels = getattr(self._cross, "kernel_list", None) or getattr(self._cross, "kernels", None)
-        width = getattr(kernels, "n_features", None)
-        return list(width) if isinstance(width, dict) else None
+        kernels = self._predictor.kernel_list
+        return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
 
     def _check_width(self, width, what, reset):
         if reset:
@@ -95,7 +95,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         known = getattr(self, "tasks_", None)
         if task is None and known is None:
             return X
-        return with_task(X, check_task(task, _n_examples(X), known, self._cross))
+        return with_task(X, check_task(task, _n_examples(X), known, self._predictor))
 
     def _make_bank(self, X, weight, exact=False):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
@@ -195,11 +195,12 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         self.n_iter_ = max(s.n_iter for s in solutions)
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
-        self._cross = bank.cross(support)
+        self._predictor = bank.predictor(support)
         for name in ("tasks_", "log_marginal_likelihood_", "stationarity_", "noise_"):  # of an earlier fit
             vars(self).pop(name, None)
-        if getattr(self._cross, "kernel_list", None) is not None and self._cross.kernel_list.tasks is not None:
-            self.tasks_ = self._cross.kernel_list.tasks
+        kernels = self._predictor.kernel_list
+        if kernels is not None and kernels.tasks is not None:
+            self.tasks_ = kernels.tasks
         if solutions[0].stationarity is not None:
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))
@@ -209,7 +210,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         """Σ_m f_m(x) + b, (n, T)."""
         check_is_fitted(self)
         X = self._new_X(X, task)
-        return _finite(self._cross.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+        return _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
 
     def decision_parts(self, X, task=None):
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
@@ -219,7 +220,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._new_X(X, task)
-        parts = np.moveaxis(_finite(self._cross.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
+        parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(self, X, Y=None, task=None, task_Y=None):
@@ -232,10 +233,10 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         X = self._new_X(X, task)
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
         if Y is None:
-            return _finite(self._cross.gram(X, theta=theta))
+            return _finite(self._predictor.gram(X, theta=theta))
         if self._is_precomputed():
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
-        return _finite(self._cross.gram(X, self._new_X(Y, task_Y), theta=theta))
+        return _finite(self._predictor.gram(X, self._new_X(Y, task_Y), theta=theta))
 
     def save(self, path):
         """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
@@ -251,23 +252,26 @@ def _finite(values):
     return values
 
 
-def _reads_strings(kernels):
-    """Whether a kernel of strings is given for X as a whole."""
+def _reads(kernels):
+    """What the kernels that are given for X as a whole read, a set; see `kernels._base`."""
     from ..kernels import Kernel, KernelSpec
 
     several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
+    found = set()
     for spec in kernels if several else [kernels]:
         named = isinstance(spec, tuple) and len(spec) > 1
         whole = not named or len(spec) < 3 or spec[2] is None
         kernel = spec[1] if named else spec
-        if whole and isinstance(kernel, Kernel) and kernel.strings:
-            return True
-    return False
+        if whole and isinstance(kernel, Kernel):
+            found.add(kernel.reads)
+    return found
 
 
-def _holds_objects(X):
-    """Whether X is a list of strings, graphs and the like, which only kernels given by the user understand."""
-    if hasattr(X, "alphabet"):
+def _holds_objects(X, reads):
+    """Whether X holds strings, graphs and the like, for kernels that read them or for functions given by the user."""
+    if hasattr(X, "alphabet") or "sequences" in reads:
+        return True
+    if "objects" in reads and (isinstance(X, list | tuple) or str(getattr(X, "dtype", "")) == "object"):
         return True
     if hasattr(X, "to_numpy"):  # a column of a frame
         X = X.to_numpy()

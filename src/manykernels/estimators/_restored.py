@@ -96,15 +96,15 @@ def _check_process(kernel):
 
 
 def _check_model(model):
-    """A fitted estimator: its attributes have the shapes that follow from the examples and kernels of `_cross`."""
-    from ..banks._base import Cross
-    from ..banks.dense import DenseCross
+    """A fitted estimator: its attributes have the shapes that follow from the examples and kernels of `_predictor`."""
+    from ..banks._base import Predictor
+    from ..banks.dense import DensePredictor
     from ..losses import Loss
     from ..solution import Solution
     from .classifier import MKLClassifier
 
-    cross, outputs = check_is("_cross", model._cross, Cross), 1
-    n, M = cross.sizes()
+    predictor, outputs = check_is("_predictor", model._predictor, Predictor), 1
+    n, M = predictor.sizes()
     check(set(model._get_param_names()) <= set(vars(model)), f"{type(model).__name__} lacks parameters")
     check_jobs(model.n_jobs)
     check(model.normalize in ("multiplicative", "spherical", "trace", None), f"normalize is {model.normalize!r}")
@@ -124,10 +124,10 @@ def _check_model(model):
     check_records("history_", model.history_)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)
-    precomputed = isinstance(cross, DenseCross)
+    precomputed = isinstance(predictor, DensePredictor)
     check(model._is_precomputed() == precomputed, "kernels are not those of the model")
-    check(not precomputed or cross.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
-    tasks = getattr(getattr(cross, "kernel_list", None), "tasks", None)
+    check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
+    tasks = None if predictor.kernel_list is None else predictor.kernel_list.tasks
     check(getattr(model, "tasks_", None) is tasks, "tasks_ are not those of the kernels")
     if hasattr(model, "feature_names_in_"):
         check_array("feature_names_in_", model.feature_names_in_, object, model.n_features_in_)

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from .. import __version__
 from .._archive import Archive
 from .._state import check_sparse
-from ..banks._base import Cross
+from ..banks._base import Predictor
 from ..solvers import BaseSolver
 from ._restored import find, is_function, may_be_stored, restore
 from .validation import parse_bytes
@@ -98,7 +98,7 @@ def _load(stream, limit, path):
     model = decoder.decode(json.loads(tree))
     if decoder.unread:
         raise ValueError(f"{sorted(decoder.unread)[0]} is no part of it")
-    if not hasattr(model, "decision_parts") and not isinstance(model, Cross):
+    if not hasattr(model, "decision_parts") and not isinstance(model, Predictor):
         raise ValueError(f"it holds a {type(model).__name__}")
     return model
 

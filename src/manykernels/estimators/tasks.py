@@ -16,11 +16,11 @@ def with_task(X, task):
     return Tasked(X, task)
 
 
-def check_task(task, n, known=None, cross=None):
-    """`task` (n,) as an array; new data are compared with the tasks `known` to the model, which `cross` belongs to."""
+def check_task(task, n, known=None, predictor=None):
+    """`task` (n,) as an array; new data are compared with the tasks `known` to the model of that predictor."""
     from ..kernels.tasks import ALL, checked
 
-    if cross is None:
+    if predictor is None:
         return None if task is None else checked(task, n)
     if known is None:
         raise ValueError("task is given, but the model has no task kernels: leave it out.")
@@ -29,7 +29,7 @@ def check_task(task, n, known=None, cross=None):
     task = checked(task, n)
     strange = [label for label in dict.fromkeys(task.tolist()) if label not in set(known.tolist())]
     if strange:
-        if ALL not in cross.kernel_list.task_of:
+        if ALL not in predictor.kernel_list.task_of:
             raise ValueError(f"task has {strange[:10]}, not seen in fit, and no kernel is shared by all tasks.")
         warnings.warn(
             f"task has {strange[:10]}, not seen in fit: such examples are predicted by the shared kernels only.",

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..strings._base import positions
 from ..strings.weighted_degree import degree_weights
-from ..strings.weighted_degree_shift import WeightedDegreeShift
 from .tables import check_model
 
 
@@ -20,10 +19,9 @@ def positional(model, shifts=False):
     """
     check_model(model)
     check_is_fitted(model)
-    cross = model._cross
-    listed = getattr(cross, "kernel_list", None) or getattr(cross, "kernels", None)
+    listed = model._predictor.kernel_list
     kernels = [] if listed is None else listed.kernels
-    fit = [hasattr(kernel, "degree_table") or shifts and isinstance(kernel, WeightedDegreeShift) for kernel in kernels]
+    fit = [kernel.family == "degree" or shifts and kernel.family == "shift" for kernel in kernels]
     if not kernels or not all(fit) or listed.tasks is not None or len(set(listed.view_of)) > 1:
         others = [name for name, good in zip(model.kernel_names_, fit, strict=False) if not good]
         what = ", ".join(map(repr, others[:3])) if others else "precomputed kernels, several tasks or several columns"
@@ -32,7 +30,7 @@ def positional(model, shifts=False):
             f"model has {what}; this reads models whose kernels are all {known}, on one column, such as "
             "strings.position_kernels, degree_kernels or degree_position_kernels."
         )
-    return kernels, _support(cross)[0].shape[1]
+    return kernels, model._predictor.support_codes()[0].shape[1]
 
 
 def words(model, label=None):
@@ -41,46 +39,22 @@ def words(model, label=None):
     row = _row(model, label)
     theta = np.atleast_2d(model.kernel_weights_)
     theta = theta[row if len(theta) > 1 else 0]
-    return _pieces(model._cross, model.dual_coef_[row], theta), _support(model._cross)[1], kernels[0].unknown
+    predictor = model._predictor
+    return _pieces(predictor, model.dual_coef_[row], theta), predictor.support_codes()[1], kernels[0].unknown
 
 
-def _support(cross):
-    """(codes (n, L) int16, alphabet) of the support sequences: unknown letters have the code A."""
-    if hasattr(cross, "members"):
-        return _support(cross.members[0])
-    if hasattr(cross, "tiles"):
-        group, side = cross.tiles.groups[0], cross.sides[0]
-        if group.pairs.kind == "walk":
-            return _codes(side.x, group.pairs.length, group.pairs.alphabet.size), group.pairs.alphabet
-        sequences = side.x
-    else:
-        sequences = cross.sequences if hasattr(cross, "sequences") else cross.bank.views[0].X
-    return sequences.codes().astype(np.int16), sequences.alphabet
-
-
-def _pieces(cross, a, theta):
-    """The pieces of `words` by kernel weights theta (M,), from what each kind of bank keeps for predictions."""
-    if hasattr(cross, "members"):
-        pairs = zip(cross.members, cross.which, strict=True)
-        return [piece for member, own in pairs for piece in _pieces(member, a, theta[own])]
-    codes, alphabet = _support(cross)
-    if hasattr(cross, "coef"):
-        return [(codes, a, cross.coef * theta[cross.kern])]
-    if hasattr(cross, "tiles"):
-        scale = cross.tiles.scale.copy()
-        for group, side in zip(cross.tiles.groups, cross.sides, strict=True):
-            scale[group.members] *= _factors(side.factor)
-    else:
-        if getattr(cross.bank, "hashed", False):
-            raise ValueError(
-                'model has a solver with store="hash", where words share their places: its decision is no sum over '
-                'words; fit it with store="auto".'
-            )
-        root = getattr(cross.bank, "root", None)
-        scale = cross.bank.scale * _factors(None if root is None else root.T)
+def _pieces(predictor, a, theta):
+    """The pieces of `words` by kernel weights theta (M,), from what the model keeps for predictions."""
+    if predictor.hashed:
+        raise ValueError(
+            'model has a solver with store="hash", where words share their places: its decision is no sum over '
+            'words; fit it with store="auto".'
+        )
+    codes, alphabet = predictor.support_codes()
+    values = theta * predictor.scale * _factors(predictor.row_factors())
     L, pieces, weight = codes.shape[1], [], np.zeros((codes.shape[1], 0))
-    for kernel, value in zip(cross.kernel_list.kernels, theta * scale, strict=True):
-        if hasattr(kernel, "degree_table"):
+    for kernel, value in zip(predictor.kernel_list.kernels, values, strict=True):
+        if kernel.family == "degree":
             table = kernel.degree_table(L)
             weight = np.pad(weight, ((0, 0), (0, max(0, table.shape[1] - weight.shape[1]))))
             weight[:, : table.shape[1]] += value * table
@@ -123,12 +97,3 @@ def _shifted(kernel, codes, unknown):
         moved, low, high = np.full_like(codes, unknown), max(start, start - s), min(stop, stop - s)
         moved[:, low:high] = codes[:, low + s : high + s]
         yield moved, weight * (0.5 / (abs(s) + 1) if s else 1.0)
-
-
-def _codes(planes, L, unknown):
-    """The codes (n, L) that `strings._planes.planes` took apart."""
-    bits = np.unpackbits(np.ascontiguousarray(planes).astype("<u8").view(np.uint8), axis=2, bitorder="little")
-    codes = np.zeros((len(bits), L), np.int16)
-    for b in range(bits.shape[1] - 1):
-        codes |= bits[:, b, :L].astype(np.int16) << b
-    return np.where(bits[:, -1, :L] > 0, codes, np.int16(unknown))

@@ -14,14 +14,38 @@ from sklearn.base import BaseEstimator
 from .._state import check, check_is, check_plain
 from .._validation import check_number
 
+READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, the most particular first
+
 
 class Kernel(BaseEstimator):
-    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__` and `diag`."""
+    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag`
+    where that is quicker.
+
+    What it says of itself, as class attributes:
+
+    `reads`   the examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
+              graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
+              `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no
+              example.
+    `family`  the explicit features it has, with which it can be learned on many examples. None: it is compared pair
+              by pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
+              (`degree_table`), "shift" (`shift_table`), "channels" (`channels`): words of strings.
+
+        class Overlap(Kernel):
+            reads = "objects"
+
+            def __call__(self, X, Y=None):
+                return np.array([[len(x & y) for y in (X if Y is None else Y)] for x in X], dtype=float)
+
+        MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)
+    """
 
     base = None
+    reads = "numeric"
+    family = None
     exempt = False  # from normalisation and from the check for variance
     psd = True  # positive semidefinite for every parameter its constructor accepts
-    strings = False  # whether it is a kernel of strings
+    constant = False  # the same for all pairs, and so a function of every base
     encoding = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
     parts = ()  # the classes of objects that may be its parameters
     walk = None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
@@ -69,8 +93,11 @@ class Kernel(BaseEstimator):
     def diag(self, X):
         """k(x_i, x_i), (n,)."""
         from ._pairs import Pairs
+        from ._wrap import len_
 
         kernel = self.resolve(X)
+        if kernel.base is None:  # it is called
+            return np.array([kernel(X[i : i + 1])[0, 0] for i in range(len_(X))], dtype=float)
         own = Pairs(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
         return kernel.from_base(own, own.copy(), own, own)
 
@@ -158,16 +185,17 @@ class _Pair(Kernel):
     def check_state(self):
         self.check_names()
         for kernel in (check_is("k1", self.k1, Kernel), check_is("k2", self.k2, Kernel)):
-            check(kernel.strings == self.strings or kernel.base == "same", "k1 and k2 differ in what they see")
+            check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 differ in what they see")
 
     @property
     def base(self):
-        bases = {k.base for k in (self.k1, self.k2) if type(k).__name__ != "Constant"}
+        bases = {k.base for k in (self.k1, self.k2) if not k.constant}
         return bases.pop() if len(bases) == 1 else None
 
     @property
-    def strings(self):
-        return self.k1.strings or self.k2.strings
+    def reads(self):
+        """What the two of them read that is the more particular."""
+        return min(self.k1.reads, self.k2.reads, key=READS.index)
 
     @property
     def encoding(self):
@@ -195,6 +223,12 @@ class _Pair(Kernel):
         return Sequences.encode(X, *self.encoding)
 
     def resolve(self, X, weights=None):
+        for k in (self.k1, self.k2):
+            if k.reads not in (self.reads, "anything", "nothing"):
+                raise ValueError(
+                    f"{self.k1!r} reads {self.k1.reads}, but {self.k2!r} reads {self.k2.reads}: give them to the list "
+                    "as two kernels, each with its columns or view."
+                )
         X = self._read(X)
         return type(self)(*(k.resolve(X) if weights is None else k.resolve(X, weights) for k in (self.k1, self.k2)))
 

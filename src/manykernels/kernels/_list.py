@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain
-from ._base import Kernel
-from ._views import Source, View, checked_view, is_numeric, string_view
-from ._wrap import Function, as_kernel
+from ._base import READS, Kernel
+from ._views import Source, View, checked_view, is_numeric, object_view, string_view
+from ._wrap import as_kernel
 from .tasks import SAME, Task, numbers, split, spread
 
 NONE = np.empty(0, int)  # the columns of kernels that see no data
@@ -59,17 +59,17 @@ class KernelList:
 
     def __init__(self, specs, X, weights=None):
         specs, self.task_of, self.tasks = spread(specs, split(X)[1])
-        source = Source(split(X)[0])
+        wrapped = [as_kernel(spec.kernel) for spec in specs]
+        source = Source(split(X)[0], objects=_object_views(wrapped, specs))
         self.n_features = source.n_features
         self._keys, self.view_of, self.columns = [], np.empty(len(specs), int), []
         self._encodings = []  # of each view: (alphabet, unknown) where string kernels see it
-        wrapped = [as_kernel(spec.kernel) for spec in specs]
         numbers, labels = {}, []
         for m, spec in enumerate(specs):
             blind = wrapped[m].base == "same" and spec.columns is None and spec.missing != "zero"  # sees no data
             view, columns, label = (next(iter(source.X)), None, "all") if blind else source.resolve(spec.columns)
-            encoding = wrapped[m].encoding
-            identity = blind or (view, None if columns is None else columns.tobytes(), encoding)
+            encoding, objects = wrapped[m].encoding, wrapped[m].reads == "objects"
+            identity = blind or (view, None if columns is None else columns.tobytes(), encoding, objects)
             if identity not in numbers:
                 numbers[identity] = len(self._keys)
                 self._keys.append((view, NONE, []) if blind else (view, columns, source.names(view, columns)))
@@ -78,12 +78,12 @@ class KernelList:
             self.columns.append(columns)
             labels.append(label)
         self._zero = np.ones(len(self._keys), bool)  # views whose missing rows give zero kernel rows
-        self._raw = np.ones(len(self._keys), bool)  # views that only functions and fitted objects see: anything goes
+        self._reads = ["nothing"] * len(self._keys)  # of each view: what its kernels read
         for v, kernel, spec in zip(self.view_of, wrapped, specs, strict=True):
             if spec.missing not in ("error", "zero"):
                 raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
             self._zero[v] &= spec.missing == "zero"
-            self._raw[v] &= kernel.base in ("gram", "same") or isinstance(kernel, Function)
+            self._reads[v] = min(self._reads[v], kernel.reads, key=READS.index)
         looks = [type(kernel).resolve is not Kernel.resolve for kernel in wrapped]  # what no kernel sees is not cut
         views = self.views(X, np.unique(self.view_of[looks]))
         parts = zip(self.view_of, wrapped, looks, strict=True)
@@ -122,13 +122,15 @@ class KernelList:
         check_list("columns", self.columns, (np.ndarray, type(None)), M)
         check_list("_encodings", self._encodings, (tuple, type(None)), V)
         check_array("_zero", self._zero, bool, V)
-        check_array("_raw", self._raw, bool, V)
+        check_list("_reads", self._reads, str, V)
         check_list("_keys", self._keys, tuple, V)
         sizes = self.n_features if isinstance(self.n_features, dict) else {None: self.n_features}
         for name, size in sizes.items():
             check_plain("the name of a view", name)
             check_integer("n_features", size, 1, 2**48)
-        for (name, columns, names), encoding in zip(self._keys, self._encodings, strict=True):
+        for (name, columns, names), encoding, reads in zip(self._keys, self._encodings, self._reads, strict=True):
+            check(reads in READS and reads != "objects", f"a view is for {reads!r}")
+            check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
             check(name in sizes, f"there is no view {name!r}")
             if columns is not None:
                 check_index("columns", columns, sizes[name])
@@ -138,7 +140,8 @@ class KernelList:
             if encoding is not None:
                 check_encoding(encoding)
         for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
-            check((self._encodings[view] is not None) == kernel.strings, "a kernel sees a view that is not for it")
+            able = ("numeric", "anything", "nothing") if kernel.reads in ("anything", "nothing") else (kernel.reads,)
+            check(self._reads[view] in able, "a kernel sees a view that is not for it")
             if columns is not None:
                 check_index("columns", columns, sizes[self._keys[view][0]])
         self._check_tasks(M)
@@ -163,13 +166,14 @@ class KernelList:
         part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
         part._keys, part._encodings = [self._keys[v] for v in seen], [self._encodings[v] for v in seen]
-        part._zero, part._raw = self._zero[seen], self._raw[seen]
+        part._zero, part._reads = self._zero[seen], [self._reads[v] for v in seen]
         return part
 
     def views(self, X, which=None):
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
         X, task = split(X)
-        source = Source(X, self.n_features)
+        objects = [key[0] for key, reads in zip(self._keys, self._reads, strict=True) if reads == "objects"]
+        source = Source(X, self.n_features, objects)
         if source.n_features != self.n_features:
             raise ValueError(
                 f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "
@@ -194,14 +198,25 @@ class KernelList:
                     f'(name, kernel, {key[0]!r}, "zero"), to predict without.'
                 )
             width = source.n_features[key[0]] if key[1] is None else len(key[1])
-            plain = encoding is None and not self._raw[v]
+            plain = self._reads[v] == "numeric"
             return View(np.zeros((source.n, width)) if plain else None, np.zeros(source.n, bool))
         if encoding is not None:
             return string_view(source.column(*key), encoding, zero)
         x = source.cut(*key)
-        if self._raw[v] and not is_numeric(x):
+        if self._reads[v] == "objects":
+            return object_view(x, zero)
+        if self._reads[v] in ("anything", "nothing") and not is_numeric(x):
             return View(x, None)
         return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+
+
+def _object_views(kernels, specs):
+    """The names of the views that kernels of objects see as a whole, None for X itself; or a ValueError."""
+    for kernel in kernels:
+        if kernel.reads not in READS:
+            raise ValueError(f"reads={kernel.reads!r} of {type(kernel).__name__} must be one of {', '.join(READS)}.")
+    pairs = zip(kernels, (spec.columns for spec in specs), strict=True)
+    return [c for kernel, c in pairs if kernel.reads == "objects" and (c is None or isinstance(c, str))]
 
 
 def _resolved(kernel, view, weights):
@@ -209,7 +224,7 @@ def _resolved(kernel, view, weights):
     X = view.X
     if X is None:
         raise ValueError(f"X has no example at all in the view of {kernel!r}: leave the kernel out.")
-    if view.present is not None and view.present.any() and not kernel.strings:
+    if view.present is not None and view.present.any() and kernel.reads != "sequences":
         X, weights = X[view.present], None if weights is None else weights[view.present]
     return kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
 
@@ -260,7 +275,7 @@ def describe(kernel):
     if not isinstance(kernel, Kernel):
         return f"{kernel:.6g}" if isinstance(kernel, float) else getattr(kernel, "__name__", str(kernel))
     params = kernel.get_params(deep=False)
-    if hasattr(kernel, "alphabet"):  # strings: what is as usual goes without saying
+    if kernel.reads == "sequences" and "alphabet" in params:  # what is as usual goes without saying
         params["alphabet"] = getattr(params["alphabet"], "name", params["alphabet"])
         params = {k: v for k, v in params.items() if v not in (None, "dna", "error")}
     text = ", ".join(f"{key}={describe(value)}" for key, value in params.items())

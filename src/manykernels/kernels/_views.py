@@ -23,15 +23,17 @@ class View(NamedTuple):
 class Source:
     """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
 
-    A view may be None, for examples that all lack it, where `known` says how many features it has otherwise.
+    A view may be None, for examples that all lack it, where `known` says how many features it has otherwise. Lists in
+    the views `objects` are of one object an example, whatever that is.
     """
 
-    def __init__(self, X, known=None):
+    def __init__(self, X, known=None, objects=()):
         if isinstance(X, dict):
             if not X:
                 raise ValueError("X={} has no view; give {name: array}.")
             self.given = X
-            self.X = {name: None if x is None else _as_columns(x) for name, x in X.items()}
+            opaque = X if None in objects and len(X) == 1 else objects
+            self.X = {name: None if x is None else _as_columns(x, name in opaque) for name, x in X.items()}
             sizes = {name: len_(x) for name, x in self.X.items() if x is not None}
             if len(set(sizes.values())) != 1:
                 raise ValueError(f"The views of X have different numbers of examples, or none: {sizes}.")
@@ -40,7 +42,7 @@ class Source:
             self.finite = False
         else:
             self.given = {None: X}
-            x = _as_columns(X)
+            x = _as_columns(X, None in objects)
             self.X, self.n, self.n_features = {None: x}, len_(x), _width(x)
             self.finite = is_numeric(x) and bool(np.isfinite(x.data.sum() if sp.issparse(x) else np.sum(x)))
 
@@ -116,7 +118,7 @@ class Source:
         return self.given[view] if columns is None and names is None else self.cut(view, columns, names)
 
 
-def _as_columns(X):
+def _as_columns(X, objects=False):
     """X with .shape: sparse as CSR, all-numeric frames, arrays, lists and sequences as they are."""
     if sp.issparse(X):
         return X.tocsr()
@@ -127,14 +129,22 @@ def _as_columns(X):
         return X
     if hasattr(X, "shape"):
         return X if isinstance(X, np.ndarray) else np.asarray(X)
+    if objects:
+        return _one_by_one(X)
     if len(X) and isinstance(X[0], str | bytes):  # NumPy's own strings are as long as the longest: `cut` makes them
         return np.fromiter(X, object, len(X))
     try:
         return np.asarray(X)
     except ValueError:  # a list of graphs or the like, of different sizes
-        items = np.empty(len(X), object)
-        items[:] = X
-        return items
+        return _one_by_one(X)
+
+
+def _one_by_one(X):
+    """A list as an array (n,) of what is in it: NumPy would look into lists, graphs and the like."""
+    items = np.empty(len(X), object)
+    for i, item in enumerate(X):
+        items[i] = item
+    return items
 
 
 def _width(X):
@@ -207,6 +217,23 @@ def string_view(x, encoding, zero):
                 items[~present] = items[present][0]  # any string will do: its rows are put to 0
                 return View(Sequences.encode(items, *encoding), present)
     return View(Sequences.encode(x, *encoding), None)
+
+
+def object_view(x, zero):
+    """The view as objects, (n,) where they stand in one column; where missing="zero", None and NaN are absent."""
+    if len(x.shape) == 2 and x.shape[1] == 1 and not is_numeric(x):
+        x = x[:, 0]
+    if not zero or len(x.shape) != 1:
+        return View(x, None)
+    present = np.array([not (item is None or isinstance(item, float) and item != item) for item in x])
+    if present.all():
+        return View(x, None)
+    if not present.any():
+        return View(None, present)
+    items, some = x.copy(), x[np.argmax(present)]
+    for i in np.flatnonzero(~present):
+        items[i] = some  # any object will do: its rows are put to 0
+    return View(items, present)
 
 
 def checked_view(x, zero, finite, labels):

@@ -12,6 +12,7 @@ from ._base import Kernel
 class Function(Kernel):
     """k(X, Y) = function(X, Y), an array (n, m)."""
 
+    reads = "anything"
     psd = False
 
     def __init__(self, function):
@@ -58,6 +59,7 @@ class Fitted(Kernel):
     """An object whose fit_transform(X) is the training Gram matrix and transform(X_new) is (n_new, n_train)."""
 
     base = "gram"
+    reads = "anything"
     psd = False
 
     def __init__(self, transformer):

@@ -8,6 +8,8 @@ class Constant(Kernel):
     """k(x, y) = value: a penalised intercept."""
 
     base = "same"
+    reads = "nothing"
+    constant = True
     exempt = True
 
     def __init__(self, value=1.0):

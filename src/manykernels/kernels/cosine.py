@@ -7,6 +7,7 @@ class Cosine(Kernel):
     """k(x, y) = x'y / (‖x‖ ‖y‖), 0 where x or y is 0."""
 
     base = "dot"
+    family = "features"
 
     def from_base(self, B, out, sx=None, sy=None):
         norms = np.sqrt(sx) * np.sqrt(sy)

@@ -14,6 +14,8 @@ class Features(Kernel):
     number, so that a fit repeats. It is given sample weights where its `fit` takes them.
     """
 
+    family = "features"
+
     def __init__(self, transformer):
         self.transformer = transformer
 

@@ -43,7 +43,7 @@ def linear_coefficients(model):
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    kernels = getattr(model._cross, "kernel_list", None)
+    kernels = model._predictor.kernel_list
     if kernels is None or not all(isinstance(kernel, Linear) for kernel in kernels.kernels):
         raise ValueError(
             "linear_coefficients needs a model whose kernels are all Linear, such as group_kernels(groups)."
@@ -54,23 +54,9 @@ def linear_coefficients(model):
         raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")
     theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_), (len(model.dual_coef_), kernels.M))
     total, parts = np.zeros((len(theta), kernels.n_features)), {}
-    for m, w in _each(model._cross, model.dual_coef_, theta):
+    for m, w in model._predictor.coefficients(model.dual_coef_, theta):
         if kernels.task_of[m] == ALL:
             columns = slice(None) if kernels.columns[m] is None else kernels.columns[m]
             np.add.at(total, (slice(None), columns), w)
         parts[kernels.names[m]] = w[0] if len(w) == 1 else w
     return Coefficients(total[0] if len(total) == 1 else total, {name: parts[name] for name in kernels.names})
-
-
-def _each(cross, A, theta):
-    """(m, coefficients (T, columns)) of every kernel, from the support."""
-    if hasattr(cross, "bank"):  # explicit features
-        bank = cross.bank
-        w = np.array([cross.vectors(a).v * bank.spread(weights) for a, weights in zip(A, theta, strict=True)])
-        yield from enumerate(np.split(w, bank.first[1:-1], axis=1))
-        return
-    for group, side in zip(cross.tiles.groups, cross.sides, strict=True):
-        for k, m in enumerate(group.members):
-            a = A if side.factor is None else A * side.factor[k]
-            w = (side.x.T @ a.T).T if hasattr(side.x, "tocsr") else a @ side.x.T
-            yield m, w * (theta[:, m] * cross.tiles.scale[m])[:, None]

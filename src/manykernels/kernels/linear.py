@@ -5,6 +5,7 @@ class Linear(Kernel):
     """k(x, y) = x'y."""
 
     base = "dot"
+    family = "features"
 
     def form(self):
         return 1, 1.0, 0.0

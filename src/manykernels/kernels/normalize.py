@@ -39,10 +39,18 @@ def check_choice(normalize):
     _validation.check_choice("normalize", normalize, CHOICES)
 
 
-def scales(diagonal, total, normalize):
-    """(scale, variance) from mean diagonals Σ w_i k_ii / W and means Σ w_i w_j k_ij / W² of kernels, (M,) each."""
-    variance = diagonal - total
-    by = {"multiplicative": variance, "trace": diagonal}.get(normalize)
-    if by is None:
-        return np.ones_like(diagonal), variance
-    return np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny), variance
+def precision(dtype):
+    """The share of its mean diagonal to which the variance of a kernel is known, from entries of this dtype."""
+    return 1e-6 if dtype == np.float32 else 1e-12
+
+
+def scales(diagonal, variance, normalize, known):
+    """(scale, usable) of kernels, (M,) each, from mean diagonals Σ w_i k_ii / W and variances in feature space.
+
+    The variance is Σ w_i k_ii / W − Σ w_i w_j k_ij / W². A kernel has none, and is not usable, where it is at most
+    `known` times the mean diagonal, the precision to which it was computed; its scale is 0 then.
+    """
+    by = {"multiplicative": variance, "trace": diagonal}.get(normalize, np.ones_like(diagonal))
+    scale = np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny)
+    usable = (variance > known * np.maximum(np.abs(diagonal), np.finfo(float).tiny)) & (scale > 0)
+    return np.where(usable, scale, 0.0), usable

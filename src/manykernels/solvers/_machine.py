@@ -25,6 +25,12 @@ LIMIT = 5000  # examples up to which it does
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
 
+def inner_problem(problem, y, c):
+    """The solver of the problem at fixed weights for targets y and costs c: the bank's own, or else a `Machine`."""
+    own = problem.bank.inner(problem.loss, y, c, problem.intercept)
+    return Machine(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
+
+
 class Machine:
     """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
 

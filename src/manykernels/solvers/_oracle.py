@@ -12,7 +12,7 @@ import numpy as np
 
 from .._threads import close_pool, limit_blas
 from ..solution import Solution
-from ._machine import Machine, matvec
+from ._machine import inner_problem, matvec
 
 PATIENCE = 200  # steps without progress
 UNSOLVED = 20  # machines in a row that are far from solved
@@ -216,10 +216,7 @@ class Oracle(Run):
         self.dtype, self.scale = np.float32 if self.tol >= 1e-4 else np.float64, float(problem.c.sum())
         small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory, where that pays: it is read often
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
-        self.machines = [
-            Machine(problem.loss, y, c, problem.intercept, problem.bank.n_jobs)
-            for y, c in zip(problem.Y, problem.c, strict=True)
-        ]
+        self.machines = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
 
     def __call__(self, theta):
         """The `Point` at θ; certifies it on the way."""

@@ -14,8 +14,7 @@ def rows_of(bank, kernels):
     """The rows of the kernels: from matrices in memory, cached where they are dear to compute, or else computed."""
     if isinstance(bank, DenseBank):
         return Rows(bank, kernels)
-    cost = sum(group.cost() for group in getattr(bank, "groups", ()))  # ns per entry of all kernels
-    if cost < 0.5 * bank.M:
+    if bank.cost() < 0.5 * bank.M:
         return ComputedRows(bank, kernels)
     limit = CACHE if bank.memory_limit is None else bank.memory_limit // 4
     if len(kernels) * bank.n**2 * bank.dtype.itemsize <= limit:

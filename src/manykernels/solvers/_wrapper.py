@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._machine import Machine, matvec
+from ._machine import inner_problem, matvec
 from ._oracle import Run, Stall
 
 FIRST = 400  # examples of the first active set
@@ -138,8 +138,7 @@ class Wrapper(Run):
     def _activate(self, rows):
         self.rows = rows
         self.machines = [
-            Machine(self.problem.loss, y[rows], c[rows], self.problem.intercept, self.problem.bank.n_jobs)
-            for y, c in zip(self.problem.Y, self.problem.c, strict=True)
+            inner_problem(self.problem, y[rows], c[rows]) for y, c in zip(self.problem.Y, self.problem.c, strict=True)
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
         self.local, self.picked = rows, self.kernels
@@ -224,7 +223,7 @@ class Wrapper(Run):
         """Makes the examples that matter at these outputs the active set; from the third time on none leaves it."""
         problem = self.problem
         slack = np.min([
-            Machine(problem.loss, y, c, problem.intercept).slack(a, f, b_t)
+            inner_problem(problem, y, c).slack(a, f, b_t)
             for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
         ], axis=0)  # fmt: skip
         needed = max(int((1 + MARGIN) * np.count_nonzero(slack <= 0)), FIRST)

@@ -21,7 +21,7 @@ class StringKernel(Kernel):
     unknown: "error", or "ignore": letters that the alphabet does not have match nothing, not even themselves.
     """
 
-    strings = True
+    reads = "sequences"
     parts = (Alphabet,)
     equal_lengths = False
 

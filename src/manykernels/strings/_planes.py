@@ -16,6 +16,20 @@ def planes(X):
     return out
 
 
+def letters(planes, L, unknown):
+    """The codes (n, L) int16 that `planes` took apart; unknown letters have the code `unknown`."""
+    bits = np.unpackbits(np.ascontiguousarray(planes).astype("<u8").view(np.uint8), axis=2, bitorder="little")
+    codes = np.zeros((len(bits), L), np.int16)
+    for b in range(bits.shape[1] - 1):
+        codes |= bits[:, b, :L].astype(np.int16) << b
+    return np.where(bits[:, -1, :L] > 0, codes, np.int16(unknown))
+
+
+def codes_of(X):
+    """(codes (n, L) int16, alphabet) of Sequences of one length, else None; unknown letters have the code A."""
+    return None if len(X) and np.ptp(X.lengths) else (X.codes().astype(np.int16), X.alphabet)
+
+
 def across(planes):
     """Planes (n, p + 1, W) as the columns of a block, (p + 1, W, n)."""
     return np.ascontiguousarray(planes.transpose(1, 2, 0))
@@ -33,6 +47,7 @@ def known_runs(X, depth):
 class PositionKernel(StringKernel):
     """k(x, y) = Σ_{l,k} coef[l, k−1] [x[l:l+k] = y[l:l+k]], the coefficients from `degree_table`; equal lengths."""
 
+    family = "degree"
     equal_lengths = True
 
     @property

@@ -27,6 +27,7 @@ class WordKernel(StringKernel):
     a window with an unknown letter does not count at all, not only where that letter is looked at.
     """
 
+    family = "channels"
     whole = False
 
     def channels(self, size):

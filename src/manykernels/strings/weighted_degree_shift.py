@@ -16,6 +16,7 @@ class WeightedDegreeShift(StringKernel):
     is never negative (Rogosinski and Szegő 1928). Rätsch, Sonnenburg and Schölkopf (2005).
     """
 
+    family = "shift"
     equal_lengths = True
 
     def __init__(self, d, shift, start=None, stop=None, alphabet="dna", unknown="error"):

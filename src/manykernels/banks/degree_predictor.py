@@ -6,9 +6,9 @@ the few examples that have it, for the longer ones. New sequences then walk thro
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_is, check_jobs, check_list
+from .._state import check, check_array, check_index, check_is, check_jobs
 from .._threads import n_threads, run_blocks
-from ._base import Cross
+from ._base import Predictor
 from .explicit import slices
 
 BLOCK = 20_000  # new sequences at a time
@@ -16,38 +16,38 @@ LANES = 4  # parts of the positions that are walked side by side
 DIRECT = 2**16  # words in the table of the longest short words, at most
 
 
-class DegreeCross(Cross):
+class DegreePredictor(Predictor):
     """The support as packed `sequences`; coef and kern (L, d) as in `DegreeBank`, normalisation included.
 
     `read(X)` makes `Sequences` of new data, as the kernel list does, or with the alphabet of the support, and says
     which examples have one: a column (n, 1), or 1.
     """
 
-    def __init__(self, sequences, names, coef, kern, n_jobs, kernels=None):
-        self.sequences, self.names, self.coef, self.kern = sequences, names, coef, kern
-        self.n_jobs, self.kernels = n_jobs, kernels
+    def __init__(self, sequences, scale, coef, kern, n_jobs, kernel_list=None):
+        self.sequences, self.scale, self.coef, self.kern = sequences, scale, coef, kern
+        self.n_jobs, self.kernel_list = n_jobs, kernel_list
 
     def sizes(self):
-        return len(self.sequences), len(self.names)
+        return len(self.sequences), len(self.scale)
 
     def check_state(self):
         from ..kernels import KernelList
         from ..strings import Sequences
 
-        check_list("names", self.names, str, len(self.names))
+        check_array("scale", self.scale, np.float64, None)
         check_array("coef", self.coef, np.float64, None, None)
         check(self.coef.size > 0, "coef has no entries")
-        check_index("kern", self.kern, len(self.names), *self.coef.shape, dtype=np.int32)
+        check_index("kern", self.kern, len(self.scale), *self.coef.shape, dtype=np.int32)
         check_is("sequences", self.sequences, Sequences)
         check((self.sequences.lengths == len(self.coef)).all(), "the support has sequences of another length")
         check_jobs(self.n_jobs)
-        if self.kernels is not None:
-            kernels = check_is("kernels", self.kernels, KernelList)
-            check(kernels.M == len(self.names) and kernels.widths == [None], "kernels are not those of one view")
+        if self.kernel_list is not None:
+            kernels = check_is("kernel_list", self.kernel_list, KernelList)
+            check(kernels.M == len(self.scale) and kernels.widths == [None], "kernel_list is not that of one view")
 
     def decision(self, X, A, theta):
         new, present = self.read(X)
-        thetas = np.broadcast_to(theta, (len(A), len(self.names)))
+        thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
         one = np.zeros_like(self.kern)  # all words count together
         out = np.empty((len(A), len(new)))
         for t, (a, weights) in enumerate(zip(A, thetas, strict=True)):
@@ -56,15 +56,14 @@ class DegreeCross(Cross):
 
     def parts(self, X, A, theta):
         new, present = self.read(X)
-        thetas = np.broadcast_to(theta, (len(A), len(self.names)))
-        walks = [self._walk(new, a, self.coef, self.kern, len(self.names)) * present for a in A]
+        thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
+        walks = [self._walk(new, a, self.coef, self.kern, len(self.scale)) * present for a in A]
         return np.array(walks) * thetas[:, None, :]
 
     def combined(self, X, theta):
         return self.gram(X, None, theta, other=self.sequences)
 
     def gram(self, X, Y=None, theta=None, other=None):
-        """Σ_m θ_m k_m(X, Y), (n_X, n_Y)."""
         from ..loops.strings import add_positions
         from ..strings._planes import across, planes
 
@@ -76,14 +75,22 @@ class DegreeCross(Cross):
         run_blocks(lambda low: add_positions(left[low], right, runs, np.zeros(1), K[:, low]), blocks, self.n_jobs)
         return K[0] * rows * np.transpose(cols)
 
+    def support_data(self):
+        return self.sequences
+
+    def support_codes(self):
+        from ..strings._planes import codes_of
+
+        return codes_of(self.sequences)
+
     def read(self, X):
         from ..strings import Sequences
         from ..strings._base import check_alike
 
-        if self.kernels is None:
+        if self.kernel_list is None:
             sequences, present = Sequences.encode(X, self.sequences.alphabet), None
         else:
-            sequences, present, _ = self.kernels.views(X)[0]
+            sequences, present, _ = self.kernel_list.views(X)[0]
         if sequences is None:
             sequences = self.sequences[np.zeros(present.size, int)]  # any will do: their rows are 0
         check_alike(sequences.alphabet, self.sequences.alphabet)
@@ -96,7 +103,7 @@ class DegreeCross(Cross):
 
     def _walk(self, new, a, coef, kern, M):
         """Σ_i a_i k_m(x_i, x), (n_new, M)."""
-        from ..loops import degree_cross as loops
+        from ..loops import degree_predictor as loops
 
         size, (L, d) = len(self.sequences.alphabet.letters), coef.shape
         direct = max(1, min(d, L, int(np.log(DIRECT) / np.log(max(size, 2)))))

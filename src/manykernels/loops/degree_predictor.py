@@ -1,4 +1,4 @@
-"""Words of new sequences met with those of the support, position by position: the loops of banks/degree_cross.py."""
+"""Words of new sequences met with those of the support, position by position: loops of banks/degree_predictor.py."""
 
 import numpy as np
 from numba import njit
