@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from manykernels.strings import Sequences, fasta, read_fasta
+from manykernels.sequences import Sequences, fasta, read_fasta
 
 pytest.importorskip("dnaio")
 

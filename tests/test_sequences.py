@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import KFold, train_test_split
 from sklearn.utils import resample
 
+from manykernels.sequences.alphabet import get
 from manykernels.strings import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences
-from manykernels.strings.alphabet import get
 
 SMALL = Alphabet("xyz", "xyz")
 HEX = Alphabet("hex", "0123456789abcde", unknown="-")

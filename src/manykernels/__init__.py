@@ -17,7 +17,7 @@ _HOMES = {
     "load": ".estimators",
     "KernelStack": ".kernels",
 }
-_MODULES = ("regularizers", "weighting", "losses", "kernels", "solvers", "strings", "datasets", "inspect")
+_MODULES = ("regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect")
 __all__ = [*_HOMES, *_MODULES, "__version__"]
 
 

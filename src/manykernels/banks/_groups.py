@@ -6,9 +6,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._state import check, check_array, check_csr, check_index, check_integer, check_is, check_list, check_same
-from ..kernels._base import Kernel
+from ..kernels._base import Kernel, len_
 from ..kernels._pairs import Pairs, Side
-from ..kernels._wrap import len_
 from ..kernels.normalize import inverse_root
 from ..kernels.tasks import ALL, SAME
 from ._tables import LOG2E
@@ -230,26 +229,9 @@ class Rows(Side):
         return Rows(x, self.own[rows], None, index, factor, self.cache, task)
 
 
-def make_groups(kernel_list, views, dtype):
-    """One group per base, view and task, and per walk of string kernels; those called or fitted stay alone."""
-    from ._walks import WalkGroup
-
-    members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
-    for m, (kernel, view, task) in enumerate(of):
-        alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
-        members.setdefault((int(view), kernel.base or kernel.walk, alone, task), []).append(m)
-    n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
-    return [
-        (Group if kernel_list.kernels[ms[0]].walk is None else WalkGroup)(
-            view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks
-        )
-        for (view, _, _, task), ms in members.items()
-    ]
-
-
 def check_rows(x, n, width):
     """A ValueError unless x holds n examples as called kernels take them: strings, or `width` numbers each."""
-    from ..strings import Sequences
+    from ..sequences import Sequences
 
     if width is None:
         check(check_is("x", x, Sequences).shape == (n,), f"x has not {n} examples")

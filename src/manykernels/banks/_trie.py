@@ -45,7 +45,7 @@ class Group:
 
     def check_state(self):
         """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        from ..strings import Alphabet
+        from ..sequences import Alphabet
 
         check_index("which", self.which, 2**48)
         check_array("factor", self.factor, np.float64, len(self.which))

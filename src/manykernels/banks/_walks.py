@@ -26,7 +26,7 @@ class Walk:
         self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
 
     def check_state(self):
-        from ..strings import Alphabet
+        from ..sequences import Alphabet
 
         check_integer("length", self.length, 1, 2**31 - 1)
         check_is("alphabet", self.alphabet, Alphabet)
@@ -210,3 +210,18 @@ class WalkTiles(Tiles):
         if halved:
             A[:, halved[1] :] *= 2
         return part.products(a, right.take(slice(first, None)), np.ascontiguousarray(A[:, first:]))
+
+
+def make_groups(kernel_list, views, dtype):
+    """One group per base, view and task, and per walk of string kernels; those called or fitted stay alone."""
+    members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
+    for m, (kernel, view, task) in enumerate(of):
+        alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
+        members.setdefault((int(view), kernel.base or kernel.walk, alone, task), []).append(m)
+    n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
+    return [
+        (Group if kernel_list.kernels[ms[0]].walk is None else WalkGroup)(
+            view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks
+        )
+        for (view, _, _, task), ms in members.items()
+    ]

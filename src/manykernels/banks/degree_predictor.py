@@ -32,7 +32,7 @@ class DegreePredictor(Predictor):
 
     def check_state(self):
         from ..kernels import KernelList
-        from ..strings import Sequences
+        from ..sequences import Sequences
 
         check_array("scale", self.scale, np.float64, None)
         check_array("coef", self.coef, np.float64, None, None)
@@ -84,7 +84,7 @@ class DegreePredictor(Predictor):
         return codes_of(self.sequences)
 
     def read(self, X):
-        from ..strings import Sequences
+        from ..sequences import Sequences
         from ..strings._base import check_alike
 
         if self.kernel_list is None:

@@ -92,7 +92,7 @@ class ExplicitBank(Bank):
     def check_views(self):
         """The same of those with `own` and views of sequences."""
         from ..kernels._views import View
-        from ..strings import Sequences
+        from ..sequences import Sequences
 
         check_array("own", self.own, np.float64, self.n, self.M)
         check_list("views", self.views, View, self.kernels.n_views)

@@ -12,16 +12,16 @@ from scipy.sparse import csr_array, issparse
 
 from .._state import check, check_integer, check_is, check_list
 from .._threads import n_threads, run_blocks
+from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
 from ..kernels._views import n_examples
-from ..kernels._wrap import len_
 from ..kernels.normalize import check_choice, precision, scales
 from ..kernels.tasks import split
 from ._base import Bank, Predictor
-from ._groups import Group, arrays_of, data_of, make_groups, nbytes, share
+from ._groups import Group, arrays_of, data_of, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
-from ._walks import WalkTiles
+from ._walks import WalkTiles, make_groups
 from .dense import DenseBank, report_unusable, warn_indefinite
 
 

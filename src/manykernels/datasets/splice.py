@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..strings.alphabet import DNA
-from ..strings.sequences import Sequences
+from ..sequences import Sequences
+from ..sequences.alphabet import DNA
 
 # P(A, C, G, T | two letters before), per mille; rows AA, AC, …, TT. Two thirds A and T, runs of A and of T favoured.
 BACKGROUND = [

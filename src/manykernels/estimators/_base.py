@@ -238,6 +238,12 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
         return _finite(self._predictor.gram(X, self._new_X(Y, task_Y), theta=theta))
 
+    def check_state(self):
+        """A ValueError where a file has restored what is no fitted model; see `_state`."""
+        from ._restored import check_model
+
+        check_model(self)
+
     def save(self, path):
         """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
         from .persist import save

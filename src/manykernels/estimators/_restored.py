@@ -8,6 +8,7 @@ from inspect import signature
 from numbers import Real
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from .._state import (
     check,
@@ -21,7 +22,18 @@ from .._state import (
     check_records,
 )
 
-_HOMES = ("banks", "estimators", "kernels", "losses", "regularizers", "solution", "solvers", "strings", "weighting")
+_HOMES = (
+    "banks",
+    "estimators",
+    "kernels",
+    "losses",
+    "regularizers",
+    "sequences",
+    "solution",
+    "solvers",
+    "strings",
+    "weighting",
+)
 _OWN = tuple(f"manykernels.{home}." for home in _HOMES)
 _PROCESS = "sklearn.gaussian_process.kernels"
 _PAIRWISE = "sklearn.metrics.pairwise"
@@ -74,13 +86,7 @@ def _is_barred(cls, name):
 
 def checker(cls):
     """The function that checks restored objects of the class; None where there is none."""
-    from ._base import MKLBase
-
-    if cls.__module__ == _PROCESS:
-        return _check_process
-    if issubclass(cls, MKLBase):
-        return _check_model
-    return getattr(cls, "check_state", None)
+    return _check_process if cls.__module__ == _PROCESS else getattr(cls, "check_state", None)
 
 
 def _check_process(kernel):
@@ -95,20 +101,19 @@ def _check_process(kernel):
         check(not (numbers and isinstance(value, str | None)), f"{name} is {value!r}")
 
 
-def _check_model(model):
+def check_model(model):
     """A fitted estimator: its attributes have the shapes that follow from the examples and kernels of `_predictor`."""
     from ..banks._base import Predictor
     from ..banks.dense import DensePredictor
     from ..losses import Loss
     from ..solution import Solution
-    from .classifier import MKLClassifier
 
     predictor, outputs = check_is("_predictor", model._predictor, Predictor), 1
     n, M = predictor.sizes()
     check(set(model._get_param_names()) <= set(vars(model)), f"{type(model).__name__} lacks parameters")
     check_jobs(model.n_jobs)
     check(model.normalize in ("multiplicative", "spherical", "trace", None), f"normalize is {model.normalize!r}")
-    if isinstance(model, MKLClassifier):
+    if is_classifier(model):
         classes = model.classes_
         check(type(classes) is np.ndarray and classes.ndim == 1 and len(classes) > 1, "classes_ is no list of classes")
         outputs = 1 if len(classes) == 2 else len(classes)

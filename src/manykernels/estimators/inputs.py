@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from ..kernels._base import len_
 from ..kernels._frames import not_numeric
-from ..kernels._wrap import len_
 
 
 def check_stack(X, square):

@@ -26,7 +26,7 @@ from ._restored import find, is_function, may_be_stored, restore
 from .validation import parse_bytes
 
 FORMAT = 1
-_SEQUENCES = "manykernels.strings.sequences"
+_SEQUENCES = "manykernels.sequences.packed"
 _KEYS = (str, int, float, type(None), np.generic)  # of dicts, and members of sets
 _PARTS = (
     "array", "scalar", "objects", "object", "named", "tuple", "set", "slice", "dict", "dtype", "sparse", "function",
@@ -265,6 +265,6 @@ class Decoder:
         return value
 
     def _sequences(self, node):
-        from ..strings import Sequences
+        from ..sequences import Sequences
 
         return Sequences.restored(*self._items(node))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._threads import run_blocks
-from ..strings.sequences import Sequences
+from ..sequences import Sequences
 from ._support import words
 
 ROOM = 2**27  # numbers in a matrix, at most; one position alone takes about eight times its own

@@ -1,7 +1,7 @@
 """Kernels k(X, Y=None) that add and multiply, lists of them on columns and views, grids, normalisations, alignment."""
 
 from ._base import Kernel, Product, Sum
-from ._list import KernelList, KernelSpec
+from ._list import KernelList
 from ._wrap import Fitted, Function, GaussianProcess, as_kernel
 from .align import alignment, target_alignments
 from .chi2 import Chi2
@@ -18,6 +18,7 @@ from .normalize import multiplicative, spherical, trace
 from .polynomial import Polynomial
 from .rank_one import rank_one_kernels
 from .rbf import RBF
+from .spec import KernelSpec
 from .stack import KernelStack
 from .tanimoto import Tanimoto
 from .tasks import multi_task, multi_task_stack

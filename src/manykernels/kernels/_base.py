@@ -16,6 +16,8 @@ from .._validation import check_number
 
 READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, the most particular first
 
+MAKERS = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
+
 
 class Kernel(BaseEstimator):
     """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag`
@@ -93,7 +95,6 @@ class Kernel(BaseEstimator):
     def diag(self, X):
         """k(x_i, x_i), (n,)."""
         from ._pairs import Pairs
-        from ._wrap import len_
 
         kernel = self.resolve(X)
         if kernel.base is None:  # it is called
@@ -168,11 +169,14 @@ def _variance(X, weights):
     return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
 
 
-def _as_operand(other):
-    from ._wrap import as_kernel
-    from .constant import Constant
+def len_(X):
+    """The number of examples of an array, a sparse matrix or a list."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
 
-    return Constant(float(other)) if isinstance(other, int | float) else as_kernel(other)
+
+def _as_operand(other):
+    """A number, a function or a kernel of others as a Kernel."""
+    return other if isinstance(other, Kernel) else MAKERS[0](other)
 
 
 class _Pair(Kernel):
@@ -218,7 +222,7 @@ class _Pair(Kernel):
         """X as both kernels take it."""
         if self.encoding is None or X is None:
             return X
-        from ..strings import Sequences
+        from ..sequences import Sequences
 
         return Sequences.encode(X, *self.encoding)
 

@@ -2,30 +2,18 @@
 
 from copy import copy
 from numbers import Integral
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain
+from ..sequences.alphabet import check_encoding
 from ._base import READS, Kernel
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
 from ._wrap import as_kernel
-from .tasks import SAME, Task, numbers, split, spread
+from .spec import KernelSpec, as_spec
+from .tasks import SAME, numbers, split, spread
 
 NONE = np.empty(0, int)  # the columns of kernels that see no data
-
-
-class KernelSpec(NamedTuple):
-    """One kernel: its name (None: made from the kernel), the columns or view it sees, and missing="error"|"zero".
-
-    `task` says which pairs of examples it compares, by their tasks; None stands for all.
-    """
-
-    name: str | None
-    kernel: Any
-    columns: Any = None
-    missing: str = "error"
-    task: Task | None = None
 
 
 class KernelList:
@@ -52,7 +40,7 @@ class KernelList:
             raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
         if isinstance(kernels, Kernel | str | KernelSpec) or not hasattr(kernels, "__iter__"):
             kernels = [kernels]
-        specs = [_as_spec(k) for k in kernels]
+        specs = [as_spec(k) for k in kernels]
         if not specs:
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
         return cls(specs, X, weights)
@@ -227,28 +215,6 @@ def _resolved(kernel, view, weights):
     if view.present is not None and view.present.any() and kernel.reads != "sequences":
         X, weights = X[view.present], None if weights is None else weights[view.present]
     return kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
-
-
-def check_encoding(encoding):
-    """A ValueError unless it is (alphabet or None, policy)."""
-    from ..strings import Alphabet
-    from ..strings.alphabet import POLICIES
-
-    alphabet, unknown = encoding
-    check(alphabet is None or isinstance(alphabet, Alphabet), "an encoding has no alphabet")
-    check(unknown in POLICIES, f"unknown is {unknown!r}")
-
-
-def _as_spec(spec):
-    if isinstance(spec, KernelSpec):
-        return spec
-    if isinstance(spec, tuple):
-        if not 2 <= len(spec) <= 4 or not (spec[0] is None or isinstance(spec[0], str)):
-            raise ValueError(
-                f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing)."
-            )
-        return KernelSpec(*spec)
-    return KernelSpec(None, spec)
 
 
 def _names(specs, kernels, labels):

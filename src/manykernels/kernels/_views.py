@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ._base import len_
 from ._frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
-from ._wrap import len_
 
 
 class View(NamedTuple):
@@ -203,7 +203,7 @@ def _label(columns, indices):
 
 def string_view(x, encoding, zero):
     """The view as Sequences; where missing="zero", examples without a string (None, NaN, "") are absent."""
-    from ..strings import Sequences
+    from ..sequences import Sequences
 
     if zero and not hasattr(x, "alphabet"):
         items = np.asarray(x, object)

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 
 from .._state import check, check_is
-from ._base import Kernel
+from ._base import MAKERS, Kernel, len_
+from .constant import Constant
 
 
 class Function(Kernel):
@@ -88,11 +89,6 @@ class Fitted(Kernel):
         return 1, 1.0, 0.0
 
 
-def len_(X):
-    """The number of examples of an array, a sparse matrix or a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
 def as_kernel(kernel):
     """`kernel` itself or wrapped as a Kernel."""
     if isinstance(kernel, Kernel):
@@ -110,3 +106,11 @@ def as_kernel(kernel):
         f"{kernel!r} is not a kernel: give a Kernel such as RBF(gamma=0.1), a function f(X, Y), a kernel of "
         "sklearn.gaussian_process or an object with fit_transform and transform."
     )
+
+
+def as_operand(other):
+    """What is added to or multiplied with a kernel, as one."""
+    return Constant(float(other)) if isinstance(other, int | float) else as_kernel(other)
+
+
+MAKERS.append(as_operand)

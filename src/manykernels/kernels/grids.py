@@ -4,11 +4,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._frames import is_frame
-from ._list import KernelSpec
 from ._views import Source, is_numeric
 from .linear import Linear
 from .polynomial import Polynomial
 from .rbf import RBF
+from .spec import KernelSpec
 
 _DISTINCT = 20_000  # examples up to which equal ones are found
 

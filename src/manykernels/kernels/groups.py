@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._list import KernelSpec
 from .linear import Linear
+from .spec import KernelSpec
 from .tasks import ALL
 
 

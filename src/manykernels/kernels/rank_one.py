@@ -1,5 +1,5 @@
-from ._list import KernelSpec
 from .linear import Linear
+from .spec import KernelSpec
 
 
 def rank_one_kernels(columns, view=None):

@@ -52,12 +52,12 @@ def multi_task(kernels, one_parameter=False):
 
     which scores by `model.score`; scorers by name, such as "roc_auc", do not pass the tasks on.
     """
-    from ._list import _as_spec
+    from .spec import as_spec
 
     if isinstance(kernels, str):
         raise ValueError(f"kernels={kernels!r} must be a list of kernels: use multi_task(auto_kernels(X)).")
     kernels = kernels if isinstance(kernels, list | tuple) and not hasattr(kernels, "_fields") else [kernels]
-    specs = [_as_spec(kernel) for kernel in kernels]
+    specs = [as_spec(kernel) for kernel in kernels]
     inner = Task("same") if one_parameter else Task("each")
     return [spec._replace(task=task) for spec in specs for task in (Task("shared"), inner)]
 

@@ -1,12 +1,10 @@
-"""Sequences as data: alphabets, packed storage, FASTA and FASTQ files, string kernels."""
+"""String kernels; what they read, alphabets, packed sequences and files of them, is that of `sequences`."""
 
-from .alphabet import BYTES, DNA, PROTEIN, RNA, Alphabet
+from ..sequences import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences, read_fasta
 from .degree import Degree
-from .fasta import read_fasta
 from .gapped_kmer import GappedKmer
 from .lists import degree_kernels, degree_position_kernels, position_kernels
 from .mismatch import Mismatch
-from .sequences import Sequences
 from .spectrum import Spectrum
 from .weighted_degree import WeightedDegree
 from .weighted_degree_shift import WeightedDegreeShift

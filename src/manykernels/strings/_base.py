@@ -6,9 +6,8 @@ import numpy as np
 
 from .._validation import check_choice, check_integer
 from ..kernels._base import Kernel
-from ..kernels._list import check_encoding
-from .alphabet import POLICIES, Alphabet, get
-from .sequences import Sequences
+from ..sequences import POLICIES, Alphabet, Sequences, check_encoding
+from ..sequences.alphabet import get
 
 _ROWS = 256
 MOST = 2**16  # letters of a word, or places of a shift, in a kernel that was read from a file

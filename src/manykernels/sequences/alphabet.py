@@ -100,3 +100,10 @@ def get(alphabet):
             f"alphabet={alphabet!r}: take one of {', '.join(map(repr, _NAMED))} or an Alphabet(name, letters)"
         )
     return found
+
+
+def check_encoding(encoding):
+    """A ValueError unless it is (alphabet or None, policy)."""
+    alphabet, unknown = encoding
+    check(alphabet is None or isinstance(alphabet, Alphabet), "an encoding has no alphabet")
+    check(unknown in POLICIES, f"unknown is {unknown!r}")

@@ -6,8 +6,8 @@ import re
 import numpy as np
 
 from . import alphabet as _alphabet
+from .packed import Sequences
 from .packing import Packer, frozen
-from .sequences import Sequences
 
 ROOM, RATIO = 2**28, 100  # bytes that a file may always unpack to, and so many times its own size
 WIDE = 2**12  # letters of a label

@@ -1,0 +1,7 @@
+"""Sequences as data: alphabets, packed storage, FASTA and FASTQ files. The kernels of them are in `strings`."""
+
+from .alphabet import BYTES, DNA, POLICIES, PROTEIN, RNA, Alphabet, check_encoding
+from .fasta import read_fasta
+from .packed import Sequences
+
+__all__ = ["Alphabet", "BYTES", "DNA", "POLICIES", "PROTEIN", "RNA", "Sequences", "check_encoding", "read_fasta"]

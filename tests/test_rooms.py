@@ -1,0 +1,93 @@
+"""The rooms of the house: no import points upwards and there is no circle, imports inside functions included."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import manykernels
+
+ROOT = Path(manykernels.__file__).parent
+FLOORS = (  # from the ground up; rooms of one floor do not know each other
+    {"_validation", "_archive", "_state", "_threads", "loops"},
+    {"_parts"},
+    {"losses", "solution"},
+    {"regularizers"},
+    {"problem"},
+    {"sequences"},
+    {"kernels"},
+    {"strings"},
+    {"datasets"},
+    {"banks"},
+    {"solvers"},
+    {"weighting"},
+    {"estimators"},
+    {"inspect"},
+    {"cli"},
+    {"__main__"},
+)
+DOORS = {("regularizers", "weighting")}  # names that users know from there, found on request by `__getattr__`
+
+
+def modules():
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+            for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py"}  # fmt: skip
+
+
+def imports(name, path, known):
+    """The modules of the package that a module names in an import, anywhere in it."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found = [alias.name.removeprefix("manykernels.") for alias in node.names if "manykernels." in alias.name]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level == 0 and not (node.module or "").startswith("manykernels"):
+                continue
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = [*base, *(node.module or "").removeprefix("manykernels").lstrip(".").split(".")]
+            stem = ".".join(part for part in base if part)
+            found = [f"{stem}.{alias.name}".lstrip(".") for alias in node.names]
+            found = [other if other in known else stem for other in found]
+        else:
+            continue
+        yield from (other for other in found if other in known and other != name)
+
+
+KNOWN = modules()
+ARROWS = {name: sorted(set(imports(name, path, KNOWN))) for name, path in KNOWN.items()}
+
+
+def floor(name):
+    room = name.split(".")[0]
+    return next(level for level, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def test_every_room_has_a_floor():
+    assert {name.split(".")[0] for name in KNOWN} == set().union(*FLOORS)
+
+
+def test_no_import_points_upwards():
+    up = [
+        (name, other) for name, others in ARROWS.items() for other in others
+        if name.split(".")[0] != other.split(".")[0] and floor(other) >= floor(name)
+        and (name, other.split(".")[0]) not in DOORS
+    ]  # fmt: skip
+    assert not up
+
+
+def test_there_is_no_circle():
+    done, way = set(), []
+
+    def visit(name):
+        if name in way:
+            pytest.fail(" → ".join([*way[way.index(name) :], name]))
+        if name not in done:
+            way.append(name)
+            for other in ARROWS[name]:
+                if (name, other.split(".")[0]) not in DOORS:
+                    visit(other)
+            way.pop()
+            done.add(name)
+
+    for name in ARROWS:
+        visit(name)
