@@ -262,7 +262,7 @@ def test_hashed_models_have_weights_but_no_words(solver):
     model = MKLClassifier(LISTS["degrees"], solver=solver, features="hash").fit(X, y)
     assert inspect.position_weights(model).shares.sum() == pytest.approx(1)
     for look in (inspect.poim, inspect.top_kmers):
-        with pytest.raises(ValueError, match='store="hash".*store="auto"'):
+        with pytest.raises(ValueError, match='features="hash".*features="auto"'):
             look(model, 2)
 
 

@@ -128,3 +128,14 @@ def test_stacks_of_several_tasks_keep_the_diagonals(one_parameter):
     square = multi_task_stack(STACK, task, one_parameter=one_parameter)
     part = multi_task_stack(STACK[:20], task[:20], task, one_parameter=one_parameter)
     np.testing.assert_allclose(part.test_diagonals, np.einsum("mii->mi", square.matrices)[:, :20])
+
+
+def test_a_stack_remembers_the_rounding_of_what_it_was_given():
+    """float16 kernels are as indefinite as their rounding makes them, however they are wrapped."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    K = np.exp(-0.05 * ((X[:, None] - X) ** 2).sum(axis=2)).astype(np.float16)
+    y = X[:, 0] > 0
+    for given in (K[:, :, None], KernelStack([K]), KernelStack([K])[np.arange(60)]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            MKLClassifier("precomputed").fit(given, y)

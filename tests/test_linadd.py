@@ -228,15 +228,15 @@ def test_stores_are_chosen_by_size_and_refused_where_they_do_not_fit(monkeypatch
     assert [sorted(set(part.channels["kind"])) for part in bank.parts] == [[0], [0], [1], [0]]
     assert bank.n_places < 2**10 + 600
     assert make(kind, "map")[0].n_places == 64 + 340 + 4**8 + 16
-    with pytest.raises(ValueError, match="store='map'.*memory_limit.*'sorted'"):
+    with pytest.raises(ValueError, match="features='map'.*memory_limit.*'sorted'"):
         make(kind, "map", memory_limit=2**19)
-    with pytest.raises(ValueError, match="store='auto'.*memory_limit.*'hash'"):
+    with pytest.raises(ValueError, match="features='auto'.*memory_limit.*'hash'"):
         make(kind, "auto", memory_limit=2**12)
     assert make(kind, "hash")[0].bits == 22
     with pytest.raises(ValueError, match="memory_limit"):
         make(kind, "hash", memory_limit=100)
     S = strings("placed")
-    with pytest.raises(ValueError, match="store='sorted'.*40 letters"):
+    with pytest.raises(ValueError, match="features='sorted'.*40 letters"):
         WordBank.from_list(KernelList.from_spec([Degree(40)], [s * 2 for s in S]), [s * 2 for s in S], store="sorted")
 
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+FAR = 1e3  # of k(x, x), in units of the variance where kernels are normalised
+
 
 class Certificate(NamedTuple):
     """A primal and a dual value, and their distance relative to `scale`: how far from the optimum they can be."""
@@ -100,7 +102,9 @@ class Problem:
             )
         if solution.converged:
             return ""
-        return "raise max_iter or tol" if solution.n_iter >= max_iter else "it no longer improves; raise tol"
+        cure = "raise max_iter or tol" if solution.n_iter >= max_iter else "it no longer improves; raise tol"
+        far = self.bank.diagonals()[np.flatnonzero(solution.theta)].mean() > FAR
+        return cure + ("; columns far from 0 slow it down: centre them (StandardScaler)" if far else "")
 
     def certificate(self, losses, a, b, theta, q, rows=slice(None)):
         """The `Certificate` at a (T, |rows|), 0 elsewhere, from the losses and q_m = Σ_t a_tᵀ K_m a_t."""

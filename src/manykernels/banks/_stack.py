@@ -22,10 +22,10 @@ class Stack:
         """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
         if hasattr(X, "matrices"):
             stack = cls(_open(X.matrices))
-            stack.unit = _unit(X.matrices.dtype)
+            stack.rounding, stack.unit = _rounding(X.given), _unit(X.given)
             return stack
         X = np.asarray(X)
-        rounding, unit = 1e-2 if X.dtype == np.float16 else 1e-5, _unit(X.dtype)
+        rounding, unit = _rounding(X.dtype), _unit(X.dtype)
         if X.ndim != 3:
             raise ValueError(
                 f"X has shape {X.shape}; precomputed kernels are (n, n_train, M), one matrix along the last axis "
@@ -103,6 +103,11 @@ def _open(X):
     interface["data"] = (interface["data"][0], False)
     holder = type("Holder", (), {"__array_interface__": interface, "owner": X})()
     return np.asarray(holder)
+
+
+def _rounding(dtype):
+    """How far below 0 the rounding to this type may push an eigenvalue, relative to the diagonal."""
+    return 1e-2 if dtype == np.float16 else 1e-5
 
 
 def _unit(dtype):

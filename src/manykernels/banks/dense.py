@@ -250,9 +250,17 @@ def report_unusable(bank):
     """Warns of kernels without variance on the training data; an error where none remains."""
     names = ", ".join(repr(bank.names[m]) for m in np.flatnonzero(~bank.usable)[:10])
     if not bank.usable.any():
-        raise ValueError(f"no kernel varies on the training data ({names}); check the kernels and their columns")
+        raise ValueError(
+            f"no kernel varies on the training data ({names}); check the kernels and their columns, and centre columns "
+            "far from 0 (StandardScaler), where rounding hides what varies"
+        )
     if names:
-        warnings.warn(f"kernels without variance on the training data get weight 0: {names}", UserWarning, stacklevel=4)
+        warnings.warn(
+            f"kernels without variance on the training data get weight 0: {names}. Where columns do vary, rounding "
+            "hides it beside a large mean: centre them (StandardScaler)",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def warn_indefinite(names):

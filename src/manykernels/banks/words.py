@@ -102,8 +102,8 @@ class WordBank(ExplicitBank):
             table = kernel.degree_table(X.length)
             if X.alphabet.size ** table.shape[1] >= 2**63:
                 raise ValueError(
-                    f"store={self.store!r} numbers words, and those of {table.shape[1]} letters of an alphabet of "
-                    f"{X.alphabet.size} ({self.names[m]!r}) are too many: take store='auto'."
+                    f"features={self.store!r} numbers words, and those of {table.shape[1]} letters of an alphabet of "
+                    f"{X.alphabet.size} ({self.names[m]!r}) are too many: take features='auto'."
                 )
             if not any(walk.view == v and walk.take_in(m, table) for walk in walks):
                 walks.append(Placed(int(v), X))
@@ -151,8 +151,8 @@ class WordBank(ExplicitBank):
             if self.n_places + count > self.room:
                 other = "'sorted'" if self.store == "map" else "'hash', which is not exact"
                 raise ValueError(
-                    f"store={self.store!r} needs room for more than {self.room} values: raise memory_limit, or take "
-                    f"store={other}."
+                    f"features={self.store!r} needs room for more than {self.room} values: raise memory_limit, or take "
+                    f"features={other}."
                 )
         part.words = np.concatenate([part.words, *found])
         part.lay(kind=kind, first=first, low=low, high=high)

@@ -74,7 +74,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     kernel_weights_ : θ (M,), or (n_classes, M) one-vs-rest; for a number p on the unit p-norm ball, so that they need
         not sum to 1: shares are θ / θ.sum()
     kernel_names_ : list of M names
-    kernel_scale_ : (M,), what each kernel is multiplied with to be normalised, 0 for those left out
+    kernel_scale_ : (M,), what each kernel is multiplied with to be normalised, 0 for those left out; with
+        normalize="spherical" k(x, y) is divided by √(k(x, x) k(y, y)) first
     duality_gap_ : relative, the largest over the classes
     objective_ : the primal above, the sum over the classes
     support_ : indices (n_support,) of the examples in `dual_coef_` (1 or n_classes, n_support), signed

@@ -150,7 +150,8 @@ def _encode(value, arrays, seen, where):
         return {"is": "sequences", "number": number, "items": inner(items, name)}
     if not _is_code(value) and may_be_stored(type(value)):
         state = value.__getstate__() or {}  # None where there are no attributes
-        return {"is": "object", "number": number, "module": module, "name": name, "state": inner(state, name)}
+        state = _encode(state, arrays, seen, where)
+        return {"is": "object", "number": number, "module": module, "name": name, "state": state}
     cure = "use a kernel of manykernels.kernels or kernels='precomputed'"
     if isinstance(value, BaseSolver):
         cure = "a fitted model does without, so set_params(solver='auto') first"

@@ -47,8 +47,8 @@ def _pieces(predictor, a, theta):
     """The pieces of `words` by kernel weights theta (M,), from what the model keeps for predictions."""
     if predictor.hashed:
         raise ValueError(
-            'model has a solver with store="hash", where words share their places: its decision is no sum over '
-            'words; fit it with store="auto".'
+            'model has features="hash", where words share their places: its decision is no sum over '
+            'words; fit it with features="auto".'
         )
     codes, alphabet = predictor.support_codes()
     values = theta * predictor.scale * _factors(predictor.row_factors())

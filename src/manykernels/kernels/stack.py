@@ -27,6 +27,7 @@ class KernelStack:
             matrices = np.stack(matrices)
         if matrices.ndim != 3:
             raise ValueError(f"matrices has shape {matrices.shape}; a KernelStack is (M, n, n_train)")
+        self.given = matrices.dtype  # whose rounding the entries have
         if matrices.dtype not in (np.float32, np.float64):
             matrices = matrices.astype(np.float64)
         self.matrices = np.ascontiguousarray(matrices)
@@ -84,7 +85,9 @@ class KernelStack:
             names = None if names is None else [names[m] for m in kernels]
         if rows is not None and diagonals is not None:
             diagonals = diagonals[:, rows]
-        return KernelStack(cut, names, diagonals)
+        part = KernelStack(cut, names, diagonals)
+        part.given = self.given
+        return part
 
     def __array__(self, dtype=None, copy=None):
         return np.moveaxis(self.matrices, 0, 2).astype(dtype or self.dtype, copy=bool(copy))
