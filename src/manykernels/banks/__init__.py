@@ -1,9 +1,9 @@
 """Banks: the kernels of one data set, as operations."""
 
-from ._base import Bank, Predictor
+from ._base import Bank, Predictor, Source
 from .dense import DenseBank
 
-__all__ = ["Bank", "Predictor", "DenseBank", "PairwiseBank"]
+__all__ = ["Bank", "Predictor", "Source", "DenseBank", "PairwiseBank"]
 
 
 def __getattr__(name):

@@ -95,6 +95,14 @@ class Bank(ABC):
         return None
 
 
+class Source(ABC):
+    """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`."""
+
+    @abstractmethod
+    def bank(self, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=None):
+        """The `Bank` of these kernels on X, normalised with the weights (n,) of the examples; None for all equal."""
+
+
 class Predictor(ABC):
     """The kernels between new data and the support examples: what a model keeps, small and without training matrices.
 
