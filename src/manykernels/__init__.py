@@ -7,8 +7,14 @@
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
+    from . import datasets, inspect, kernels, losses, regularizers, sequences, solvers, strings, weighting
+    from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, load
+    from .kernels import KernelStack
 
 _HOMES = {
     "MKLClassifier": ".estimators",
@@ -17,8 +23,13 @@ _HOMES = {
     "load": ".estimators",
     "KernelStack": ".kernels",
 }
-_MODULES = ("regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect")
-__all__ = [*_HOMES, *_MODULES, "__version__"]
+_MODULES = (
+    "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect",
+)  # fmt: skip
+__all__ = [
+    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "__version__", "datasets", "inspect", "kernels",
+    "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
+]  # fmt: skip
 
 
 def __getattr__(name):

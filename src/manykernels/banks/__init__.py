@@ -1,7 +1,12 @@
 """Banks: the kernels of one data set, as operations."""
 
+from typing import TYPE_CHECKING
+
 from ._base import Bank, Predictor, Source
 from .dense import DenseBank
+
+if TYPE_CHECKING:
+    from .pairwise import PairwiseBank
 
 __all__ = ["Bank", "Predictor", "Source", "DenseBank", "PairwiseBank"]
 

@@ -176,7 +176,7 @@ class Group:
 class Called:
     """The block of a kernel without a base: the kernel itself, called on the examples of the tile."""
 
-    kind = None
+    kind: str | None = None
 
     def __init__(self, kernel, dtype):
         self.kernel, self.dtype = kernel, np.dtype(dtype)

@@ -5,6 +5,7 @@ A kernel with a `base` is an elementwise function of one pairwise quantity B(x, 
 and a set of columns come from one block of it. A kernel with base None is called.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from numbers import Real
 
@@ -16,7 +17,7 @@ from .._validation import check_number
 
 READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, the most particular first
 
-MAKERS = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
+MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
 
 
 class Kernel(BaseEstimator):
@@ -42,15 +43,17 @@ class Kernel(BaseEstimator):
         MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)
     """
 
-    base = None
-    reads = "numeric"
-    family = None
+    base: str | None = None
+    reads: str = "numeric"
+    family: str | None = None
     exempt = False  # from normalisation and from the check for variance
     psd = True  # positive semidefinite for every parameter its constructor accepts
     constant = False  # the same for all pairs, and so a function of every base
-    encoding = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
-    parts = ()  # the classes of objects that may be its parameters
-    walk = None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
+    encoding: tuple | None = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
+    parts: tuple[type, ...] = ()  # the classes of objects that may be its parameters
+    walk: str | None = (
+        None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
+    )
 
     def check_names(self):
         check(vars(self).keys() == _parameters(type(self)), f"{type(self).__name__} has other parameters")

@@ -5,6 +5,7 @@ The weightings, `Align` and others, stand where a regularizer does; they are fou
 
 from importlib import import_module
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from ._base import Regularizer
 from .ball import Ball
@@ -23,6 +24,9 @@ from .non_isotropic import NonIsotropic
 from .separable import Separable
 from .wedge import Wedge
 from .weighted_lp_norm import WeightedLpNorm
+
+if TYPE_CHECKING:
+    from ..weighting import Align, AlignF, BestSingle, EasyMKL, TwoStage, Uniform
 
 __all__ = [
     "Align",

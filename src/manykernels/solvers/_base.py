@@ -64,9 +64,9 @@ class BaseSolver(Parameters, ABC):
     then make. The constructor keeps its arguments as they are; `solve` checks them.
     """
 
-    name = ""
-    needs = ()
-    missing = ""
+    name: str = ""
+    needs: tuple[str, ...] = ()
+    missing: str = ""
     explicit = False
 
     def __init_subclass__(cls, **options):
