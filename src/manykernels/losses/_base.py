@@ -20,6 +20,7 @@ class Loss(Part):
     total = 0.0  # Σ a_i when there is an intercept
     takes_intercept = True
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
+    gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants
 
     def value(self, y, f):
         """V(y_i, f_i)."""

@@ -9,6 +9,7 @@ class Squared(Loss):
     """V = (y − f)²;   V* = y u + u²/4."""
 
     name = "squared"
+    gaussian = True
 
     def value(self, y, f):
         return (y - f) ** 2

@@ -32,7 +32,7 @@ class EmpiricalBayes(Regularizer):
 
     def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
         """The same with the noise that C stands for, and the weights of the examples as costs, c / C."""
-        if loss is not None and loss.name != "squared":
+        if loss is not None and not loss.gaussian:
             raise ValueError(
                 f"regularizer={self!r} takes the squared loss only, whose marginal likelihood is a formula, not the "
                 f"{loss.name} loss: use MKLRegressor or MKLClassifier with loss='squared'"
