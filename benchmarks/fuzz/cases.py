@@ -197,7 +197,8 @@ def stack(rng, plain, parts):
     how = str(rng.choice(["float64", "float32", "float16", "indefinite"], p=[0.5, 0.25, 0.15, 0.1]))
     if how == "indefinite":
         noise = rng.normal(size=Ks[0].shape)
-        Ks[0] = Ks[0] + 0.1 * np.abs(Ks[0]).max() * (noise + noise.T)
+        with np.errstate(all="ignore"):
+            Ks[0] = Ks[0] + 0.1 * np.abs(Ks[0]).max() * (noise + noise.T)
     else:
         with np.errstate(over="ignore"):
             Ks = Ks.astype(how)

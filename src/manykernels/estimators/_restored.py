@@ -38,7 +38,7 @@ _OWN = tuple(f"manykernels.{home}." for home in _HOMES)
 _PROCESS = "sklearn.gaussian_process.kernels"
 _PAIRWISE = "sklearn.metrics.pairwise"
 _FUNCTIONS = ("_kernel", "_similarity", "_distances")
-_BARRED = {}
+_BARRED: dict[tuple[type, str], bool] = {}
 
 
 def may_be_stored(cls):

@@ -4,8 +4,9 @@
 """
 
 import os
+from typing import Any
 
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "cache": os.environ.get("MANYKERNELS_NO_CACHE", "") in ("", "0"),
     "nogil": True,
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},

@@ -4,6 +4,7 @@ A kernel is given by (degree, g, c): degree 0 is 2^(gB + c) with gB + c <= 0, de
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -12,7 +13,7 @@ from numba.extending import overload
 from . import OPTIONS
 
 # The round-to-nearest trick below must not be reassociated; the flags of a helper stay with it when it is inlined.
-_EXACT = {"fastmath": {"contract", "nsz", "nnan"}}
+_EXACT: Any = {"fastmath": {"contract", "nsz", "nnan"}}
 _CHUNK = 512
 _TINY = np.float32(1e-36)  # makes 0/0 = 0
 _SHIFT32, _SHIFT64 = np.float32(1.5 * 2**23 + 127), 1.5 * 2.0**52 + 1023
