@@ -49,7 +49,7 @@ class Bank(ABC):
         theta: np.ndarray,
         rows: np.ndarray | None = None,
         cols: np.ndarray | None = None,
-        dtype: DTypeLike = None,
+        dtype: DTypeLike | None = None,
         shifted: bool = False,
     ) -> np.ndarray:
         """Σ_m θ_m K_m[rows, cols], (|rows|, |cols|); kernels with θ_m = 0 are not touched.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -36,7 +38,7 @@ class Loss(Part):
         """The bounds (lo, hi) of a_i at c_i = 1: minus the domain of V*."""
         raise NotImplementedError
 
-    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         """(linear, diagonal, kink) with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
 
         Exact unless `interior`; then it is the second-order expansion at a, up to a constant.
