@@ -131,6 +131,8 @@ def _parameters(cls: Any) -> set[str]:
 class ScaledKernel(Kernel):
     """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
 
+    gamma: Any  # a number where the kernel is resolved
+
     def check_state(self) -> None:
         super().check_state()
         if self.gamma is not None and self.gamma != "scale":
