@@ -31,7 +31,7 @@ class Bank(ABC):
     names: list[str]
     scale: np.ndarray  # (M,) float64, 0 for kernels that are left out
     usable: np.ndarray  # (M,) bool
-    dtype = np.dtype(np.float64)  # of the kernel values as the bank holds or computes them
+    dtype: np.dtype = np.dtype(np.float64)  # of the kernel values as the bank holds or computes them
     unit = 2.0**-53  # of rounding of the kernel values as they were given
     indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # products of feature vectors, positive semidefinite by their making
@@ -123,7 +123,7 @@ class Source(ABC):
         *,
         weights: np.ndarray | None = None,
         normalize: str | None = "multiplicative",
-        memory_limit: float | str | None = None,
+        memory_limit: float | None = None,
         n_jobs: int | None = None,
     ) -> Bank:
         """The `Bank` of these kernels on X, normalised with the weights (n,) of the examples; None for all equal."""
