@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._state import check, check_array, check_index, check_integer, check_is
 from . import alphabet as _alphabet
 from .packing import Packer, feed, frozen
-
-if TYPE_CHECKING:
-    pass
 
 
 class Sequences:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class BestSingle(TwoStage):
     Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
     """
 
-    def __init__(self, cv: Any = 5) -> None:
+    def __init__(self, cv: int = 5) -> None:
         self.cv = check_integer("cv", cv, 2)
 
     def weights(

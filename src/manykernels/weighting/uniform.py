@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ._base import TwoStage
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..banks._base import Bank
     from ..losses._base import Loss
 
