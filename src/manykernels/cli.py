@@ -105,8 +105,9 @@ def _load(name):
 
 
 def _short(kernel):
-    degree = getattr(kernel, "degree", None)
-    return f"RBF(gamma={kernel.gamma:.3g})" if degree is None else f"polynomial of degree {degree}"
+    from .kernels import RBF
+
+    return f"RBF(gamma={kernel.gamma:.3g})" if isinstance(kernel, RBF) else f"polynomial of degree {kernel.degree}"
 
 
 def _timed(function, *arguments):

@@ -11,6 +11,7 @@ import numpy as np
 
 from manykernels import kernels as mk
 from manykernels import strings as ms
+from manykernels.sequences.alphabet import get
 
 
 def same(u, v, letters):
@@ -85,7 +86,7 @@ def value(kernel, x, y):
             return value(kernel.k1, x, y) * value(kernel.k2, x, y)
         case mk.Constant():
             return kernel.value
-    letters = ms.alphabet.get(kernel.alphabet).letters
+    letters = get(kernel.alphabet).letters
     start, stop = kernel.start, kernel.stop
     match kernel:
         case ms.Degree():

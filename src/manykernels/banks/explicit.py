@@ -200,7 +200,7 @@ class ExplicitPredictor(Predictor):
         return self.bank.n, self.bank.M
 
     def check_state(self):
-        check(hasattr(check_is("bank", self.bank, ExplicitBank), "check_state"), "the bank is not one for files")
+        check_is("bank", self.bank, ExplicitBank)  # which was checked when it was restored
 
     @property
     def kernel_list(self):

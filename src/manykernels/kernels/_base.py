@@ -54,9 +54,7 @@ class Kernel(BaseEstimator):
     constant = False  # the same for all pairs, and so a function of every base
     encoding: tuple | None = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
     parts: tuple[type, ...] = ()  # the classes of objects that may be its parameters
-    walk: str | None = (
-        None  # kernels of strings of one walk come from one comparison of two strings, by their `degree_table`
-    )
+    walk: str | None = None  # string kernels of one walk come from one comparison, by their `degree_table`
 
     def check_names(self) -> None:
         check(vars(self).keys() == _parameters(type(self)), f"{type(self).__name__} has other parameters")  # type: ignore[arg-type]

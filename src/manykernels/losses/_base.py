@@ -25,6 +25,7 @@ class Loss(Part):
     total = 0.0  # Σ a_i when there is an intercept
     takes_intercept = True
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
+    gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """V(y_i, f_i)."""

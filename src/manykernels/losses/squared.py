@@ -13,6 +13,7 @@ class Squared(Loss):
     """V = (y − f)²;   V* = y u + u²/4."""
 
     name = "squared"
+    gaussian = True
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return (y - f) ** 2

@@ -40,7 +40,7 @@ class EmpiricalBayes(Regularizer):
         self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> tuple[Regularizer, np.ndarray]:
         """The same with the noise that C stands for, and the weights of the examples as costs, c / C."""
-        if loss is not None and loss.name != "squared":
+        if loss is not None and not loss.gaussian:
             raise ValueError(
                 f"regularizer={self!r} takes the squared loss only, whose marginal likelihood is a formula, not the "
                 f"{loss.name} loss: use MKLRegressor or MKLClassifier with loss='squared'"

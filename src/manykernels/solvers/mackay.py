@@ -46,9 +46,10 @@ class MacKay(BaseSolver):
     missing = "it maximises the marginal likelihood, which is EmpiricalBayes(...)"
 
     def refuse(self, problem: Problem) -> str | None:
-        loss = problem.loss.name
-        if loss != "squared":
-            return f"the marginal likelihood is a formula for the squared loss only, not for the {loss} loss"
+        if not problem.loss.gaussian:
+            return (
+                f"the marginal likelihood is a formula for the squared loss only, not for the {problem.loss.name} loss"
+            )
         return None
 
     def solve(self, problem: Problem, control: Control) -> Solution:
