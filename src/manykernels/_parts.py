@@ -1,7 +1,10 @@
 """What losses and regularizers share: they are their parameters."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from inspect import signature
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,16 +18,17 @@ class Part:
     follow scikit-learn, so that a search reaches `regularizer__p` or `loss__epsilon` of an estimator.
     """
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """{name: value}; `deep` with the parameters of parts within, as `name__parameter`."""
-        params = {name: getattr(self, name) for name in _names(type(self))}
+        params = {name: getattr(self, name) for name in _names(type(self))}  # type: ignore[arg-type]  # a class can be hashed
         for name, value in list(params.items()) if deep else ():
             if hasattr(value, "get_params") and not isinstance(value, type):
                 params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """The part itself with these parameters, checked as in the constructor; of wrong ones none is set."""
+        inner: dict[str, dict[str, Any]]
         own, inner = self.get_params(deep=False), {}
         for key, value in params.items():
             name, nested, rest = key.partition("__")
@@ -46,23 +50,23 @@ class Part:
 
         return type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored what is no parameter; see `_state`."""
-        check(set(_names(type(self))) <= set(vars(self)), f"{type(self).__name__} lacks parameters")
+        check(set(_names(type(self))) <= set(vars(self)), f"{type(self).__name__} lacks parameters")  # type: ignore[arg-type]
         for name, value in vars(self).items():
             check_plain(name, value, (Part,))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = (f"{name}={_show(value)}" for name, value in self.get_params(deep=False).items())
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         if type(self) is not type(other):
             return NotImplemented
         mine, others = self.get_params(deep=False), other.get_params(deep=False)
         return all(_same(mine[name], others[name]) for name in mine)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         values = self.get_params(deep=False).values()
         return hash((type(self), *(v.tobytes() if isinstance(v, np.ndarray) else v for v in values)))
 
@@ -73,7 +77,7 @@ def _names(cls):
     return () if cls.__init__ is object.__init__ else tuple(signature(cls).parameters)
 
 
-def with_params(value, params, called, such_as=""):
+def with_params(value: Any, params: dict[str, Any], called: str, such_as: str = "") -> Any:
     """A copy of `value`, the parameter `called`, with these parameters of its own; a ValueError where it has none."""
     from sklearn.base import clone
 

@@ -8,9 +8,17 @@ norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance ar
 indicator the dual point is `a` scaled back into its domain.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from .losses._base import Loss
+    from .regularizers._base import Regularizer
+    from .solution import Solution
 
 FAR = 1e3  # of k(x, x), in units of the variance where kernels are normalised
 
@@ -27,7 +35,9 @@ class Certificate(NamedTuple):
 class Problem:
     """Loss, regularizer and bank with the targets Y (T, n), the costs c (T, n) and an intercept or none."""
 
-    def __init__(self, bank, Y, loss, regularizer, c=1.0, intercept=True):
+    def __init__(
+        self, bank: Any, Y: ArrayLike, loss: Loss, regularizer: Regularizer, c: ArrayLike = 1.0, intercept: bool = True
+    ) -> None:
         self.bank, self.loss, self.intercept = bank, loss, intercept
         self.kernels = np.flatnonzero(bank.usable)
         self.regularizer = regularizer.restrict(self.kernels, bank.M)
@@ -57,22 +67,22 @@ class Problem:
                     )
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         return len(self.Y)
 
-    def losses(self, outputs, b, rows=slice(None)):
+    def losses(self, outputs: np.ndarray, b: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Σ c V at f = outputs + b over the rows, (T,), with the total·b of one-class problems left out."""
         f = outputs + np.asarray(b)[:, None]
         return np.array([
             c[rows] @ self.loss.value(y[rows], f_t) for y, c, f_t in zip(self.Y, self.c, f, strict=True)
         ])  # fmt: skip
 
-    def conjugates(self, a, rows=slice(None)):
+    def conjugates(self, a: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Σ c V*(y, −a / c) over the rows, (T,)."""
         parts = zip(self.Y[:, rows], self.c[:, rows], a, strict=True)
         return np.array([self.loss.dual_value(*part) for part in parts])
 
-    def rounding(self, a, theta):
+    def rounding(self, a: np.ndarray, theta: np.ndarray) -> float:
         """What the rounding of a and of kernel values, 2⁻⁵³ of each, may change in Σ c V, at a (T, n).
 
         |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that outputs are known to
@@ -84,7 +94,7 @@ class Problem:
             known = np.einsum("m,mi,tm->ti", theta[used], roots, np.abs(a) @ roots.T)
             return 2.0**-52 * float(np.sum(np.maximum(np.abs(a), self.c) * known))
 
-    def remark(self, solution, tol, max_iter):
+    def remark(self, solution: Solution, tol: float, max_iter: int) -> str:
         """Why a solution has not reached its gap, or what speaks against it although it has, and the cure, in words."""
         if self.bank.indefinite:
             cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
@@ -106,7 +116,15 @@ class Problem:
         far = self.bank.diagonals()[np.flatnonzero(solution.theta)].mean() > FAR
         return cure + ("; columns far from 0 slow it down: centre them (StandardScaler)" if far else "")
 
-    def certificate(self, losses, a, b, theta, q, rows=slice(None)):
+    def certificate(
+        self,
+        losses: np.ndarray,
+        a: np.ndarray,
+        b: np.ndarray,
+        theta: np.ndarray,
+        q: np.ndarray,
+        rows: np.ndarray | slice = slice(None),
+    ) -> Certificate:
         """The `Certificate` at a (T, |rows|), 0 elsewhere, from the losses and q_m = Σ_t a_tᵀ K_m a_t."""
         offset = self.loss.total * float(np.sum(b))
         risk, q = float(np.sum(losses)), np.maximum(q, 0.0)

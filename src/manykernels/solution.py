@@ -1,5 +1,7 @@
 """The result of a solver."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -33,7 +35,7 @@ class Solution:
     stationarity: float | None = None
     noise: float | None = None
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored what is no solution; see `_state`."""
         check_array("theta", self.theta, np.float64, None)
         check_array("a", self.a, np.float64, None, None)

@@ -8,9 +8,16 @@ What a bank need not be able to do is a method as well. It returns None here, an
 `vectors`, `restrict`, `inner`, `rows`.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
 
 
 class Bank(ABC):
@@ -21,23 +28,30 @@ class Bank(ABC):
 
     n: int
     M: int
-    names: list
+    names: list[str]
     scale: np.ndarray  # (M,) float64, 0 for kernels that are left out
     usable: np.ndarray  # (M,) bool
-    dtype = np.dtype(np.float64)  # of the kernel values as the bank holds or computes them
+    dtype: np.dtype = np.dtype(np.float64)  # of the kernel values as the bank holds or computes them
     unit = 2.0**-53  # of rounding of the kernel values as they were given
     indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # products of feature vectors, positive semidefinite by their making
     store = "auto"  # where `vectors` are kept, see `banks.choice`
-    n_jobs = None  # threads, as estimators take them
-    memory_limit = None  # bytes that were given for the whole bank, None for as many as it likes
+    n_jobs: int | None = None  # threads, as estimators take them
+    memory_limit: float | None = None  # bytes that were given for the whole bank, None for as many as it likes
 
     @abstractmethod
-    def diagonals(self):
+    def diagonals(self) -> np.ndarray:
         """k_m(x_i, x_i), (M, n) float64."""
 
     @abstractmethod
-    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
+    def combined(
+        self,
+        theta: np.ndarray,
+        rows: np.ndarray | None = None,
+        cols: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
+        shifted: bool = False,
+    ) -> np.ndarray:
         """Σ_m θ_m K_m[rows, cols], (|rows|, |cols|); kernels with θ_m = 0 are not touched.
 
         `shifted` allows a constant to be taken from every entry: harmless where Σ a is fixed, and it keeps the
@@ -45,13 +59,17 @@ class Bank(ABC):
         """
 
     @abstractmethod
-    def products(self, A, support, rows=None, kernels=None):
+    def products(
+        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> np.ndarray:
         """K_m[rows, support] @ A[t] for A (T, |support|): (T, |kernels|, |rows|) float64.
 
         In float64 arithmetic: certificates stand on it.
         """
 
-    def outputs(self, theta, A, support, rows=None):
+    def outputs(
+        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
+    ) -> np.ndarray:
         """Σ_m θ_m K_m[rows, support] @ A[t] for A (T, |support|): (T, |rows|) float64, as exact as `products`."""
         theta = np.asarray(theta, dtype=float)
         used = np.flatnonzero(theta)
@@ -59,11 +77,11 @@ class Bank(ABC):
             return np.zeros((len(A), self.n if rows is None else len(rows)))
         return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
 
-    def block(self, rows, theta):
+    def block(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
         return self.combined(theta, rows, rows, dtype=np.float64)
 
-    def cost(self):
+    def cost(self) -> float:
         """Nanoseconds, roughly, to compute an entry of all kernels anew (to read M stored ones takes M / 2).
 
         0 where nothing is gained by keeping them.
@@ -71,18 +89,18 @@ class Bank(ABC):
         return 0.0
 
     @abstractmethod
-    def predictor(self, support):
+    def predictor(self, support: np.ndarray) -> Predictor:
         """The `Predictor` of models whose support these examples are."""
 
-    def vectors(self):
+    def vectors(self) -> Any:
         """New `Vectors` v_m = Σ_i a_i φ_m(x_i), zero, where the kernels have explicit features; see `explicit`."""
         return None
 
-    def restrict(self, rows, kernels=None):
+    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
         """The bank of these rows and kernels held in memory, or None where that does not fit or does not pay."""
         return None
 
-    def inner(self, loss, y, c, intercept):
+    def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
         """The solver of the problem at fixed weights with targets y and costs c, (n,) or those of some rows.
 
         For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
@@ -90,7 +108,7 @@ class Bank(ABC):
         """
         return None
 
-    def rows(self, index):
+    def rows(self, index: np.ndarray) -> Any:
         """The examples of these numbers as the kernels see them, for those who solve elsewhere; None where not kept."""
         return None
 
@@ -99,7 +117,15 @@ class Source(ABC):
     """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`."""
 
     @abstractmethod
-    def bank(self, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=None):
+    def bank(
+        self,
+        X: Any,
+        *,
+        weights: np.ndarray | None = None,
+        normalize: str | None = "multiplicative",
+        memory_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> Bank:
         """The `Bank` of these kernels on X, normalised with the weights (n,) of the examples; None for all equal."""
 
 
@@ -110,48 +136,48 @@ class Predictor(ABC):
     """
 
     scale: np.ndarray  # (M,), that of the bank
-    kernel_list = None  # the KernelList that reads new data; None where these are kernel values themselves
+    kernel_list: Any = None  # the KernelList that reads new data; None where these are kernel values themselves
     hashed = False  # words of sequences share their places: decisions are no sums over words
 
     @abstractmethod
-    def sizes(self):
+    def sizes(self) -> tuple[int, int]:
         """(number of support examples, number of kernels)."""
 
     @abstractmethod
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored what the methods below cannot work with; see `_state`."""
 
     @abstractmethod
-    def decision(self, X, A, theta):
+    def decision(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
 
     @abstractmethod
-    def parts(self, X, A, theta):
+    def parts(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Each kernel's share θ_tm K_m(X, support) @ A[t], (T, n_new, M)."""
 
     @abstractmethod
-    def combined(self, X, theta):
+    def combined(self, X: Any, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_m K_m(X, support), (n_new, n_support); theta is (M,)."""
 
     @abstractmethod
-    def gram(self, X, Y=None, theta=None):
+    def gram(self, X: Any, Y: Any = None, theta: np.ndarray | None = None) -> np.ndarray:
         """Σ_m θ_m K_m(X, Y) of two sets of new data, (n_X, n_Y); Y = None means X."""
 
-    def support_data(self):
+    def support_data(self) -> Any:
         """The support examples as they are kept; None where there are none, for precomputed kernels."""
         return None
 
-    def support_codes(self):
+    def support_codes(self) -> tuple[np.ndarray, Any] | None:
         """(codes (n, L) int16, alphabet) of a support that is sequences of one length, else None.
 
         Unknown letters have the code A, the size of the alphabet.
         """
         return None
 
-    def row_factors(self):
+    def row_factors(self) -> np.ndarray | None:
         """(M, n_support): what kernels are multiplied by for each support example beside their scale; None for 1."""
         return None
 
-    def coefficients(self, A, theta):
+    def coefficients(self, A: np.ndarray, theta: np.ndarray) -> list[tuple[int, np.ndarray]] | None:
         """(m, θ_tm Σ_i A_ti x_i (T, columns)) of every kernel, for models whose kernels are all Linear; else None."""
         return None

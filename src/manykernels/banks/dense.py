@@ -1,8 +1,12 @@
 """Kernels that lie in memory as a stack of matrices, in either memory order, used in place."""
 
+from __future__ import annotations
+
 import warnings
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dpotrf
 
 from .._state import check_array, check_index, check_integer, check_jobs
@@ -17,7 +21,16 @@ EXACT = 1000  # examples up to which the normalisation is computed in float64 wh
 class DenseBank(Bank):
     """The kernels as matrices in memory: X is (n, n, M) in any memory order, or a `KernelStack`."""
 
-    def __init__(self, X, *, names=None, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=None):
+    def __init__(
+        self,
+        X: Any,
+        *,
+        names: list[str] | None = None,
+        weights: np.ndarray | None = None,
+        normalize: str | None = "multiplicative",
+        memory_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         stack = Stack.of(X)
         n, n_train, M = stack.shape
         if M == 0:
@@ -52,7 +65,9 @@ class DenseBank(Bank):
         self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
 
     @classmethod
-    def from_scaled(cls, S, names, n_jobs=None, usable=None):
+    def from_scaled(
+        cls, S: np.ndarray, names: list[str], n_jobs: int | None = None, usable: np.ndarray | None = None
+    ) -> Self:
         """A bank on (M, n, n) matrices that are normalised already and were checked before."""
         bank = cls.__new__(cls)
         bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
@@ -107,10 +122,17 @@ class DenseBank(Bank):
             return total
         return np.array([self._root[m] * w @ self.stack.matrix(m) @ (self._root[m] * w) for m in range(self.M)])
 
-    def diagonals(self):
+    def diagonals(self) -> np.ndarray:
         return self._diagonals
 
-    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
+    def combined(
+        self,
+        theta: np.ndarray,
+        rows: np.ndarray | None = None,
+        cols: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
+        shifted: bool = False,
+    ) -> np.ndarray:
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
         rows, cols = _indices(rows, self.n), _indices(cols, self.n)
         w, dtype = np.asarray(theta) * self.scale, np.dtype(dtype or self.dtype)
@@ -123,7 +145,9 @@ class DenseBank(Bank):
             total += (w[m] * block * self._root[m][rows, None] * self._root[m][cols]).astype(dtype)
         return total
 
-    def products(self, A, support, rows=None, kernels=None):
+    def products(
+        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> np.ndarray:
         rows, support = _indices(rows, self.n), _indices(support, self.n)
         kernels = _indices(kernels, self.M)
         if self._root is None:
@@ -136,7 +160,7 @@ class DenseBank(Bank):
             out[:, k] = (A * self._root[m][support]) @ block.T * (self._root[m][rows] * self.scale[m])
         return out
 
-    def restrict(self, rows, kernels=None):
+    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
         """A compact copy: gathers rows of a (M, n, n) stack once, so that later passes read them in order."""
         from ..loops.stack import gather
 
@@ -155,7 +179,7 @@ class DenseBank(Bank):
         run_blocks(block, range(len(kernels)), self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
 
-    def predictor(self, support):
+    def predictor(self, support: np.ndarray) -> Predictor:
         root = None if self._root is None else self._root[:, support]
         return DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
 
@@ -169,7 +193,7 @@ class DensePredictor(Predictor):
     def sizes(self):
         return len(self.support), len(self.scale)
 
-    def check_state(self):
+    def check_state(self) -> None:
         check_integer("n_train", self.n_train, 1, 2**48)
         check_index("support", self.support, self.n_train, ascending=True)
         check_array("scale", self.scale, np.float64, None)

@@ -4,10 +4,14 @@ Nothing of size M·n² is ever held. Tiles are cut before threads are counted an
 depend on the number of threads.
 """
 
+from __future__ import annotations
+
 import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_array, issparse
 
 from .._state import check, check_integer, check_is, check_list
@@ -31,8 +35,16 @@ class PairwiseBank(Bank):
     whole = True
 
     def __init__(
-        self, kernel_list, X, *, weights=None, normalize="multiplicative", memory_limit=None, dtype=np.float32, n_jobs=1
-    ):
+        self,
+        kernel_list: KernelList,
+        X: Any,
+        *,
+        weights: np.ndarray | None = None,
+        normalize: str | None = "multiplicative",
+        memory_limit: float | None = None,
+        dtype: DTypeLike = np.float32,
+        n_jobs: int | None = 1,
+    ) -> None:
         check_choice(normalize)
         self.kernel_list, self.normalize, self.dtype, self.n_jobs = kernel_list, normalize, np.dtype(dtype), n_jobs
         self.names, self.M, self.memory_limit = list(kernel_list.names), kernel_list.M, memory_limit
@@ -137,10 +149,17 @@ class PairwiseBank(Bank):
         """The first names of some kernels, for messages."""
         return [repr(self.names[m]) for m in np.flatnonzero(mask)[:10]]
 
-    def diagonals(self):
+    def diagonals(self) -> np.ndarray:
         return self._diagonals
 
-    def combined(self, theta, rows=None, cols=None, dtype=None, shifted=False):
+    def combined(
+        self,
+        theta: np.ndarray,
+        rows: np.ndarray | None = None,
+        cols: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
+        shifted: bool = False,
+    ) -> np.ndarray:
         theta = np.asarray(theta, float)
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
         active = self.tiles.active(theta * self.scale != 0)
@@ -151,14 +170,18 @@ class PairwiseBank(Bank):
         self.tiles.weighted(left, right, theta[None], n_rows, n_cols, _writer(out[None], symmetric), symmetric, shifted)
         return out
 
-    def products(self, A, support, rows=None, kernels=None):
+    def products(
+        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> np.ndarray:
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         active = self.tiles.active(np.isin(np.arange(self.M), kernels))
         left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
         n_rows = self.n if rows is None else len(rows)
         return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
 
-    def outputs(self, theta, A, support, rows=None):
+    def outputs(
+        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
+    ) -> np.ndarray:
         """Kernels are added up first where that is exact, in float64."""
         if self.dtype != np.float64:
             return super().outputs(theta, A, support, rows)
@@ -167,10 +190,10 @@ class PairwiseBank(Bank):
         left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
         return _decide(self.tiles, left, right, A, theta[None], self.n if rows is None else len(rows))
 
-    def cost(self):
+    def cost(self) -> float:
         return sum(group.cost() for group in self.groups)
 
-    def restrict(self, rows, kernels=None):
+    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
         """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
@@ -224,7 +247,7 @@ class PairwiseBank(Bank):
         part.tiles = WalkTiles(part.groups, self.dtype, part.scale, mean, self.n_jobs, self.tiles.budget)
         return part
 
-    def predictor(self, support):
+    def predictor(self, support: np.ndarray) -> Predictor:
         if not self.whole:
             raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
         return PairwisePredictor(self, np.asarray(support))
@@ -258,7 +281,7 @@ class PairwisePredictor(Predictor):
     def sizes(self):
         return self.n_support, self.tiles.scale.size
 
-    def check_state(self):
+    def check_state(self) -> None:
         kernels, tiles = check_is("kernel_list", self.kernel_list, KernelList), check_is("tiles", self.tiles, WalkTiles)
         check_choice(self.normalize)
         check_integer("n_support", self.n_support, 0, 2**48)

@@ -6,7 +6,11 @@ background, codons, or an intron or an exon that only looks like half of a site.
 Everything is a finite mixture of such chains, so what was planted is known exactly (`splice_information`).
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +38,15 @@ WEAK = {1.0: 0.9, 0.6: 0.1}  # how far a site's signals stand out from the backg
 DECOYS = {"background": 0.56, "codons": 0.24, "intron": 0.1, "exon": 0.1}
 
 
-def make_splice(n, length=141, positives=0.01, *, site=None, strength=1.0, random_state=0):
+def make_splice(
+    n: int,
+    length: int = 141,
+    positives: float = 0.01,
+    *,
+    site: int | None = None,
+    strength: float = 1.0,
+    random_state: Any = 0,
+) -> tuple[Sequences, np.ndarray]:
     """n windows with AG at [site, site + 1] and labels: (Sequences, y), y int8, +1 for sites and −1 for decoys.
 
     positives: share of sites; round(n · positives) of them, at least one of each kind where 0 < positives < 1.
@@ -47,7 +59,16 @@ def make_splice(n, length=141, positives=0.01, *, site=None, strength=1.0, rando
     return _draw(model, seed, 0, n, n, n_positive)
 
 
-def iter_splice(n, length=141, positives=0.01, *, site=None, strength=1.0, random_state=0, block=100_000):
+def iter_splice(
+    n: int,
+    length: int = 141,
+    positives: float = 0.01,
+    *,
+    site: int | None = None,
+    strength: float = 1.0,
+    random_state: Any = 0,
+    block: int = 100_000,
+) -> Iterator[tuple[Sequences, np.ndarray]]:
     """The examples of `make_splice` in blocks: yields (Sequences, y) with at most `block` examples each."""
     model, seed = _model(length, site, strength), _seed(random_state)
     n, n_positive = _counts(n, positives)
@@ -56,7 +77,7 @@ def iter_splice(n, length=141, positives=0.01, *, site=None, strength=1.0, rando
     return (_draw(model, seed, lo, min(lo + block, n), n, n_positive) for lo in range(0, n, block))
 
 
-def splice_information(length=141, *, site=None, strength=1.0):
+def splice_information(length: int = 141, *, site: int | None = None, strength: float = 1.0) -> np.ndarray:
     """Planted information (length,) in bits: what each letter adds to telling a site from a decoy.
 
     I_l = Σ p(abc) log₂( p(c | ab) / q(c | ab) ), the divergence of sites p from decoys q at position l given the two
@@ -72,7 +93,7 @@ def splice_information(length=141, *, site=None, strength=1.0):
         q, p = (t / np.maximum(t.sum(axis=1, keepdims=True), 1e-300) for t in (decoy, true))
         bits[at] = np.sum(true * np.log2(np.where(true > 0, p, 1) / np.where(true > 0, q, 1)))
         pairs = np.zeros_like(pairs)
-        np.add.at(pairs, (slice(None), after), joint)
+        np.add.at(pairs, (slice(None), after), joint)  # type: ignore[arg-type]  # numpy takes slices too
     return bits
 
 

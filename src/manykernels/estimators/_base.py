@@ -6,8 +6,11 @@ import os
 import warnings
 from contextlib import nullcontext
 from numbers import Integral
+from os import PathLike
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
@@ -215,7 +218,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         X = self._new_X(X, task)
         return _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
 
-    def decision_parts(self, X, task=None):
+    def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
 
         Shape (n, M), or (n, n_classes, M) with more than two classes; the sum over the last axis plus
@@ -226,7 +229,9 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
-    def combined_kernel(self, X, Y=None, task=None, task_Y=None):
+    def combined_kernel(
+        self, X: Any, Y: Any = None, task: ArrayLike | None = None, task_Y: ArrayLike | None = None
+    ) -> np.ndarray:
         """Σ_m θ_m k_m(X, Y) of the normalised kernels, (n_X, n_Y), for SVC, KernelPCA, SpectralClustering and others.
 
         One-vs-rest models take the mean of the weights over the classes. With kernels="precomputed" X is the
@@ -241,13 +246,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
         return _finite(self._predictor.gram(X, self._new_X(Y, task_Y), theta=theta))
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored what is no fitted model; see `_state`."""
         from ._restored import check_model
 
         check_model(self)
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
         from .persist import save
 

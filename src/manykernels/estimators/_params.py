@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from .._parts import with_params
 
 _SHOWN = 20  # named kernels up to which a notebook lists their parameters
@@ -14,23 +16,26 @@ class NamedParts:
     A part or kernel whose parameters are set is copied first: what was given stays as it is.
     """
 
-    def get_params(self, deep=True):
+    kernels: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """{name: value}; `deep` with those of the parts and of the kernels that have a name."""
-        params = super().get_params(deep=deep)
+        params = super().get_params(deep=deep)  # type: ignore[misc]  # of BaseEstimator, which stands behind it
         for name, kernel in _named(self.kernels) if deep else ():
             params[f"kernels__{name}"] = kernel
             if hasattr(kernel, "get_params") and not isinstance(kernel, type):
                 params |= {f"kernels__{name}__{key}": value for key, value in kernel.get_params().items()}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """The estimator itself with these parameters, `part__parameter` for those of its parts."""
-        own, inner = self._get_param_names(), {}
+        inner: dict[str, dict[str, Any]]
+        own, inner = self._get_param_names(), {}  # type: ignore[attr-defined]
         for key in list(params):
             name, nested, rest = key.partition("__")
             if nested and name in own:
                 inner.setdefault(name, {})[rest] = params.pop(key)
-        super().set_params(**params)
+        super().set_params(**params)  # type: ignore[misc]
         for name, values in inner.items():
             value = getattr(self, name)
             if name == "kernels" and isinstance(value, list | tuple):

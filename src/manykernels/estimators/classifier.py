@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
@@ -16,6 +20,11 @@ from ._base import MKLBase, _n_examples
 from .inputs import check_y
 from .tasks import check_classes_of_tasks, check_task
 from .validation import check_loss, check_weight
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
+    from ..regularizers._base import Regularizer
+    from ..solvers._base import BaseSolver
 
 
 def _has_probabilities(self):
@@ -88,26 +97,26 @@ class MKLClassifier(ClassifierMixin, MKLBase):
 
     def __init__(
         self,
-        kernels="auto",
+        kernels: Any = "auto",
         *,
-        regularizer=2,
-        loss="hinge",
-        C=1.0,
-        normalize="multiplicative",
-        solver="auto",
-        features="auto",
-        tol=1e-3,
-        max_iter=1000,
-        fit_intercept=True,
-        class_weight=None,
-        multi_class="ovr",
-        memory_limit=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-        warm_start=False,
-        checkpoint=None,
-    ):
+        regularizer: float | Regularizer = 2,
+        loss: str | Loss = "hinge",
+        C: float = 1.0,
+        normalize: str | None = "multiplicative",
+        solver: str | BaseSolver = "auto",
+        features: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: dict | str | None = None,
+        multi_class: str = "ovr",
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+        warm_start: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> None:
         self.kernels = kernels
         self.regularizer = regularizer
         self.loss = loss
@@ -127,7 +136,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
-    def fit(self, X, y, sample_weight=None, task=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X and the labels y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
         check_number("C", self.C)
@@ -160,25 +169,25 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         options = dict(C=self.C, intercept=self.fit_intercept, joint=joint, task=task)
         return self._fit(X, Y, weight, c, loss, **options)
 
-    def decision_function(self, X, task=None):
+    def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x) + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""
         decision = self._decide(X, task)
         return decision[:, 0] if len(self.classes_) == 2 else decision
 
-    def predict(self, X, task=None):
+    def predict(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """The class of each example, (n,)."""
         decision = self._decide(X, task)
         binary = len(self.classes_) == 2
         return self.classes_[(decision[:, 0] > 0).astype(int) if binary else decision.argmax(axis=1)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X, task=None):
+    def predict_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """1 / (1 + e^{-f}), normalised over the classes one-vs-rest; (n, n_classes). Needs loss="logistic"."""
         P = expit(self._decide(X, task))
         P = np.hstack([1 - P, P]) if len(self.classes_) == 2 else P
         return P / P.sum(axis=1, keepdims=True)
 
-    def score(self, X, y, sample_weight=None, task=None):
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
         """The share of examples, by weight, whose class is right."""
         from sklearn.metrics import accuracy_score
 

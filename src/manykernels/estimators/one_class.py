@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -10,6 +14,10 @@ from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
 from .tasks import check_task
 from .validation import check_loss, check_weight
+
+if TYPE_CHECKING:
+    from ..regularizers._base import Regularizer
+    from ..solvers._base import BaseSolver
 
 
 def _is_svdd(self):
@@ -40,24 +48,24 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     def __init__(
         self,
-        kernels="auto",
+        kernels: Any = "auto",
         *,
-        nu=0.5,
-        formulation="one_class",
-        C=1.0,
-        regularizer=2,
-        normalize="multiplicative",
-        solver="auto",
-        features="auto",
-        tol=1e-3,
-        max_iter=1000,
-        memory_limit=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-        warm_start=False,
-        checkpoint=None,
-    ):
+        nu: float = 0.5,
+        formulation: str = "one_class",
+        C: float = 1.0,
+        regularizer: float | Regularizer = 2,
+        normalize: str | None = "multiplicative",
+        solver: str | BaseSolver = "auto",
+        features: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+        warm_start: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> None:
         self.kernels = kernels
         self.nu = nu
         self.formulation = formulation
@@ -75,7 +83,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
-    def fit(self, X, y=None, sample_weight=None, task=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X; y is ignored, as scikit-learn's outlier detectors do."""
         self._check_params()
         check_choice("formulation", self.formulation, ("one_class", "level_set", "svdd"))
@@ -131,27 +139,29 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.radius_ = float(np.sqrt(max(self._square - 2 * self.offset_, 0.0)))
 
     @property
-    def offset_(self):
+    def offset_(self) -> float:
         """−b, what `decision_function` subtracts from `score_samples`."""
         return -float(self.intercept_[0])
 
-    def decision_function(self, X, task=None):
+    def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x) + b, (n,): negative outside."""
         return self._decide(X, task)[:, 0]
 
-    def score_samples(self, X, task=None):
+    def score_samples(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x), (n,): the decision without the offset."""
         return self.decision_function(X, task) + self.offset_
 
     @available_if(_is_svdd)
-    def centre_distances(self, X, task=None):
+    def centre_distances(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """‖φ(x) − c‖ in the feature space of the combined kernel, (n,); `radius_` on the surface of the ball."""
         return np.sqrt(np.maximum(self._square - 2 * self.score_samples(X, task), 0.0))
 
-    def predict(self, X, task=None):
+    def predict(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """+1 inside, −1 outside, (n,)."""
         return np.where(self.decision_function(X, task) >= 0, 1, -1)
 
-    def fit_predict(self, X, y=None, sample_weight=None, task=None):
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None
+    ) -> np.ndarray:
         """`fit`, then `predict` on the same X."""
         return self.fit(X, y, sample_weight, task).predict(X, task)

@@ -13,6 +13,8 @@ import io
 import json
 import os
 import zipfile
+from os import PathLike
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,7 +56,7 @@ def save(model, path):
             file.writestr(name, data)
 
 
-def load(path, memory_limit=None):
+def load(path: str | PathLike[str], memory_limit: float | str | None = None) -> Any:
     """Read a model that `save` wrote; runs no code from the file, and checks all that is in it.
 
     A file may unpack to `memory_limit` (bytes, or "4GB"), by default to 100 times its size and to 256 MiB at least.

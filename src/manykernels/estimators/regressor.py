@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
@@ -11,6 +15,11 @@ from ._base import MKLBase, _n_examples
 from .inputs import check_y
 from .tasks import check_task
 from .validation import check_loss, check_weight
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
+    from ..regularizers._base import Regularizer
+    from ..solvers._base import BaseSolver
 
 
 class MKLRegressor(RegressorMixin, MKLBase):
@@ -28,25 +37,25 @@ class MKLRegressor(RegressorMixin, MKLBase):
 
     def __init__(
         self,
-        kernels="auto",
+        kernels: Any = "auto",
         *,
-        regularizer=2,
-        loss="epsilon_insensitive",
-        epsilon=0.1,
-        C=1.0,
-        normalize="multiplicative",
-        solver="auto",
-        features="auto",
-        tol=1e-3,
-        max_iter=1000,
-        fit_intercept=True,
-        memory_limit=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-        warm_start=False,
-        checkpoint=None,
-    ):
+        regularizer: float | Regularizer = 2,
+        loss: str | Loss = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        C: float = 1.0,
+        normalize: str | None = "multiplicative",
+        solver: str | BaseSolver = "auto",
+        features: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+        warm_start: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> None:
         self.kernels = kernels
         self.regularizer = regularizer
         self.loss = loss
@@ -65,7 +74,7 @@ class MKLRegressor(RegressorMixin, MKLBase):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
-    def fit(self, X, y, sample_weight=None, task=None):
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X and the real targets y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
         self._check_params()
         check_number("C", self.C)
@@ -81,11 +90,11 @@ class MKLRegressor(RegressorMixin, MKLBase):
         options = dict(C=self.C, intercept=self.fit_intercept, task=check_task(task, len(y)))
         return self._fit(X, y[None], weight, self.C * weight, loss, **options)
 
-    def predict(self, X, task=None):
+    def predict(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """Σ_m f_m(x) + b, (n,)."""
         return self._decide(X, task)[:, 0]
 
-    def score(self, X, y, sample_weight=None, task=None):
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
         """R², the share of the variance of y that is predicted."""
         from sklearn.metrics import r2_score
 

@@ -1,5 +1,9 @@
 """How much the weights of the kernels depend on the sample."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
@@ -8,7 +12,9 @@ from ..estimators._base import _n_examples
 from .tables import check_model
 
 
-def bootstrap_weights(model, X, y, n_boot=20, random_state=0, n_jobs=None):
+def bootstrap_weights(
+    model: Any, X: Any, y: Any, n_boot: int = 20, random_state: Any = 0, n_jobs: int | None = None
+) -> np.ndarray:
     """The weights of `n_boot` clones of `model`, (n_boot, M) or (n_boot, n_classes, M), fitted on resampled data.
 
     An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.

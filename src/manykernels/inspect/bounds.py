@@ -9,14 +9,19 @@ where the print repeats Example 1. Theorem 8 is stated there for even p*, but ev
 Gaussian signs, E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 CONSTANT = 23 / 22
 
 
-def convert(complexity, p, q, M):
+def convert(complexity: float, p: float, q: float, M: int) -> float:
     """R(H_p) ≤ √(M^{1/q − 1/p}) R(H_q) for q ≤ p: Theorem 6.
 
     `complexity` is a Rademacher complexity of H_q, or a bound on it.
@@ -27,7 +32,7 @@ def convert(complexity, p, q, M):
     return _number("complexity", complexity, zero=True) * np.sqrt(M ** (1 / q - 1 / p))
 
 
-def rademacher(p, n, M, R=1.0, norm=1.0):
+def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> float:
     """R(H_p) ≤ norm · R √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n),  c = 23/22,  1/p + 1/p* = 1: Corollary 9.
 
     n examples, M > 1 kernels with k_m(x, x) ≤ R². At p = 1 it is Theorem 8, for p → ∞ norm · R √(2cM/n), and at
@@ -39,7 +44,16 @@ def rademacher(p, n, M, R=1.0, norm=1.0):
     return norm * R * float(np.sqrt(CONSTANT * M ** (1 - 1 / p) * growth / n))
 
 
-def generalization_bound(risk, p, n, M, R=1.0, lipschitz=1.0, delta=0.05, norm=1.0):
+def generalization_bound(
+    risk: float,
+    p: float,
+    n: int,
+    M: int,
+    R: float = 1.0,
+    lipschitz: float = 1.0,
+    delta: float = 0.05,
+    norm: float = 1.0,
+) -> float:
     """P[y h(x) ≤ 0] ≤ risk + 4 L · rademacher(p, n, M, R, norm) + √(ln(2/δ) / (2n)): Corollary 10 and (37).
 
     With probability 1 − δ, for all h in H_p at once; `risk` is the mean of a loss V(y h(x)) in [0, 1] with Lipschitz
@@ -50,7 +64,7 @@ def generalization_bound(risk, p, n, M, R=1.0, lipschitz=1.0, delta=0.05, norm=1
     return risk + 4 * L * rademacher(p, n, M, R, norm) + float(deviation)
 
 
-def margin_risk(y, f, gamma=1.0):
+def margin_risk(y: ArrayLike, f: ArrayLike, gamma: float = 1.0) -> float:
     """mean_i min(1, max(0, 1 − y_i f_i / γ)) for labels ±1: the loss of Corollary 11, 1/γ-Lipschitz."""
     y, f, gamma = np.asarray(y, dtype=float), np.asarray(f, dtype=float), _number("gamma", gamma)
     if y.ndim != 1 or y.shape != f.shape or not len(y) or not np.isin(y, (-1, 1)).all():
@@ -58,7 +72,9 @@ def margin_risk(y, f, gamma=1.0):
     return float(np.mean(np.clip(1 - y * f / gamma, 0.0, 1.0)))
 
 
-def margin_bound(risk, p, n, M, R=1.0, gamma=1.0, delta=0.05, norm=1.0):
+def margin_bound(
+    risk: float, p: float, n: int, M: int, R: float = 1.0, gamma: float = 1.0, delta: float = 0.05, norm: float = 1.0
+) -> float:
     """P[y h(x) ≤ 0] ≤ risk + (4R/γ) norm √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n) + √(ln(2/δ)/(2n)): Corollary 11.
 
     `risk` is `margin_risk` at the margin γ, which is fixed beforehand.
@@ -66,7 +82,9 @@ def margin_bound(risk, p, n, M, R=1.0, gamma=1.0, delta=0.05, norm=1.0):
     return generalization_bound(risk, p, n, M, R, 1 / _number("gamma", gamma), delta, norm)
 
 
-def free_norm_bound(risk, p, n, M, norm, R=1.0, gamma=1.0, delta=0.05):
+def free_norm_bound(
+    risk: float, p: float, n: int, M: int, norm: float, R: float = 1.0, gamma: float = 1.0, delta: float = 0.05
+) -> float:
     """`margin_bound` for a norm ‖w‖_{2,q} that was read off the fit: not in the paper.
 
     A union over the radii 2^k, k = 0, ±1, …, of confidence δ_k = δ / (3 (|k| + 1)²), whose sum is below δ: the norm is
@@ -77,7 +95,7 @@ def free_norm_bound(risk, p, n, M, norm, R=1.0, gamma=1.0, delta=0.05):
     return margin_bound(risk, p, n, M, R, gamma, share, 2.0**k)
 
 
-def block_norm(norms, p):
+def block_norm(norms: ArrayLike, p: float) -> float:
     """‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q}, q = 2p/(p+1), from the norms ‖f_m‖ = θ_m √(aᵀK_m a), (M,)."""
     norms, p = np.asarray(norms, dtype=float), _exponent("p", p)
     if norms.ndim != 1 or not len(norms) or not np.isfinite(norms).all() or (norms < 0).any():
@@ -87,7 +105,7 @@ def block_norm(norms, p):
     return float(top * np.sum((norms / top) ** q) ** (1 / q)) if top > 0 else 0.0
 
 
-def scenario(norms, p, n, R=1.0):
+def scenario(norms: ArrayLike, p: float, n: int, R: float = 1.0) -> float:
     """The complexity term of the smallest H_p that holds a predictor with these norms: section 5.1.
 
     R · block_norm(norms, p) √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n); norms = (1, …, 1) is Example 1, where the factor
@@ -99,7 +117,7 @@ def scenario(norms, p, n, R=1.0):
     return rademacher(p, n, len(np.asarray(norms)), R, size)
 
 
-def optimal_p(norms, candidates=None):
+def optimal_p(norms: ArrayLike, candidates: Sequence[float] | None = None) -> float:
     """The p whose `scenario` is smallest for these norms, of the candidates: 1, all p with an integer p*, 4, 8, ∞."""
     if candidates is None:
         M = max(len(np.atleast_1d(norms)), 2)
@@ -109,7 +127,9 @@ def optimal_p(norms, candidates=None):
     return float(candidates[int(np.argmin(terms))])
 
 
-def empirical_rademacher(matrices, p, draws=1000, norm=1.0, seed=0):
+def empirical_rademacher(
+    matrices: ArrayLike, p: float, draws: int = 1000, norm: float = 1.0, seed: Any = 0
+) -> tuple[float, float]:
     """(norm/n) E_σ √‖(σᵀK_mσ)_m‖_{p*} from random signs σ: the complexity of H_p on a sample, and its standard error.
 
     matrices (M, n, n). Exact but for the draws: the supremum over H_p is (norm/n) √‖(σᵀK_mσ)_m‖_{p*}.

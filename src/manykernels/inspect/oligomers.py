@@ -9,9 +9,11 @@ letters depend on each other, and then through its first or last letter. Exact, 
 Beside the print, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
 """
 
+from __future__ import annotations
+
 from itertools import product
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,17 +32,17 @@ class POIM(NamedTuple):
     letters: str
 
     @property
-    def words(self):
+    def words(self) -> list[str]:
         """The A^k words, in the order of the columns."""
         return ["".join(word) for word in product(self.letters, repeat=self.k)]
 
     @property
-    def importance(self):
+    def importance(self) -> np.ndarray:
         """max_z |Q(z, p)|, (L − k + 1,): how much the letters of a window can do."""
         return np.abs(self.values).max(axis=1)
 
 
-def poim(model, k, background=None, label=None):
+def poim(model: Any, k: int, background: Any = None, label: Any = None) -> POIM:
     """The `POIM` of words of k letters, of a fitted model of Degree, WeightedDegree and WeightedDegreeShift kernels.
 
     background: the letters of X, independent: None (all as likely) or probabilities (A,); or a chain of order 1:
@@ -51,7 +53,9 @@ def poim(model, k, background=None, label=None):
     return POIM(np.array(rows), k, letters)
 
 
-def top_kmers(model, k, n=20, background=None, label=None):
+def top_kmers(
+    model: Any, k: int, n: int = 20, background: Any = None, label: Any = None
+) -> list[tuple[str, int, float]]:
     """The n words of k letters and positions with the largest |Q|: [(word, position, Q)], largest first."""
     if n < 1:
         raise ValueError(f"n={n}: at least one word is needed")
@@ -66,7 +70,7 @@ def top_kmers(model, k, n=20, background=None, label=None):
     return [("".join(letters[z // size**j % size] for j in range(k)[::-1]), p, float(q)) for z, p, q in found]
 
 
-def top_kmers_table(model, k, n=20, background=None, label=None):
+def top_kmers_table(model: Any, k: int, n: int = 20, background: Any = None, label: Any = None) -> Any:
     """`top_kmers` for `rich.print`; positions count from 0."""
     from rich.table import Table
 

@@ -1,9 +1,13 @@
 """Kernel weights as pictures; matplotlib is imported on first use."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .tables import top_weights
 
 
-def plot_weights(model, ax=None, top=20):
+def plot_weights(model: Any, ax: Any = None, top: int = 20) -> Any:
     """Bars of the shares θ / Σθ of the `top` heaviest kernels, heaviest on top; returns the axes."""
     if ax is None:
         import matplotlib.pyplot as plt

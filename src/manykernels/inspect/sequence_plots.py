@@ -1,6 +1,11 @@
 """Models of sequences as pictures; matplotlib is imported on first use."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .oligomers import POIM
 from .sequences import position_weights
@@ -9,7 +14,9 @@ COLOURS = {"A": "#2a9d3a", "C": "#2b6cb0", "G": "#e09f1f", "T": "#c0392b", "U": 
 INK, BAND, PLANTED = "#1f3b57", "#9db8d3", "#d1495b"
 
 
-def plot_positions(model, boot=None, information=None, ax=None, origin=0):
+def plot_positions(
+    model: Any, boot: np.ndarray | None = None, information: ArrayLike | None = None, ax: Any = None, origin: int = 0
+) -> Any:
     """The share of the kernel weights by letter; returns the axes.
 
     boot: weights of `bootstrap_weights`, drawn as the band between their 5 % and 95 % quantiles.
@@ -43,7 +50,7 @@ def plot_positions(model, boot=None, information=None, ax=None, origin=0):
     return ax
 
 
-def plot_poim(poim, ax=None, origin=0, top=16):
+def plot_poim(poim: POIM | list[POIM], ax: Any = None, origin: int = 0, top: int = 16) -> Any:
     """Q(z, p) of a `POIM` as a heat map, positions × the `top` words that matter most somewhere; returns the axes.
 
     A list of POIMs is drawn as the curves max_z |Q(z, p)|, one for each k.
@@ -64,7 +71,7 @@ def plot_poim(poim, ax=None, origin=0, top=16):
     return ax
 
 
-def plot_logo(poim, ax=None, origin=0, start=None, stop=None):
+def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = None, stop: int | None = None) -> Any:
     """Letters as high as they move the decision, from a `POIM` of k = 1: up towards the class, down away from it.
 
     start and stop cut the positions, counted as in the POIM; returns the axes.
@@ -85,7 +92,7 @@ def plot_logo(poim, ax=None, origin=0, start=None, stop=None):
         raise ValueError(f"{given} leave none of the {L} positions: give 0 <= start < stop <= {L}")
     Q = poim.values[start:stop]
     ax = _axes(ax, (9, 2.8))
-    glyphs = {letter: TextPath((0, 0), letter, size=1, prop={"weight": "bold"}) for letter in poim.letters}
+    glyphs = {letter: TextPath((0, 0), letter, size=1, prop={"weight": "bold"}) for letter in poim.letters}  # type: ignore[arg-type]
 
     def draw(letter, x, low, height):
         box = glyphs[letter].get_extents()

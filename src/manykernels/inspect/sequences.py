@@ -1,8 +1,12 @@
 """Which positions and which word lengths carry a model of sequences: the weights of its kernels, laid out."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._support import positional
 
@@ -14,17 +18,17 @@ class PositionWeights:
     shares: np.ndarray
 
     @property
-    def degrees(self):
+    def degrees(self) -> np.ndarray:
         """By the length of the words, (…, d)."""
         return self.shares.sum(axis=-1)
 
     @property
-    def starts(self):
+    def starts(self) -> np.ndarray:
         """By the position at which words start, (…, L)."""
         return self.shares.sum(axis=-2)
 
     @property
-    def letters(self):
+    def letters(self) -> np.ndarray:
         """By letter, (…, L): the share of a word goes to its letters in equal parts."""
         d, L = self.shares.shape[-2:]
         out = np.zeros(self.starts.shape)
@@ -34,7 +38,7 @@ class PositionWeights:
         return out
 
 
-def position_weights(model, weights=None):
+def position_weights(model: Any, weights: ArrayLike | None = None) -> PositionWeights:
     """The shares θ_m / Σθ of a fitted model by word length and position, as `PositionWeights`.
 
     The share of a kernel is spread over the words it counts as its own coefficients are: for a list of one kernel per

@@ -1,5 +1,9 @@
 """Kernel weights as tables."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +31,7 @@ def top_weights(model, top=20):
     return [model.kernel_names_[m] for m in order], theta[order], theta[order] / (theta.sum() or 1.0)
 
 
-def weights_table(model, top=20):
+def weights_table(model: Any, top: int = 20) -> Any:
     """The `top` heaviest kernels of a fitted model: weight, share and cumulative share, for `rich.print`."""
     from rich.table import Table
 

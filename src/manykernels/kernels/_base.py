@@ -5,9 +5,12 @@ A kernel with a `base` is an elementwise function of one pairwise quantity B(x, 
 and a set of columns come from one block of it. A kernel with base None is called.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import lru_cache
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -53,31 +56,33 @@ class Kernel(BaseEstimator):
     parts: tuple[type, ...] = ()  # the classes of objects that may be its parameters
     walk: str | None = None  # string kernels of one walk come from one comparison, by their `degree_table`
 
-    def check_names(self):
-        check(vars(self).keys() == _parameters(type(self)), f"{type(self).__name__} has other parameters")
+    def check_names(self) -> None:
+        check(vars(self).keys() == _parameters(type(self)), f"{type(self).__name__} has other parameters")  # type: ignore[arg-type]
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored other attributes than the parameters, or wrong ones; see `_state`."""
         self.check_names()
         for name, value in vars(self).items():
             check_plain(name, value, self.parts)
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
         return self
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         """(degree, g, c) where k = exp(gB + c) (degree 0) or (gB + c)^degree; None where k has another form."""
         return None
 
-    def from_base(self, B, out, sx=None, sy=None):
+    def from_base(
+        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
+    ) -> np.ndarray:
         """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""
-        degree, g, c = self.form()
+        degree, g, c = self.form()  # type: ignore[misc]  # a kernel without a form has its own from_base
         np.multiply(B, g, out=out)
         out += np.asarray(c, out.dtype)
         return np.exp(out, out=out) if degree == 0 else np.power(out, degree, out=out)
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """k(x_i, y_j), (n, m); Y = None means X."""
         from ._pairs import Pairs, same
 
@@ -89,11 +94,11 @@ class Kernel(BaseEstimator):
         pairs.block(left, right, B, same(left.index, right.index))
         return kernel.from_base(B, B, left.own[:, None], right.own)
 
-    def between(self, X, Y):
+    def between(self, X: Any, Y: Any) -> np.ndarray:
         """k(X, Y) for a bank, which has threads of its own."""
         return self(X, Y)
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         """k(x_i, x_i), (n,)."""
         from ._pairs import Pairs
 
@@ -103,33 +108,35 @@ class Kernel(BaseEstimator):
         own = Pairs(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
         return kernel.from_base(own, own.copy(), own, own)
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Sum:
         return Sum(self, _as_operand(other))
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Sum:
         return Sum(_as_operand(other), self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> Product:
         return Product(self, _as_operand(other))
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: Any) -> Product:
         return Product(_as_operand(other), self)
 
 
 @lru_cache
-def _parameters(cls):
+def _parameters(cls: Any) -> set[str]:
     return set(cls._get_param_names())
 
 
 class ScaledKernel(Kernel):
     """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
 
-    def check_state(self):
+    gamma: Any  # a number where the kernel is resolved
+
+    def check_state(self) -> None:
         super().check_state()
         if self.gamma is not None and self.gamma != "scale":
             self.resolve(None)
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if isinstance(self.gamma, Real) and not isinstance(self.gamma, bool):
             check_number("gamma", self.gamma, of=self)
             return self
@@ -170,7 +177,7 @@ def _variance(X, weights):
     return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
 
 
-def len_(X):
+def len_(X: Any) -> int:
     """The number of examples of an array, a sparse matrix or a list."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
@@ -183,27 +190,27 @@ def _as_operand(other):
 class _Pair(Kernel):
     """Two kernels k1, k2 as one; elementwise in the base where both share it, else called on the fly."""
 
-    def __init__(self, k1, k2):
+    def __init__(self, k1: Kernel, k2: Kernel) -> None:
         self.k1 = k1
         self.k2 = k2
 
-    def check_state(self):
+    def check_state(self) -> None:
         self.check_names()
         for kernel in (check_is("k1", self.k1, Kernel), check_is("k2", self.k2, Kernel)):
             check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 differ in what they see")
 
     @property
-    def base(self):
+    def base(self) -> str | None:  # type: ignore[override]
         bases = {k.base for k in (self.k1, self.k2) if not k.constant}
         return bases.pop() if len(bases) == 1 else None
 
     @property
-    def reads(self):
+    def reads(self) -> str:  # type: ignore[override]
         """What the two of them read that is the more particular."""
         return min(self.k1.reads, self.k2.reads, key=READS.index)
 
     @property
-    def encoding(self):
+    def encoding(self) -> tuple | None:  # type: ignore[override]
         encodings = {k.encoding for k in (self.k1, self.k2)} - {None}
         if len(encodings) > 1:
             raise ValueError(
@@ -212,11 +219,11 @@ class _Pair(Kernel):
         return encodings.pop() if encodings else None
 
     @property
-    def exempt(self):
+    def exempt(self) -> bool:  # type: ignore[override]
         return self.k1.exempt and self.k2.exempt
 
     @property
-    def psd(self):
+    def psd(self) -> bool:  # type: ignore[override]
         return self.k1.psd and self.k2.psd
 
     def _read(self, X):
@@ -227,7 +234,7 @@ class _Pair(Kernel):
 
         return Sequences.encode(X, *self.encoding)
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         for k in (self.k1, self.k2):
             if k.reads not in (self.reads, "anything", "nothing"):
                 raise ValueError(
@@ -237,18 +244,20 @@ class _Pair(Kernel):
         X = self._read(X)
         return type(self)(*(k.resolve(X) if weights is None else k.resolve(X, weights) for k in (self.k1, self.k2)))
 
-    def from_base(self, B, out, sx=None, sy=None):
+    def from_base(
+        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
+    ) -> np.ndarray:
         first = self.k1.from_base(B, np.empty_like(out), sx, sy)
         return self.join(first, self.k2.from_base(B, out, sx, sy), out=out)
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         X, Y = self._read(X), self._read(Y)
         return self.join(self.k1(X, Y), self.k2(X, Y))
 
-    def between(self, X, Y):
+    def between(self, X: Any, Y: Any) -> np.ndarray:
         return self.join(self.k1.between(X, Y), self.k2.between(X, Y))
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         X = self._read(X)
         return self.join(self.k1.diag(X), self.k2.diag(X))
 

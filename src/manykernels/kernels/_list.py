@@ -1,7 +1,11 @@
 """Kernel specifications `(name, kernel, columns, missing)` made concrete on one data set, and the views they see."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from copy import copy
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +26,16 @@ class KernelList:
     `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task kernels.
     """
 
+    task_of: Any
+    tasks: Any
+    _encodings: Any
+    _keys: list[tuple[Any, Any, Any]]
     task_of, tasks, _encodings = (), None, ()
 
     @classmethod
-    def from_spec(cls, kernels, X, memory_limit=None, weights=None):
+    def from_spec(
+        cls, kernels: Any, X: Any, memory_limit: float | None = None, weights: np.ndarray | None = None
+    ) -> KernelList:
         """Reads what a user may give as `kernels`: a list of specifications, one kernel, or "auto".
 
         Parameters that come from the data are those of examples of these weights (n,); None for all equal.
@@ -45,7 +55,7 @@ class KernelList:
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
         return cls(specs, X, weights)
 
-    def __init__(self, specs, X, weights=None):
+    def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
         specs, self.task_of, self.tasks = spread(specs, split(X)[1])
         wrapped = [as_kernel(spec.kernel) for spec in specs]
         source = Source(split(X)[0], objects=_object_views(wrapped, specs))
@@ -79,20 +89,20 @@ class KernelList:
         self.names = _names(specs, self.kernels, labels)
 
     @property
-    def M(self):
+    def M(self) -> int:
         return len(self.kernels)
 
     @property
-    def n_views(self):
+    def n_views(self) -> int:
         return len(self._keys)
 
     @property
-    def encodings(self):
+    def encodings(self) -> Sequence[tuple | None]:
         """(alphabet, unknown) of each view, None where it holds numbers."""
         return self._encodings
 
     @property
-    def widths(self):
+    def widths(self) -> list[int | None]:
         """How many columns each view has, None where it holds strings."""
         return [
             None if encoding is not None else len(columns) if columns is not None
@@ -100,7 +110,7 @@ class KernelList:
             for (name, columns, _), encoding in zip(self._keys, self._encodings, strict=True)
         ]  # fmt: skip
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored what banks cannot work with; see `_state`."""
         M, V = len(check_is("kernels", self.kernels, list)), len(check_is("_keys", self._keys, list))
         check(M > 0 and V > 0, "there are no kernels")
@@ -147,7 +157,7 @@ class KernelList:
     def __len__(self):
         return len(self.kernels)
 
-    def part(self, which):
+    def part(self, which: Sequence[int] | np.ndarray) -> KernelList:
         """The list of these kernels alone, resolved as they are."""
         part, seen = copy(self), np.unique(self.view_of[which])
         part.kernels, part.names = [self.kernels[m] for m in which], [self.names[m] for m in which]
@@ -157,7 +167,7 @@ class KernelList:
         part._zero, part._reads = self._zero[seen], [self._reads[v] for v in seen]
         return part
 
-    def views(self, X, which=None):
+    def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
         X, task = split(X)
         objects = [key[0] for key, reads in zip(self._keys, self._reads, strict=True) if reads == "objects"]

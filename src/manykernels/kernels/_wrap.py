@@ -1,7 +1,11 @@
 """Kernels that others wrote: callables, scikit-learn's Gaussian process kernels, objects with fit_transform."""
 
+from __future__ import annotations
+
 import copy
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +20,14 @@ class Function(Kernel):
     reads = "anything"
     psd = False
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
 
-    def check_state(self):
+    def check_state(self) -> None:
         self.check_names()
         check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         Y = X if Y is None else Y
         K = np.asarray(self.function(X, Y), dtype=float)
         if K.shape != (len_(X), len_(Y)):
@@ -33,26 +37,26 @@ class Function(Kernel):
             )
         return K
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         return np.array([self(X[i : i + 1])[0, 0] for i in range(len_(X))])
 
 
 class GaussianProcess(Kernel):
     """A kernel of `sklearn.gaussian_process.kernels` (WhiteKernel and the like are 0 between training and new data)."""
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
 
-    def check_state(self):
+    def check_state(self) -> None:
         self.check_names()
         from sklearn.gaussian_process.kernels import Kernel as Process
 
         check_is("kernel", self.kernel, Process)
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         return self.kernel(X, Y)
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         return self.kernel.diag(X)
 
 
@@ -63,33 +67,35 @@ class Fitted(Kernel):
     reads = "anything"
     psd = False
 
-    def __init__(self, transformer):
+    def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
-    def fit(self, X):
+    def fit(self, X: Any) -> np.ndarray:
         """The training Gram matrix (n, n), and a fitted copy of the object to transform new data with."""
         self.fitted_ = copy.deepcopy(self.transformer)
         return np.asarray(self.fitted_.fit_transform(X), dtype=float)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         return np.asarray(self.fitted_.transform(X), dtype=float)
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         fitted = Fitted(self.transformer)
         return fitted.fit(X) if Y is None else (fitted.fit(Y), fitted.transform(X))[1]
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         return np.diag(self(X)).copy()
 
-    def from_base(self, B, out, sx=None, sy=None):
+    def from_base(
+        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
+    ) -> np.ndarray:
         out[...] = B
         return out
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 1, 1.0, 0.0
 
 
-def as_kernel(kernel):
+def as_kernel(kernel: Any) -> Kernel:
     """`kernel` itself or wrapped as a Kernel."""
     if isinstance(kernel, Kernel):
         return kernel

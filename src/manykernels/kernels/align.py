@@ -1,9 +1,14 @@
 """Kernel alignment ⟨K, L⟩ / (‖K‖ ‖L‖) (Cristianini et al. 2001) and its centred form (Cortes et al. 2012)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def alignment(K, L, centered=False):
+def alignment(K: Any, L: Any, centered: bool = False) -> float:
     """⟨K, L⟩_F / (‖K‖_F ‖L‖_F) of two kernels (n, n), or of a kernel and targets L (n,) standing for LL'."""
     K, L = np.asarray(K, float), np.asarray(L, float)
     if L.ndim == 1:
@@ -19,7 +24,7 @@ def alignment(K, L, centered=False):
     return _ratio(np.vdot(K, L), np.linalg.norm(K) * np.linalg.norm(L))
 
 
-def target_alignments(kernels, y, centered=False):
+def target_alignments(kernels: Any, y: ArrayLike, centered: bool = False) -> np.ndarray:
     """The alignment of every kernel with targets y, (M,); kernels is a bank, or an (M, n, n) stack of matrices."""
     if not hasattr(kernels, "combined"):
         return np.array([alignment(K, y, centered) for K in kernels])

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from ._base import ScaledKernel
 
 
@@ -6,8 +8,8 @@ class Chi2(ScaledKernel):
 
     base = "chi2"
 
-    def __init__(self, gamma=1.0):
+    def __init__(self, gamma: float | str | None = 1.0) -> None:
         self.gamma = gamma
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 0, -self.gamma, 0.0

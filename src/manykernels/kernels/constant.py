@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from numbers import Real
 
 from .._state import check_is
@@ -12,16 +14,16 @@ class Constant(Kernel):
     constant = True
     exempt = True
 
-    def __init__(self, value=1.0):
+    def __init__(self, value: float = 1.0) -> None:
         self.value = value
 
-    def check_state(self):
+    def check_state(self) -> None:
         self.check_names()
         check_is("value", self.value, Real)
 
     @property
-    def psd(self):
+    def psd(self) -> bool:  # type: ignore[override]
         return self.value >= 0
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 1, 0.0, self.value

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Kernel
@@ -9,14 +13,14 @@ class Cosine(Kernel):
     base = "dot"
     family = "features"
 
-    def from_base(self, B, out, sx=None, sy=None):
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
         norms = np.sqrt(sx) * np.sqrt(sy)
         zero = norms <= 0
         np.divide(B, norms, out=out, where=~zero)
         out[zero] = 0
         return out
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """x / ‖x‖, (n, d)."""
         from scipy.sparse import issparse
 

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -16,10 +20,10 @@ class Features(Kernel):
 
     family = "features"
 
-    def __init__(self, transformer):
+    def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if hasattr(self, "fitted_"):
             return self
         if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
@@ -32,17 +36,17 @@ class Features(Kernel):
         kernel.fitted_ = clone(self.transformer).fit(X, **({"sample_weight": weights} if weighed else {}))
         return kernel
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """φ(x), (n, D), an array or CSR; fitted on X itself where there was no training data before."""
         F = self.resolve(X).fitted_.transform(X)
         return F.tocsr() if sp.issparse(F) else np.asarray(F, dtype=np.float64)
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         kernel = self.resolve(X)
         F = kernel.features(X)
         K = F @ (F if Y is None else kernel.features(Y)).T
         return K.toarray() if sp.issparse(K) else K
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         F = self.features(X)
         return np.asarray(F.multiply(F).sum(axis=1)).ravel() if sp.issparse(F) else np.einsum("ij,ij->i", F, F)

@@ -1,7 +1,13 @@
 """Banks of kernels in one call."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from ._frames import is_frame
 from ._views import Source, is_numeric
@@ -13,7 +19,16 @@ from .spec import KernelSpec
 _DISTINCT = 20_000  # examples up to which equal ones are found
 
 
-def rbf_grid(X=None, *, gammas=None, widths=None, columns=None, n=10, ratio=2.0, weights=None):
+def rbf_grid(
+    X: Any = None,
+    *,
+    gammas: ArrayLike | None = None,
+    widths: ArrayLike | None = None,
+    columns: Any = None,
+    n: int = 10,
+    ratio: float = 2.0,
+    weights: ArrayLike | None = None,
+) -> list[KernelSpec]:
     """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` in steps of `ratio` around 1/median‖x−y‖².
 
     The median is that of examples of these `weights` (n_examples,); None for all equal.
@@ -28,14 +43,16 @@ def rbf_grid(X=None, *, gammas=None, widths=None, columns=None, n=10, ratio=2.0,
     return [KernelSpec(None, RBF(float(gamma)), columns) for gamma in np.atleast_1d(gammas)]
 
 
-def per_column(kernels, n_columns):
+def per_column(kernels: Any, n_columns: int | Iterable[Any]) -> list[KernelSpec]:
     """Each kernel on each single column; n_columns is a number of columns or a list of them."""
     columns = range(n_columns) if isinstance(n_columns, int | np.integer) else n_columns
     kernels = list(kernels) if hasattr(kernels, "__iter__") else [kernels]
     return [KernelSpec(None, kernel, [column]) for column in columns for kernel in kernels]
 
 
-def feature_bank(X, widths=None, degrees=(1, 2, 3)):
+def feature_bank(
+    X: Any, widths: Iterable[float] | None = None, degrees: Iterable[float] = (1, 2, 3)
+) -> list[KernelSpec]:
     """Gaussians exp(−‖x−y‖²/(2σ²)) and polynomials (x'y + 1)^degree on all features and on each single one.
 
     The widths σ are 2^-3 … 2^6 unless given: 13 (d + 1) kernels, the bank of Rakotomamonjy et al. (2008).
@@ -95,7 +112,7 @@ def _median(values, w):
     return float((values[low] + values[min(high, len(values) - 1)]) / 2)
 
 
-def auto_kernels(X, memory_limit=None, weights=None):
+def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
     """RBF widths around the median distance, linear and polynomial kernels, on every view and on each column.
 
     The distance is the median for examples of these `weights` (n,); None for all equal.

@@ -8,7 +8,10 @@ has ½ (Σ‖w_m‖)² in place of the sum, the same models at other C; LpNorm(p
 2011, §3.3; the print writes the sum in its (13) and means the square).
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +27,7 @@ class Coefficients(NamedTuple):
     parts: dict
 
 
-def group_kernels(groups):
+def group_kernels(groups: Iterable[Any] | dict[str, Any]) -> list[KernelSpec]:
     """One `Linear` kernel for each group of columns: a list of groups, or {name: group}; groups may overlap."""
     named = list(groups.items()) if isinstance(groups, dict) else [(None, columns) for columns in groups]
     if not named:
@@ -35,7 +38,7 @@ def group_kernels(groups):
     return [KernelSpec(name, Linear(), columns) for name, columns in named]
 
 
-def linear_coefficients(model):
+def linear_coefficients(model: Any) -> Coefficients:
     """The weight vectors w_m = θ_m Σ_i a_i x_i[g_m] of a fitted model on Linear kernels: f(x) = ⟨total, x⟩ + b.
 
     `total` adds up the kernels on the columns they see; those of single tasks are in `parts` only.
@@ -57,6 +60,6 @@ def linear_coefficients(model):
     for m, w in model._predictor.coefficients(model.dual_coef_, theta):
         if kernels.task_of[m] == ALL:
             columns = slice(None) if kernels.columns[m] is None else kernels.columns[m]
-            np.add.at(total, (slice(None), columns), w)
+            np.add.at(total, (slice(None), columns), w)  # type: ignore[arg-type]  # numpy takes slices too
         parts[kernels.names[m]] = w[0] if len(w) == 1 else w
     return Coefficients(total[0] if len(total) == 1 else total, {name: parts[name] for name in kernels.names})

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from ._base import Kernel
 
 
@@ -6,5 +8,5 @@ class HistogramIntersection(Kernel):
 
     base = "min"
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 1, 1.0, 0.0

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from ._base import Kernel
 
 
@@ -8,5 +10,5 @@ class Identity(Kernel):
     reads = "nothing"
     exempt = True
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 1, 1.0, 0.0

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 from ._base import Kernel
 
 
@@ -7,9 +11,9 @@ class Linear(Kernel):
     base = "dot"
     family = "features"
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 1, 1.0, 0.0
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """X itself, (n, d)."""
         return X

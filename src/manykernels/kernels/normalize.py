@@ -1,6 +1,9 @@
 """The three normalisations of a kernel matrix; w are weights of the examples, W = Σw."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import _validation
 
@@ -13,17 +16,17 @@ def multiplicative_scale(K, w=None):
     return 1.0 / (w @ np.diag(K) / w.sum() - w @ (K @ w) / w.sum() ** 2)
 
 
-def multiplicative(K, w=None):
+def multiplicative(K: np.ndarray, w: ArrayLike | None = None) -> np.ndarray:
     """K times its multiplicative scale (n, n)."""
     return K * multiplicative_scale(K, w)
 
 
-def trace(K, w=None):
+def trace(K: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """K / (Σ w_i k_ii / W): unit mean diagonal (n, n)."""
     return K / np.average(np.diag(K), weights=w)
 
 
-def spherical(K, diag_x=None, diag_y=None):
+def spherical(K: np.ndarray, diag_x: ArrayLike | None = None, diag_y: ArrayLike | None = None) -> np.ndarray:
     """k_ij / √(k_ii k_jj), 0 where k_ii or k_jj is 0; the diagonals are K's own unless given (new data)."""
     diag_x = np.diag(K) if diag_x is None else diag_x
     return K * inverse_root(diag_x)[:, None] * inverse_root(diag_x if diag_y is None else diag_y)

@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -6,37 +9,42 @@ from .._state import check
 from .._validation import check_number
 from ._base import ScaledKernel
 
+if TYPE_CHECKING:
+    from ._base import Kernel
+
 
 class Polynomial(ScaledKernel):
     """k(x, y) = (gamma x'y + coef0)^degree."""
 
     base = "dot"
 
-    def __init__(self, degree=3, gamma=None, coef0=1.0):
+    def __init__(self, degree: float = 3, gamma: float | str | None = None, coef0: float = 1.0) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
 
-    def check_state(self):
+    def check_state(self) -> None:
         super().check_state()
         check(isinstance(self.degree, Real) and self.degree > 0, f"degree is {self.degree!r}")
         check(isinstance(self.coef0, Real), f"coef0 is {self.coef0!r}")
 
     @property
-    def psd(self):
+    def psd(self) -> bool:  # type: ignore[override]
         return self.coef0 >= 0 and self.degree == int(self.degree)
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         check_number("degree", self.degree, of=self)
         check_number("coef0", self.coef0, -np.inf, of=self)
         return super().resolve(X, weights)
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         if self.degree != int(self.degree) or self.degree > 16:
             return None
         return int(self.degree), self.gamma, self.coef0
 
-    def from_base(self, B, out, sx=None, sy=None):
+    def from_base(
+        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
+    ) -> np.ndarray:
         np.multiply(B, self.gamma, out=out)
         out += np.asarray(self.coef0, out.dtype)
         return np.power(out, self.degree, out=out)

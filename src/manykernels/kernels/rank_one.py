@@ -1,8 +1,12 @@
+from __future__ import annotations
+
+from typing import Any
+
 from .linear import Linear
 from .spec import KernelSpec
 
 
-def rank_one_kernels(columns, view=None):
+def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:
     """k_j(x, y) = x_j y_j, one `Linear` kernel for each column.
 
     `columns` is the data themselves, a fitted vectorizer (get_feature_names_out), a list or 1-D array of names,

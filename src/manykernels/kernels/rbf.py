@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from ._base import ScaledKernel
 
 
@@ -6,8 +8,8 @@ class RBF(ScaledKernel):
 
     base = "sqdist"
 
-    def __init__(self, gamma=None):
+    def __init__(self, gamma: float | str | None = None) -> None:
         self.gamma = gamma
 
-    def form(self):
+    def form(self) -> tuple[float, float, float] | None:
         return 0, -self.gamma, 0.0

@@ -1,6 +1,12 @@
 """A stack of precomputed kernel matrices that scikit-learn's cross-validation can slice without a bad layout."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 
@@ -15,7 +21,9 @@ class KernelStack:
 
     ndim = 3
 
-    def __init__(self, matrices, names=None, test_diagonals=None):
+    def __init__(
+        self, matrices: Any, names: Iterable[str] | None = None, test_diagonals: ArrayLike | None = None
+    ) -> None:
         if not isinstance(matrices, np.ndarray):
             sparse = [k for k, K in enumerate(matrices) if issparse(K)]
             if sparse:
@@ -39,7 +47,7 @@ class KernelStack:
             raise ValueError(f"test_diagonals has shape {self._given.shape}; it must be (M, n) = {matrices.shape[:2]}")
 
     @property
-    def test_diagonals(self):
+    def test_diagonals(self) -> np.ndarray | None:
         """k_m(x, x) of the n examples, (M, n): as given, or the diagonal of a stack that is symmetric, else None."""
         if self._given is None and self._symmetric():
             self._given = np.einsum("mii->mi", self.matrices).astype(float)
@@ -59,18 +67,18 @@ class KernelStack:
         return True
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int, int]:
         M, n, n_train = self.matrices.shape
         return n, n_train, M
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.matrices.dtype
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.matrices.shape[1]
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> KernelStack:
         rows, cols, kernels = _axes(index)
         M, n, n_train = self.matrices.shape
         rows, cols, kernels = _positions(rows, n), _positions(cols, n_train), _positions(kernels, M)

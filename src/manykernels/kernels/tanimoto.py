@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Kernel
@@ -8,7 +12,7 @@ class Tanimoto(Kernel):
 
     base = "dot"
 
-    def from_base(self, B, out, sx=None, sy=None):
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
         either = sx + sy - B
         empty = either <= 0
         np.divide(B, either, out=out, where=~empty)

@@ -5,9 +5,16 @@
 A `task` kernel is 0 between examples of other tasks. Which tasks there are is read from the training data.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from .spec import KernelSpec
+    from .stack import KernelStack
 
 ALL, SAME = -1, -2
 
@@ -33,7 +40,7 @@ class Tasked:
         return len(self.task)
 
 
-def multi_task(kernels, one_parameter=False):
+def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
     """Kernel specifications for several tasks: for each kernel k one shared by all tasks and one for each task.
 
     Called k@shared and k@task=t. With `one_parameter` (Evgeniou and Pontil 2004) each k gives two kernels, k@shared
@@ -62,7 +69,9 @@ def multi_task(kernels, one_parameter=False):
     return [spec._replace(task=task) for spec in specs for task in (Task("shared"), inner)]
 
 
-def multi_task_stack(stack, task, train_task=None, one_parameter=False):
+def multi_task_stack(
+    stack: Any, task: ArrayLike, train_task: ArrayLike | None = None, one_parameter: bool = False
+) -> KernelStack:
     """The precomputed kernels of `multi_task` as a KernelStack, for a stack (M, n, n_train), or a KernelStack.
 
     `task` are the tasks of its n examples, `train_task` those of the n_train training examples (None: the same).

@@ -1,5 +1,9 @@
 """Losses by name: one member per file, `_base.py` states the protocol."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ._base import Loss
 from .epsilon_insensitive import EpsilonInsensitive
 from .hinge import Hinge
@@ -19,7 +23,7 @@ LOSSES = {
 __all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())]
 
 
-def get(loss, **params):
+def get(loss: str | Loss, **params: Any) -> Loss:
     """The loss of that name with these parameters, or the instance itself."""
     if isinstance(loss, Loss):
         if params:

@@ -1,6 +1,11 @@
 """The protocol of a loss V(y, f), convex in the prediction f."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._parts import Part
 
@@ -22,32 +27,32 @@ class Loss(Part):
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
     gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """V(y_i, f_i)."""
         raise NotImplementedError
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """A subgradient of V in f, nondecreasing in f."""
         raise NotImplementedError
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The bounds (lo, hi) of a_i at c_i = 1: minus the domain of V*."""
         raise NotImplementedError
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         """(linear, diagonal, kink) with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
 
         Exact unless `interior`; then it is the second-order expansion at a, up to a constant.
         """
         raise NotImplementedError
 
-    def box(self, y, c):
+    def box(self, y: np.ndarray, c: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """The bounds (lo, hi) of a_i; both 0 where c_i = 0."""
         c = spread(c, y)
         lo, hi = self.unit_box(y)
         return tuple(np.multiply(bound, c, out=np.zeros(c.shape), where=c > 0) for bound in (lo, hi))
 
-    def conjugate(self, y, u):
+    def conjugate(self, y: np.ndarray, u: np.ndarray) -> np.ndarray:
         """V*(y_i, u_i), +inf outside its domain."""
         a = np.clip(-u, *self.unit_box(y))
         return np.where(np.abs(a + u) <= 1e-12 * (1 + np.abs(a)), self._conjugate(y, a), np.inf)
@@ -56,14 +61,14 @@ class Loss(Part):
         linear, diagonal, kink = self.quadratic(y, np.ones_like(a), a)
         return (linear + 0.5 * diagonal * a) * a + kink * np.abs(a)
 
-    def dual_value(self, y, c, a):
+    def dual_value(self, y: np.ndarray, c: ArrayLike, a: np.ndarray) -> float:
         """Σ_i c_i V*(y_i, −a_i/c_i), over the examples with c_i > 0."""
         c = spread(c, a)
         keep = c > 0
         y = np.broadcast_to(y, c.shape)
         return float(c[keep] @ self.conjugate(y[keep], -a[keep] / c[keep]))
 
-    def intercept(self, y, f, c):
+    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         """argmin_b total·b + Σ_i c_i V(y_i, f_i + b); of an interval the midpoint, or its finite end."""
 
         def slope(b):
@@ -74,7 +79,7 @@ class Loss(Part):
         weight = np.sum(c)
         return middle(*_zeros(slope, 1.0 + np.max(np.abs(f)) + np.max(np.abs(y))))
 
-    def start(self, y, c, equality):
+    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
         """A feasible a, (n,); with `equality`, Σ a_i = total."""
         return np.zeros(np.shape(y))
 
@@ -120,7 +125,7 @@ def _edge(slope, outside, zero):
     return zero
 
 
-def step_root(knots, jumps, slope):
+def step_root(knots: np.ndarray, jumps: np.ndarray, slope: float) -> float:
     """The middle of the zeros of slope + Σ jumps·[b > knots], for losses made of straight lines."""
     order = np.argsort(knots)
     after = slope + np.cumsum(jumps[order])
@@ -130,23 +135,23 @@ def step_root(knots, jumps, slope):
     return middle(ends[lower], ends[upper])
 
 
-def middle(lower, upper):
+def middle(lower: float, upper: float) -> float:
     """The midpoint of an interval, its finite end, or 0."""
     finite = [end for end in (lower, upper) if np.isfinite(end)]
     return float(sum(finite) / max(len(finite), 1))
 
 
-def signed_box(y, width):
+def signed_box(y: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
     """The unit box of a loss of z = y f: 0 ≤ y a ≤ width."""
     return np.where(y > 0, 0.0, -width), np.where(y > 0, width, 0.0)
 
 
-def spread(c, y):
+def spread(c: ArrayLike, y: ArrayLike) -> np.ndarray:
     """The weights as floats of the shape of y."""
     return np.broadcast_to(np.asarray(c, dtype=float), np.shape(y))
 
 
-def reciprocal(c):
+def reciprocal(c: ArrayLike) -> np.ndarray:
     """1/c, and 0 where c = 0."""
     c = np.asarray(c, dtype=float)
     return np.divide(1.0, np.maximum(c, 1e-300), out=np.zeros_like(c), where=c > 0)

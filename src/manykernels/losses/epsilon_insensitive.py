@@ -1,5 +1,9 @@
 """The ε-insensitive loss of support vector regression."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .._validation import check_number
@@ -11,22 +15,22 @@ class EpsilonInsensitive(Loss):
 
     name = "epsilon_insensitive"
 
-    def __init__(self, epsilon=0.1):
+    def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = check_number("epsilon", epsilon, closed="left")
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.where(np.abs(f - y) > self.epsilon, np.sign(f - y), 0.0)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(np.shape(y), -1.0), np.full(np.shape(y), 1.0)
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         return -y, np.zeros(np.shape(y)), np.full(np.shape(y), self.epsilon)
 
-    def intercept(self, y, f, c):
+    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         c = spread(c, y)
         knots = np.concatenate([y - f - self.epsilon, y - f + self.epsilon])
         return step_root(knots, np.concatenate([c, c]), -c.sum())

@@ -1,5 +1,9 @@
 """The hinge loss of the support vector machine."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Loss, signed_box, spread, step_root
@@ -11,19 +15,19 @@ class Hinge(Loss):
     name = "hinge"
     targets = "binary"
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - y * f)
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.where(y * f < 1, -y, 0.0)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return signed_box(y, 1.0)
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, zero, zero
 
-    def intercept(self, y, f, c):
+    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         c = spread(c, y)
         return step_root(y - f, c, -c[y > 0].sum())

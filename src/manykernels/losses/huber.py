@@ -1,5 +1,9 @@
 """Huber's loss."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .._validation import check_number
@@ -11,20 +15,20 @@ class Huber(Loss):
 
     name = "huber"
 
-    def __init__(self, delta=1.35):
+    def __init__(self, delta: float = 1.35) -> None:
         self.delta = check_number("delta", delta)
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         r = np.abs(y - f)
         near = np.minimum(r, self.delta)
         return near * (r - 0.5 * near)
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.clip(f - y, -self.delta, self.delta)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(np.shape(y), -self.delta), np.full(np.shape(y), self.delta)
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, reciprocal(c) + zero, zero

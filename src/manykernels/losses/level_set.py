@@ -1,5 +1,9 @@
 """The loss of density level sets without an offset."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Loss, spread, step_root
@@ -16,20 +20,20 @@ class LevelSet(Loss):
     targets = "none"
     takes_intercept = False
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - f)
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.where(f < 1, -1.0, 0.0)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(np.shape(y)), np.ones(np.shape(y))
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return zero - 1.0, zero, zero
 
-    def intercept(self, y, f, c):
+    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         """The least b with f + b ≥ 1 everywhere: with an intercept f = 0 would do."""
         c = spread(c, f)
         return step_root(1.0 - f, c, -c.sum())

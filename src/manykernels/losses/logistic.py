@@ -1,5 +1,9 @@
 """The logistic loss."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, xlog1py, xlogy
 
@@ -18,26 +22,26 @@ class Logistic(Loss):
     probabilistic = True
     margin, sigma = 0.0, 1.0
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.logaddexp(0.0, self.sigma * (self.margin - y * f)) / self.sigma
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return -y * expit(self.sigma * (self.margin - y * f))
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return signed_box(y, 1.0)
 
     def _conjugate(self, y, a):
         t = y * a
         return (xlogy(t, t) + xlog1py(1.0 - t, -t)) / self.sigma - self.margin * t
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         t = np.clip(y * a * reciprocal(c), 1e-200, 1.0 - 2.0**-53)
         diagonal = reciprocal(c * self.sigma * t * (1.0 - t))
         slope = (np.log(t) - np.log1p(-t)) / self.sigma - self.margin
         return y * slope - diagonal * a, diagonal, np.zeros(np.shape(y))
 
-    def start(self, y, c, equality):
+    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
         c = spread(c, y)
         above, below = c[y > 0].sum(), c[y <= 0].sum()
         if not equality or above + below == 0:

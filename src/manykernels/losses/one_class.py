@@ -1,5 +1,9 @@
 """The loss of the one-class support vector machine."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Loss, spread, step_root
@@ -15,23 +19,23 @@ class OneClass(Loss):
     targets = "none"
     total = 1.0
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, -f)
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.where(f < 0, -1.0, 0.0)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(np.shape(y)), np.ones(np.shape(y))
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return zero, zero, zero
 
-    def start(self, y, c, equality):
+    def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
         c = spread(c, y)
         return c / c.sum() if equality else np.zeros(np.shape(y))
 
-    def intercept(self, y, f, c):
+    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         c = spread(c, f)
         return step_root(-f, c, self.total - c.sum())

@@ -1,5 +1,7 @@
 """The smoothed hinge loss."""
 
+from __future__ import annotations
+
 from .._validation import check_number
 from .logistic import Logistic
 
@@ -11,5 +13,5 @@ class SmoothHinge(Logistic):
     probabilistic = False
     margin = 1.0
 
-    def __init__(self, sigma=10.0):
+    def __init__(self, sigma: float = 10.0) -> None:
         self.sigma = check_number("sigma", sigma)

@@ -1,5 +1,9 @@
 """The squared loss of ridge regression."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Loss, reciprocal, spread
@@ -11,20 +15,20 @@ class Squared(Loss):
     name = "squared"
     gaussian = True
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return (y - f) ** 2
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return 2.0 * (f - y)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.full(np.shape(y), -np.inf), np.full(np.shape(y), np.inf)
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, 0.5 * reciprocal(c) + zero, zero
 
-    def intercept(self, y, f, c):
+    def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         """The weighted mean residual."""
         c = spread(c, y)
         return float(c @ (y - f) / c.sum()) if c.any() else 0.0

@@ -1,5 +1,9 @@
 """The squared hinge loss (2-norm soft margin)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from ._base import Loss, reciprocal, signed_box
@@ -11,15 +15,15 @@ class SquaredHinge(Loss):
     name = "squared_hinge"
     targets = "binary"
 
-    def value(self, y, f):
+    def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - y * f) ** 2
 
-    def gradient(self, y, f):
+    def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * f)
 
-    def unit_box(self, y):
+    def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return signed_box(y, np.inf)
 
-    def quadratic(self, y, c, a):
+    def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, 0.5 * reciprocal(c) + zero, zero

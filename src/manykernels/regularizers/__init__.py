@@ -3,9 +3,11 @@
 The weightings, `Align` and others, stand where a regularizer does; they are found here and live in `weighting`.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._base import Regularizer
 from .ball import Ball
@@ -70,12 +72,12 @@ def __dir__():
     return sorted({*globals(), *_WEIGHTINGS})
 
 
-def get(regularizer):
+def get(regularizer: Any) -> Regularizer:
     """The regularizer itself, or `LpNorm(p)` for a number p."""
     if isinstance(regularizer, Regularizer):
         return regularizer
     if isinstance(regularizer, Real):
-        return LpNorm(regularizer)
+        return LpNorm(regularizer)  # type: ignore[arg-type]  # a Real
     raise ValueError(
         f"regularizer={regularizer!r} must be a number p with 1 <= p <= inf or a Regularizer, say LpNorm(2)"
     )

@@ -1,8 +1,15 @@
 """The protocol of a regularizer Ω on the kernel weights θ ≥ 0."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .._parts import Part
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
 
 _WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # what the general version of a method rests on
 _ALWAYS = ("start", "shrink", "penalty", "restrict", "bind", "has", "why_not")
@@ -22,7 +29,7 @@ class Regularizer(Part):
     exact = False  # the kernels must be float64
     limit = 0.5
 
-    def has(self, method):
+    def has(self, method: str) -> bool:
         """Whether this regularizer offers that method: stated by its class, and nothing speaks against it."""
         if self.why_not(method):
             return False
@@ -31,75 +38,77 @@ class Regularizer(Part):
             return own is not None
         return method in _ALWAYS or (method in _WAYS and self.has(_WAYS[method]))
 
-    def why_not(self, method):
+    def why_not(self, method: str) -> str:
         """The mathematical reason why there is no such method, or ""."""
         if method == "weights_from_dual" and not self.finite_conjugate:
             return "Ω* is an indicator, so that no weights attain it"
         return ""
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         """Ω(θ), +inf outside its domain."""
         raise NotImplementedError
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         """Ω*(s) = sup_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
         raise NotImplementedError
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         """argmin_θ ½ Σ_m norms_m² / θ_m + Ω(θ)."""
         raise NotImplementedError
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         """argmax_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
         raise NotImplementedError
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """argmin_{θ ≥ 0} ½ ‖θ − z‖² + step · Ω(θ)."""
         raise NotImplementedError
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         """The uniform feasible weights on the boundary; for penalties, uniform weights of a sensible size."""
         raise NotImplementedError
 
-    def level(self, s):
+    def level(self, s: np.ndarray) -> float:
         """How large s is: the domain of an unbounded Ω* is level(s) ≤ limit. level(ts − c) = t level(s) − c."""
         return float(np.max(s))
 
-    def shrink(self, s):
+    def shrink(self, s: np.ndarray) -> float:
         """The largest t in [0, 1] with t² s in the domain of Ω*."""
         level = 0.0 if self.finite_conjugate else self.level(s)
         return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
 
-    def penalty(self, theta, q):
+    def penalty(self, theta: np.ndarray, q: np.ndarray) -> tuple[float, float]:
         """½ Σ ‖f_m‖² / θ_m and Ω(θ) where ‖f_m‖² = θ_m² q_m."""
         return 0.5 * float(theta @ q), self.value(theta)
 
-    def restrict(self, kernels, M):
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         """The regularizer of these of the M kernels, when the others are left out."""
         return self
 
-    def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def bind(
+        self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, np.ndarray]:
         """(regularizer, costs) for the targets Y (T, n) and their costs c, where those depend on the data.
 
         C is the cost of an example of weight 1. What is fitted is `bind`'s regularizer, here the same.
         """
         return self, c
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         """g(x) = min_θ ½ Σ x_m / θ_m + Ω(θ) at x_m = ‖f_m‖² (Tomioka & Suzuki 2011, Theorem 1)."""
         sq_norms = np.asarray(sq_norms, dtype=float)
         theta = self.weights_from_norms(np.sqrt(sq_norms))
         return 0.5 * float(np.sum(_ratio(sq_norms, theta))) + self.value(theta)
 
-    def block_prox(self, norms, step=1.0):
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         """argmin_{t ≥ 0} ½ Σ (t_m − norms_m)² + step · block_norm(t²)."""
         raise NotImplementedError
 
-    def block_prox_jacobian(self, norms, step=1.0):
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
         raise NotImplementedError
 
-    def minimise(self, model, theta, slack, max_steps=500):
+    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
 
         `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and

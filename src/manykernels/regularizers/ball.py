@@ -1,6 +1,9 @@
 """A ball around given kernel weights."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
 from ._base import Regularizer
@@ -15,20 +18,20 @@ class Ball(Regularizer):
 
     constraint = True
 
-    def __init__(self, center, radius=1.0):
+    def __init__(self, center: ArrayLike, radius: float = 1.0) -> None:
         self.center = check_vector("center", center)
         self.radius = check_number("radius", radius)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         near = norm(theta - self.center, 2) <= self.radius * (1 + 1e-9)
         return 0.0 if near and theta.min() >= -1e-9 else np.inf
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         s = np.asarray(s, dtype=float)
         return float(self._ray(s, np.inf) @ s)
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         return self._ray(np.asarray(s, dtype=float), np.inf)
 
     def _ray(self, direction, longest):
@@ -53,7 +56,7 @@ class Ball(Regularizer):
         tau = min(tau[k] if free[k] > 0 else np.inf, longest * size)
         return np.maximum(c + min(tau, 1e300) * d, 0.0)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         """θ = c + x with x (c + x)² = norms²/(2μ), ‖x‖ = radius: Newton on ln x in ln μ."""
         norms, c = np.asarray(norms, dtype=float), self.center
         top = float(norms.max())
@@ -81,7 +84,7 @@ class Ball(Regularizer):
         theta[active] += x * (self.radius / np.linalg.norm(x))
         return theta
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """The Euclidean projection of z, whatever the step: on the way from the centre to z."""
         z = np.asarray(z, dtype=float)
         inside = np.maximum(z, 0.0)
@@ -89,10 +92,10 @@ class Ball(Regularizer):
             return inside
         return self._ray(z - self.center, 1.0)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         check_size("center", self.center, M)
         return self.center + self.radius / np.sqrt(M)
 
-    def restrict(self, kernels, M):
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         check_size("center", self.center, M)
         return Ball(self.center[kernels], self.radius)

@@ -1,5 +1,7 @@
 """The elastic net of the block norms."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._validation import check_number
@@ -13,20 +15,20 @@ class BlockElasticNet(Regularizer):
     indicator of [0, 1]^M, that is uniform weights; lam = 0 is Ω = ½ Σ θ_m, and Ω* the indicator of s ≤ ½.
     """
 
-    def __init__(self, lam=0.5):
+    def __init__(self, lam: float = 0.5) -> None:
         self.lam = check_number("lam", lam, 0, 1, "both")
 
     @property
-    def finite_conjugate(self):
+    def finite_conjugate(self) -> bool:  # type: ignore[override]
         return self.lam > 0
 
     smooth = finite_conjugate
 
     @property
-    def constraint(self):
+    def constraint(self) -> bool:  # type: ignore[override]
         return self.lam == 1
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta, lam = np.asarray(theta, dtype=float), self.lam
         if theta.min() < -1e-9 or lam * theta.max() > 1 + 1e-9:
             return np.inf
@@ -35,24 +37,24 @@ class BlockElasticNet(Regularizer):
         left = 1 - lam * np.maximum(theta, 0.0)
         return 0.5 * (1 - lam) ** 2 * float(np.sum(np.maximum(theta, 0.0) / left)) if left.min() > 0 else np.inf
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         if self.lam == 0:
             return 0.0 if g.max() <= 1 + 1e-9 else np.inf
         return float(np.sum(np.maximum(g - (1 - self.lam), 0.0) ** 2)) / (2 * self.lam)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         norms = np.asarray(norms, dtype=float)
         return norms / ((1 - self.lam) + self.lam * norms) if self.lam < 1 else np.ones(len(norms))
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         if self.lam == 1:
             return np.ones(len(g))
         rise = np.maximum(g - (1 - self.lam), 0.0)
         return np.divide(rise, self.lam * g, out=np.zeros(len(g)), where=rise > 0)
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """u = 1 − lam θ is the root of u³ − (1 − lam z) u² = lam η, η = step (1−lam)²/2: Newton from the left."""
         z, lam = np.clip(np.asarray(z, dtype=float), 0.0, 1e100), self.lam
         eta = 0.5 * step * (1 - lam) ** 2
@@ -71,15 +73,15 @@ class BlockElasticNet(Regularizer):
         theta = (1 - u) / lam if lam > 0.5 else z - eta / u**2
         return np.where(z > eta, np.maximum(theta, 0.0), 0.0)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return np.ones(M) if self.lam == 1 else np.full(M, 1 / (M * (1 - self.lam) + self.lam))
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         x = np.asarray(sq_norms, dtype=float)
         return float(np.sum((1 - self.lam) * np.sqrt(x) + 0.5 * self.lam * x))
 
-    def block_prox(self, norms, step=1.0):
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return np.maximum(np.asarray(norms, dtype=float) - step * (1 - self.lam), 0.0) / (1 + step * self.lam)
 
-    def block_prox_jacobian(self, norms, step=1.0):
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return (np.asarray(norms) > step * (1 - self.lam)) / (1 + step * self.lam)

@@ -1,5 +1,7 @@
 """The squared block norm, which no convex Ω on the weights gives."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._validation import check_number
@@ -12,22 +14,22 @@ FLOOR = 1e-12  # a kernel whose g_m is smaller, relative to the largest, gets th
 class Block(Regularizer):
     """A penalty in the norms ‖f_m‖; `penalty` takes the place of ½ Σ ‖f_m‖²/θ_m + Ω(θ)."""
 
-    def __init__(self, q=2.0):
+    def __init__(self, q: float = 2.0) -> None:
         self.q = check_number("q", q, 2, closed="left")
 
     @property
     def _dual_power(self):
         return self.q / (self.q - 1)
 
-    def why_not(self, method):
+    def why_not(self, method: str) -> str:
         if method in ("value", "weights_from_norms", "prox", "minimise"):
             return "a block norm with q >= 2 is a supremum over the weights, so that no Ω(θ) to minimise exists"
         return super().why_not(method)
 
-    def penalty(self, theta, q):
+    def penalty(self, theta: np.ndarray, q: np.ndarray) -> tuple[float, float]:
         return self.block_norm(np.asarray(theta) ** 2 * np.maximum(q, 0.0)), 0.0
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return np.ones(M)
 
     def _slopes(self, s):
@@ -44,19 +46,19 @@ class BlockNorm(Block):
     f_m = θ_m K_m a. In terms of f, θ_m = (Σ ‖f_k‖^q)^{(q−2)/q} ‖f_m‖^{2−q}: the print's (33) is wrongly normalised.
     """
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         return 0.5 * norm(g, self._dual_power) ** 2
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         g, _ = self._slopes(s)
         return (g / norm(g, self._dual_power)) ** (self._dual_power - 2)
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         return 0.5 * norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self.q) ** 2
 
-    def block_prox(self, norms, step=1.0):
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return squared_norm_prox(norms, step, self.q)
 
-    def block_prox_jacobian(self, norms, step=1.0):
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.q)

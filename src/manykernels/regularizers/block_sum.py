@@ -1,5 +1,7 @@
 """The sum of powers of the block norms, which no convex Ω on the weights gives."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from ._powers import power_prox, power_prox_jacobian
@@ -13,18 +15,18 @@ class BlockSum(Block):
     ½ Σ ‖f_m‖²/θ_m − ((q−2)/(2q)) Σ θ_m^{−q/(q−2)}, which is not convex in θ.
     """
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         return float(np.sum((2 * np.maximum(s, 0.0)) ** (0.5 * self._dual_power))) / self._dual_power
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         g, _ = self._slopes(s)
         return g ** (self._dual_power - 2)
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         return float(np.sum(np.asarray(sq_norms, dtype=float) ** (0.5 * self.q))) / self.q
 
-    def block_prox(self, norms, step=1.0):
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return power_prox(norms, step, self.q)
 
-    def block_prox_jacobian(self, norms, step=1.0):
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return power_prox_jacobian(self.block_prox(norms, step), step, self.q)

@@ -1,5 +1,7 @@
 """The elastic net on the kernel weights."""
 
+from __future__ import annotations
+
 from .._validation import check_number
 from .mixed_norm import MixedNorm
 
@@ -12,5 +14,5 @@ class ElasticNet(MixedNorm):
 
     p = 2.0
 
-    def __init__(self, v=0.5):
+    def __init__(self, v: float = 0.5) -> None:
         self.v = check_number("v", v, 0, 1, "both")

@@ -1,12 +1,18 @@
 """Kernel weights by maximum marginal likelihood: not convex, and tied to the kernels."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._parts import Part
 from .._validation import check_number
 from ._base import Regularizer
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
 
 
 class EmpiricalBayes(Regularizer):
@@ -21,7 +27,7 @@ class EmpiricalBayes(Regularizer):
 
     exact = True  # log|K̄| wants float64 kernels
 
-    def __init__(self, noise=None, prior=None):
+    def __init__(self, noise: float | None = None, prior: Prior | None = None) -> None:
         learn = isinstance(noise, str) and noise == "learn"
         number = isinstance(noise, Real) and not isinstance(noise, bool) and 0 < noise < np.inf
         if not (noise is None or learn or number):
@@ -30,7 +36,9 @@ class EmpiricalBayes(Regularizer):
             raise ValueError(f"prior={prior!r} must be a Prior, such as GammaPrior(), or None")
         self.noise, self.prior = noise, prior
 
-    def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def bind(
+        self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, np.ndarray]:
         """The same with the noise that C stands for, and the weights of the examples as costs, c / C."""
         if loss is not None and not loss.gaussian:
             raise ValueError(
@@ -43,7 +51,7 @@ class EmpiricalBayes(Regularizer):
             )
         return EmpiricalBayes(1.0 / (2.0 * C) if self.noise is None else self.noise, self.prior), np.asarray(c) / C
 
-    def hyperprior(self, theta):
+    def hyperprior(self, theta: np.ndarray) -> tuple[Any, Any, Any]:
         """h(θ), its gradient (M,) and its second derivatives (M,)."""
         if self.prior is None:
             return 0.0, np.zeros(len(theta)), np.zeros(len(theta))
@@ -51,28 +59,28 @@ class EmpiricalBayes(Regularizer):
             slope, curvature = np.asarray(self.prior.gradient(theta), dtype=float), self.prior.curvature(theta)
             return float(self.prior.value(theta)), slope, curvature
 
-    def has(self, method):
+    def has(self, method: str) -> bool:
         return method in ("hyperprior", "bind")
 
-    def why_not(self, method):
+    def why_not(self, method: str) -> str:
         return "the marginal likelihood is not convex and ties the weights to the kernels; only 'mackay' maximises it"
 
-    def restrict(self, kernels, M):
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         return self
 
 
 class Prior(Part):
     """h(θ) = Σ_m h_m(θ_m), minus the logarithm of a prior p(θ); arrays are (M,)."""
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> np.ndarray:
         """h(θ), a number."""
         raise NotImplementedError
 
-    def gradient(self, theta):
+    def gradient(self, theta: np.ndarray) -> np.ndarray:
         """h'_m(θ_m)."""
         raise NotImplementedError
 
-    def curvature(self, theta):
+    def curvature(self, theta: np.ndarray) -> np.ndarray:
         """h''_m(θ_m); taken as 0 where a member does not state it, which costs steps only."""
         return np.zeros(len(theta))
 
@@ -83,16 +91,16 @@ class GammaPrior(Prior):
     shape = 1 favours small weights as an ℓ1 penalty does; shape > 1 keeps every weight away from 0.
     """
 
-    def __init__(self, shape=1.0, rate=1.0):
+    def __init__(self, shape: float = 1.0, rate: float = 1.0) -> None:
         self.shape = check_number("shape", shape, 1, closed="left")
         self.rate = check_number("rate", rate, closed="left")
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> np.ndarray:
         logs = np.sum(np.log(theta)) if self.shape > 1 else 0.0
         return self.rate * float(np.sum(theta)) - (self.shape - 1) * float(logs)
 
-    def gradient(self, theta):
+    def gradient(self, theta: np.ndarray) -> np.ndarray:
         return self.rate - (self.shape - 1) / theta if self.shape > 1 else np.full(len(theta), self.rate)
 
-    def curvature(self, theta):
+    def curvature(self, theta: np.ndarray) -> np.ndarray:
         return (self.shape - 1) / theta**2 if self.shape > 1 else np.zeros(len(theta))

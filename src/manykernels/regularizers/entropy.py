@@ -1,5 +1,7 @@
 """The entropy on the simplex of kernel weights."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._validation import check_number
@@ -14,21 +16,21 @@ class Entropy(Regularizer):
     and (11) is a slip: at equal s the distance is (lam/2) ln M).
     """
 
-    def __init__(self, lam=1.0):
+    def __init__(self, lam: float = 1.0) -> None:
         self.lam = check_number("lam", lam)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         if theta.min() < -1e-9 or abs(theta.sum() - 1) > 1e-9:
             return np.inf
         theta = theta[theta > 0]
         return 0.5 * self.lam * float(theta @ np.log(theta))
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         top, e = self._exponentials(s)
         return top + 0.5 * self.lam * float(np.log(e.sum()))
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         _, e = self._exponentials(s)
         return e / e.sum()
 
@@ -39,7 +41,7 @@ class Entropy(Regularizer):
         with np.errstate(under="ignore", over="ignore"):
             return top, np.exp((s - top) * (2 / self.lam))
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         """n²/θ² = lam (ln θ + κ): with w e^w = (2n²/lam) e^{2κ}, θ = e^{w/2 − κ}, and κ from Σθ = 1.
 
         ln Σθ is convex and decreasing in κ: Newton from the left.
@@ -62,7 +64,7 @@ class Entropy(Regularizer):
             kappa += step
         return theta / total
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """θ = η ω((z − ν)/η − ln η), η = step lam/2, ω Wright's function, ν from Σθ = 1: Newton from the left."""
         from scipy.special import wrightomega
 
@@ -79,5 +81,5 @@ class Entropy(Regularizer):
             nu += move
         return w / w.sum()
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return np.full(M, 1 / M)

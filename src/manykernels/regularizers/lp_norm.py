@@ -1,5 +1,9 @@
 """The ℓp-norm constraint on the kernel weights."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .._validation import check_number
@@ -17,35 +21,35 @@ class LpNorm(Regularizer):
 
     constraint = True
 
-    def __init__(self, p=1.0):
+    def __init__(self, p: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="both")
 
     @property
-    def simplex(self):
+    def simplex(self) -> bool:  # type: ignore[override]
         return self.p == 1
 
     @property
-    def smooth(self):
+    def smooth(self) -> bool:  # type: ignore[override]
         return self.p > 1
 
     @property
-    def block_power(self):
+    def block_power(self) -> float:
         """r = 2p/(p+1)."""
         return 2.0 if self.p == np.inf else 2 * self.p / (self.p + 1)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         feasible = theta.min() >= -1e-9 and norm(theta, self.p) <= 1 + 1e-9
         return 0.0 if feasible else np.inf
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         q = np.inf if self.p == 1 else 1.0 if self.p == np.inf else self.p / (self.p - 1)
         return norm(np.maximum(s, 0.0), q)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         return self._weights(norms, 2 / (self.p + 1))
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         if self.p == 1:
             return np.eye(1, len(s), int(np.argmax(s)))[0] if np.max(s) > 0 else self.start(len(s))
         return self._weights(np.maximum(s, 0.0), 1 / (self.p - 1))
@@ -58,7 +62,7 @@ class LpNorm(Regularizer):
         theta = (np.asarray(x, dtype=float) / top) ** power
         return theta / norm(theta, self.p)
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """The Euclidean projection of z, whatever the step."""
         z = np.maximum(np.asarray(z, dtype=float), 0.0)
         if self.p == np.inf:
@@ -74,22 +78,22 @@ class LpNorm(Regularizer):
 
         return project(z, self.p)
 
-    def minimise(self, model, theta, slack, max_steps=500):
+    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
         if self.p > 1:
             return super().minimise(model, theta, slack, max_steps)
         few = theta if np.count_nonzero(theta) <= MOST else super().minimise(model, theta, slack, 100)
         return minimise_on_simplex(model, theta, few, slack)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return np.full(M, M ** (-1 / self.p))
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         return 0.5 * norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self.block_power) ** 2
 
-    def block_prox(self, norms, step=1.0):
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return squared_norm_prox(norms, step, self.block_power)
 
-    def block_prox_jacobian(self, norms, step=1.0):
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.block_power)
 
 

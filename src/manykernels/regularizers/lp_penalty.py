@@ -1,5 +1,7 @@
 """The squared ℓp norm as a penalty on the kernel weights, and its equivalence with the constraint."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._validation import check_number
@@ -14,35 +16,35 @@ class LpPenalty(Regularizer):
     Block norm (3/2) mu^{1/3} (½ ‖(‖f_m‖)_m‖_r²)^{2/3}, r = 2p/(p+1).
     """
 
-    def __init__(self, p=1.0, mu=1.0):
+    def __init__(self, p: float = 1.0, mu: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="both")
         self.mu = check_number("mu", mu)
 
     @property
-    def smooth(self):
+    def smooth(self) -> bool:  # type: ignore[override]
         return self.p > 1
 
     @property
     def _ball(self):
         return LpNorm(self.p)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         if theta.min() < -1e-9:
             return np.inf
         with np.errstate(over="ignore"):
             return 0.5 * self.mu * np.float64(norm(np.maximum(theta, 0.0), self.p)) ** 2
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         with np.errstate(over="ignore"):
             return np.float64(self._ball.conjugate(s)) ** 2 / (2 * self.mu)
 
-    def shrink(self, s):
+    def shrink(self, s: np.ndarray) -> float:
         """Also where Ω* is too large for floating point."""
         size = self._ball.conjugate(s)
         return 1.0 if size <= 1e150 else float(np.sqrt(1e150 / size))
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         """R u, with u the weights of the ℓp ball and R³ = ½ Σ norms²/u / mu."""
         return self._radius(norms) * self._ball.weights_from_norms(norms)
 
@@ -50,26 +52,26 @@ class LpPenalty(Regularizer):
         """‖θ‖_p = (½ ‖norms‖_r² / mu)^{1/3}."""
         return np.cbrt(0.5 / self.mu) * np.cbrt(norm(norms, self._ball.block_power)) ** 2
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         return self._ball.weights_from_dual(s) * (self._ball.conjugate(s) / self.mu)
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         return squared_norm_prox(z, step * self.mu, self.p)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return self._ball.start(M)
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         size = norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self._ball.block_power)
         return 1.5 * self.mu ** (1 / 3) * (0.5 * size**2) ** (2 / 3)
 
-    def to_constraint(self, C, theta):
+    def to_constraint(self, C: float, theta: np.ndarray) -> tuple[float, Regularizer]:
         """(C', LpNorm(p)) with the same predictor as this penalty at C, where θ is its solution: C' = C ‖θ‖_p.
 
         Kloft et al. (2011), Theorem 1. The weights of the constrained problem are θ / ‖θ‖_p.
         """
         return C * norm(theta, self.p), self._ball
 
-    def from_constraint(self, C, norms):
+    def from_constraint(self, C: float, norms: np.ndarray) -> float:
         """The C of this penalty with the same predictor as LpNorm(p) at C, whose solution has ‖f_m‖ = norms."""
         return C / self._radius(np.asarray(norms, dtype=float))

@@ -1,5 +1,9 @@
 """A mixture of the ℓ1 norm and a power of the ℓp norm as a constraint on the kernel weights."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .._validation import check_number
@@ -15,16 +19,16 @@ class MixedNorm(Regularizer):
 
     constraint = True
 
-    def __init__(self, v=0.5, p=2.0):
+    def __init__(self, v: float = 0.5, p: float = 2.0) -> None:
         self.v = check_number("v", v, 0, 1, "both")
         self.p = check_number("p", p, 1, closed="left")
 
     @property
-    def simplex(self):
+    def simplex(self) -> bool:  # type: ignore[override]
         return self.v == 1 or self.p == 1
 
     @property
-    def smooth(self):
+    def smooth(self) -> bool:  # type: ignore[override]
         return not self.simplex
 
     def _size(self, theta):
@@ -35,7 +39,7 @@ class MixedNorm(Regularizer):
         """The coefficients (M,) of θ and of θ^p in the constraint."""
         return np.full(M, 1.0 if self.simplex else self.v), np.full(M, 0.0 if self.simplex else 1 - self.v)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         return 0.0 if theta.min() >= -1e-9 and self._size(np.maximum(theta, 0.0)) <= 1 + 1e-9 * self.p else np.inf
 
@@ -50,23 +54,23 @@ class MixedNorm(Regularizer):
             return top, LpNorm(1).weights_from_dual(s), 1.0, s
         return top, *support_mixed(s, *self._parts(len(s)), self.p), s
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         top, theta, mu, s = self._support(s)
         return top * (float(theta @ s) + mu * (1 - self._size(theta)))
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         from ..loops.lp_projection import tighten
 
         _, theta, _, s = self._support(s)
         return tighten(theta, s, *self._parts(len(s)), self.p)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         from ..loops.lp_projection import balance_mixed
 
         norms = np.asarray(norms, dtype=float)
         return balance_mixed(norms, *self._parts(len(norms)), self.p) if norms.max() > 0 else self.start(len(norms))
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """The Euclidean projection of z, whatever the step."""
         from ..loops.lp_projection import project_mixed
 
@@ -75,12 +79,12 @@ class MixedNorm(Regularizer):
         z = np.maximum(np.asarray(z, dtype=float), 0.0)
         return z if self._size(z) <= 1 else project_mixed(z, *self._parts(len(z)), self.p)
 
-    def minimise(self, model, theta, slack, max_steps=500):
+    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
         if self.simplex:
             return LpNorm(1).minimise(model, theta, slack, max_steps)
         return super().minimise(model, theta, slack, max_steps)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         from ..loops.lp_projection import tighten
 
         return tighten(np.ones(M), np.ones(M), *self._parts(M), self.p)

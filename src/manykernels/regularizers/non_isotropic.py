@@ -1,6 +1,11 @@
 """An ellipsoid of kernel weights, which says how kernels go together."""
 
+from __future__ import annotations
+
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._validation import check_size
 from ._base import Regularizer
@@ -14,22 +19,22 @@ class NonIsotropic(Regularizer):
 
     constraint = True
 
-    def __init__(self, E):
+    def __init__(self, E: ArrayLike) -> None:
         self.E = _positive_definite(E)
         self._A = np.linalg.inv(self.E)
         self._A = 0.5 * (self._A + self._A.T)
 
     @classmethod
-    def from_alignments(cls, kernels, centered=False, ridge=0.0):
+    def from_alignments(cls, kernels: Any, centered: bool = False, ridge: float = 0.0) -> Self:
         """E_mk = ⟨K_m, K_k⟩ / (‖K_m‖ ‖K_k‖) + ridge·[m = k] of a bank, or of an (M, n, n) stack of matrices."""
         E = alignment_matrix(kernels, centered)
         return cls(E + ridge * np.eye(len(E)))
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         return 0.0 if theta.min() >= -1e-9 and theta @ self._A @ theta <= 1 + 1e-9 else np.inf
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         s, top = self._unit(s)
         theta = self.E @ s
         if np.any(theta < 0):
@@ -43,12 +48,12 @@ class NonIsotropic(Regularizer):
         top = max(float(np.max(np.abs(s))), 1e-300)
         return s / top, top
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         s, _ = self._unit(s)
         theta = self.E @ s
         return self._scaled(nonnegative_qp(self._A, s, theta > 0)[0] if np.any(theta < 0) else theta)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         """The minimum of ½ Σ norms²/θ + ½ θᵀE⁻¹θ, scaled to the boundary: damped Newton steps."""
         norms = np.asarray(norms, dtype=float)
         top = float(norms.max())
@@ -82,7 +87,7 @@ class NonIsotropic(Regularizer):
         theta = theta / top
         return theta / np.sqrt(theta @ self._A @ theta)
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """The Euclidean projection of z, whatever the step."""
         z = np.asarray(z, dtype=float)
         inside, top = self._unit(np.maximum(z, 0.0))
@@ -90,7 +95,7 @@ class NonIsotropic(Regularizer):
             return np.maximum(z, 0.0)
         return self._minimum(np.eye(len(z)), z)
 
-    def minimise(self, model, theta, slack, max_steps=500):
+    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
         H = model.block(np.arange(len(theta)))
         return self._minimum(H, H @ theta - model.gradient, 0.1 * slack)
 
@@ -120,11 +125,11 @@ class NonIsotropic(Regularizer):
             mu = new
         return x / max(ratio, 1.0)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         check_size("E", self.E, M)
         return np.full(M, 1 / np.sqrt(np.sum(self._A)))
 
-    def restrict(self, kernels, M):
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         check_size("E", self.E, M)
         return self if len(kernels) == M else NonIsotropic(np.linalg.inv(self._A[np.ix_(kernels, kernels)]))
 

@@ -1,5 +1,9 @@
 """Regularizers of the weights made from a function of the block norms."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
 
 from ._base import Regularizer
@@ -15,7 +19,9 @@ class Separable(Regularizer):
     t, so that Ω is convex. `slope` is g', by differences if None.
     """
 
-    def __init__(self, g, slope=None):
+    def __init__(
+        self, g: Callable[[np.ndarray], np.ndarray], slope: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> None:
         if not callable(g):
             raise ValueError(f"g must be a function of an array x >= 0, got {g!r}")
         self.g, self.slope = g, slope
@@ -32,13 +38,13 @@ class Separable(Regularizer):
         self._theta, self._rise = np.maximum.accumulate(self._theta), np.maximum.accumulate(self._rise)
 
     @property
-    def finite_conjugate(self):
+    def finite_conjugate(self) -> bool:  # type: ignore[override]
         return bool(self._rise[-1] > 1.01 * self._rise[-500])
 
     smooth = finite_conjugate
 
     @property
-    def limit(self):
+    def limit(self) -> float:  # type: ignore[override]
         return 0.5 * float(self._rise[-1]) ** 2
 
     def _maps(self, t):
@@ -66,7 +72,7 @@ class Separable(Regularizer):
             lo, below, hi, above = (np.where(left, *pair) for pair in ((mid, lo), (at, below), (hi, mid), (above, at)))
         return np.where(target < table[0], 0.0, t)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         if theta.min() < -1e-9 or theta.max() > self._theta[-1] * (1 + 1e-9):
             return np.inf
@@ -74,29 +80,29 @@ class Separable(Regularizer):
         gain = self.g(t**2) - 0.5 * np.divide(t**2, theta, out=np.zeros(len(t)), where=t > 0)
         return float(np.sum(np.maximum(gain, self._zero)))
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         rise = np.sqrt(2 * np.maximum(s, 0.0))
         if rise.max() > self._rise[-1] * (1 + 1e-9):
             return np.inf
         t = self._from_rise(rise)
         return float(np.sum(np.maximum(t * rise - self.g(t**2), -self._zero)))
 
-    def shrink(self, s):
+    def shrink(self, s: np.ndarray) -> float:
         level = self.level(s)
         return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
 
     def _from_rise(self, rise):
         return self._root(self._rise, rise, lambda weight, rise, t: rise)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         return np.minimum(self._maps(np.clip(norms, *ENDS))[0], self._theta[-1])
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         rise = np.sqrt(2 * np.maximum(s, 0.0))
         t = self._from_rise(rise)
         return np.minimum(np.divide(t, rise, out=np.zeros(len(t)), where=rise > 0), self._theta[-1])
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """θ + (step/2) rise² = z along the weights θ(t)."""
         z = np.maximum(np.asarray(z, dtype=float), 0.0)
         table = self._theta + 0.5 * step * self._rise**2
@@ -104,18 +110,18 @@ class Separable(Regularizer):
         weight, rise = self._maps(np.clip(t, *ENDS))
         return np.clip(z - 0.5 * step * rise**2, 0.0, np.minimum(weight, self._theta[-1]))
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return self.weights_from_norms(np.full(M, 1 / M))
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         return float(np.sum(self.g(np.asarray(sq_norms, dtype=float))))
 
-    def block_prox(self, norms, step=1.0):
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         table = np.exp(GRID) + step * self._rise
         t = self._root(table, np.maximum(norms, 0.0), lambda weight, rise, t: t + step * rise)
         return t
 
-    def block_prox_jacobian(self, norms, step=1.0):
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         norms = np.asarray(norms, dtype=float)
         width = 1e-4 * np.maximum(norms, 1e-8)
         return (self.block_prox(norms + width, step) - self.block_prox(norms - width, step)) / (2 * width)

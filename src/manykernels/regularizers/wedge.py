@@ -1,5 +1,7 @@
 """Kernel weights that do not rise from one kernel to the next."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from ._base import Regularizer
@@ -14,20 +16,20 @@ class Wedge(Regularizer):
     finite_conjugate = False
     smooth = False
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         slack = 1e-9 * max(1.0, float(np.abs(theta).max()))
         feasible = theta.min() >= -1e-9 and (len(theta) == 1 or np.max(np.diff(theta)) <= slack)
         return 0.5 * float(theta.sum()) if feasible else np.inf
 
-    def level(self, s):
+    def level(self, s: np.ndarray) -> float:
         """The largest mean of the first k entries."""
         return float(np.max(np.cumsum(s) / np.arange(1, len(s) + 1)))
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         return 0.0 if self.level(s) <= self.limit * (1 + 1e-9) else np.inf
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         """The square roots of the pooled norms²."""
         from ..loops.lp_projection import decreasing
 
@@ -35,10 +37,10 @@ class Wedge(Regularizer):
         top = max(float(norms.max()), 1e-300)
         return top * np.sqrt(decreasing((norms / top) ** 2))
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         from ..loops.lp_projection import decreasing
 
         return np.maximum(decreasing(np.asarray(z, dtype=float) - 0.5 * step), 0.0)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         return np.full(M, 1 / M)

@@ -1,6 +1,9 @@
 """The weighted ℓp-norm constraint on the kernel weights."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
 from ._base import Regularizer
@@ -16,12 +19,12 @@ class WeightedLpNorm(Regularizer):
 
     constraint = True
 
-    def __init__(self, p, weights):
+    def __init__(self, p: float, weights: ArrayLike) -> None:
         self.p = check_number("p", p, 1, closed="left")
         self.weights = check_vector("weights", weights)
 
     @property
-    def smooth(self):
+    def smooth(self) -> bool:  # type: ignore[override]
         return self.p > 1
 
     @property
@@ -32,19 +35,19 @@ class WeightedLpNorm(Regularizer):
     def _root(self):
         return self.weights ** (1 / self.p)
 
-    def value(self, theta):
+    def value(self, theta: np.ndarray) -> float:
         return self._ball.value(np.asarray(theta, dtype=float) * self._root)
 
-    def conjugate(self, s):
+    def conjugate(self, s: np.ndarray) -> float:
         return self._ball.conjugate(np.asarray(s, dtype=float) / self._root)
 
-    def weights_from_norms(self, norms):
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
         return self._ball.weights_from_norms(np.asarray(norms, dtype=float) * np.sqrt(self._root)) / self._root
 
-    def weights_from_dual(self, s):
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         return self._ball.weights_from_dual(np.asarray(s, dtype=float) / self._root) / self._root
 
-    def prox(self, z, step=1.0):
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """The Euclidean projection of z, whatever the step."""
         from ..loops.lp_projection import project_mixed
 
@@ -55,13 +58,13 @@ class WeightedLpNorm(Regularizer):
         parts = (weights, zero) if self.p == 1 else (zero, weights)
         return project_mixed(z, *parts, self.p)
 
-    def start(self, M):
+    def start(self, M: int) -> np.ndarray:
         check_size("weights", self.weights, M)
         return self._ball.start(M) / self._root
 
-    def restrict(self, kernels, M):
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         check_size("weights", self.weights, M)
         return WeightedLpNorm(self.p, self.weights[kernels])
 
-    def block_norm(self, sq_norms):
+    def block_norm(self, sq_norms: np.ndarray) -> float:
         return self._ball.block_norm(np.asarray(sq_norms, dtype=float) * self._root)

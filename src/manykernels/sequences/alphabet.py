@@ -1,6 +1,9 @@
 """Alphabets: which letters a sequence may hold, and the small number that stands for each."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +39,7 @@ class Alphabet:
             if any(seen[i] & s for s in seen[:i]):
                 raise ValueError(f"letter {c!r} occurs twice in alphabet {self.name!r}; give every letter once")
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored what is no alphabet; see `_state`."""
         for name in ("name", "letters", "unknown"):
             check_is(name, getattr(self, name), str)
@@ -45,11 +48,11 @@ class Alphabet:
         self.__post_init__()
 
     @property
-    def size(self):
+    def size(self) -> int:
         """A, the number of letters; also the code of a letter that matches nothing."""
         return len(self.letters)
 
-    def table(self, unknown="error"):
+    def table(self, unknown: str = "error") -> np.ndarray:
         """Code of each byte, (256,) int16; −1 where the byte is an error."""
         if unknown not in POLICIES:
             raise ValueError(f"unknown={unknown!r}: take one of {', '.join(map(repr, POLICIES))}")
@@ -62,7 +65,7 @@ class Alphabet:
                 table[ord(c)] = self.size
         return table
 
-    def decoder(self):
+    def decoder(self) -> bytes:
         """Letter of each code, for `bytes.translate`; code A gives the first unknown letter, else a free sign."""
         blank = self.unknown[:1] or next(
             (c for c in "?*-." + "".join(map(chr, range(256))) if c not in self.letters), ""
@@ -90,7 +93,7 @@ def fitting(letters):
     return [a.name for a in (DNA, RNA, PROTEIN) if (a.table()[letters] != BAD).all()]
 
 
-def get(alphabet):
+def get(alphabet: str | Alphabet) -> Alphabet:
     """The alphabet of that name ("dna", "rna", "protein", "bytes", in any case), or the given one."""
     if isinstance(alphabet, Alphabet):
         return alphabet
@@ -102,7 +105,7 @@ def get(alphabet):
     return found
 
 
-def check_encoding(encoding):
+def check_encoding(encoding: Any) -> None:
     """A ValueError unless it is (alphabet or None, policy)."""
     alphabet, unknown = encoding
     check(alphabet is None or isinstance(alphabet, Alphabet), "an encoding has no alphabet")

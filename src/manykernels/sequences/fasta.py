@@ -1,7 +1,12 @@
 """FASTA and FASTQ files, compressed or not, read in chunks straight into packed sequences."""
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Callable
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,12 +14,22 @@ from . import alphabet as _alphabet
 from .packed import Sequences
 from .packing import Packer, frozen
 
+if TYPE_CHECKING:
+    from .alphabet import Alphabet
+
 ROOM, RATIO = 2**28, 100  # bytes that a file may always unpack to, and so many times its own size
 WIDE = 2**12  # letters of a label
 BUFFERS = (2**22, 2**26, 2**30)  # bytes; the longest record must fit into one
 
 
-def read_fasta(path, alphabet="dna", unknown="error", *, labels=None, memory_limit=None):
+def read_fasta(
+    path: str | PathLike[str],
+    alphabet: str | Alphabet = "dna",
+    unknown: str = "error",
+    *,
+    labels: str | Callable[[list[str]], Any] | None = None,
+    memory_limit: float | str | None = None,
+) -> Any:
     """Sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and labels from the headers if asked.
 
     alphabet, unknown: as in `Sequences.encode`. Lower-case (soft-masked) letters count as upper-case ones.

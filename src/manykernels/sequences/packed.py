@@ -1,5 +1,9 @@
 """Sequences: many strings over one alphabet, packed to 2, 4 or 8 bits a letter."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .._state import check, check_array, check_index, check_integer, check_is
@@ -19,8 +23,15 @@ class Sequences:
     """
 
     __slots__ = ("alphabet", "bits", "data", "starts", "lengths", "__weakref__")
+    alphabet: _alphabet.Alphabet
+    bits: int
+    data: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
 
-    def __init__(self, alphabet, bits, data, starts, lengths):
+    def __init__(
+        self, alphabet: _alphabet.Alphabet, bits: int, data: np.ndarray, starts: np.ndarray, lengths: np.ndarray
+    ) -> None:
         values = (alphabet, bits, frozen(data, np.uint8), frozen(starts, np.int64), frozen(lengths, np.int32))
         for name, value in zip(self.__slots__, values, strict=False):
             object.__setattr__(self, name, value)
@@ -32,7 +43,9 @@ class Sequences:
         raise AttributeError(f"Sequences are immutable; {name!r} cannot be deleted")
 
     @classmethod
-    def restored(cls, alphabet, bits, data, starts, lengths):
+    def restored(
+        cls, alphabet: _alphabet.Alphabet, bits: int, data: np.ndarray, starts: np.ndarray, lengths: np.ndarray
+    ) -> Sequences:
         """From a file: a ValueError unless the sequences lie within their data and fill it; see `_state`."""
         check_is("alphabet", alphabet, _alphabet.Alphabet)
         check_integer("bits", bits, 2, 8)
@@ -45,14 +58,14 @@ class Sequences:
         return cls(alphabet, bits, data, starts, lengths)
 
     @classmethod
-    def encode(cls, X, alphabet=None, unknown="error"):
+    def encode(cls, X: Any, alphabet: str | _alphabet.Alphabet | None = None, unknown: str = "error") -> Sequences:
         """Pack X: an iterable of str or bytes, a NumPy or pandas column, or a 2-D array of letters (U1, S1, uint8).
 
         alphabet: "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA. Sequences are returned as they are,
         and refused if another alphabet is asked for.
         unknown: what happens to letters that the alphabet does not know: "error", or "ignore": they match nothing.
         """
-        wanted = None if alphabet is None else _alphabet.get(alphabet)
+        wanted: Any = None if alphabet is None else _alphabet.get(alphabet)
         if isinstance(X, Sequences):
             if wanted not in (None, X.alphabet):
                 raise ValueError(f"alphabet={wanted.name!r}, but the sequences were encoded with {X.alphabet.name!r}")
@@ -62,31 +75,31 @@ class Sequences:
         return cls.packed(packer)
 
     @classmethod
-    def packed(cls, packer):
+    def packed(cls, packer: Packer) -> Sequences:
         """What a Packer collected."""
         if not packer.count:
             raise ValueError("X holds no sequences; give at least one")
         data, starts, lengths, bits = packer.finish()
         return cls(packer.alphabet, bits, data, starts, lengths)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.starts)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int]:
         return (len(self.starts),)
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return 1
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of the packed letters of these sequences, shared storage counted once for each."""
         return int(np.sum(_bytes(self.lengths, self.bits)))
 
     @property
-    def length(self):
+    def length(self) -> int:
         """The common length; a ValueError where there is none."""
         if not len(self):
             raise ValueError("there are no sequences, so there is no common length")
@@ -132,7 +145,7 @@ class Sequences:
         stops = np.cumsum(self.lengths, dtype=np.int64).tolist()
         return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
 
-    def codes(self, rows=None, fill=None):
+    def codes(self, rows: Any = None, fill: int | None = None) -> np.ndarray:
         """Codes (n, L) uint8 of all or of the given rows; shorter sequences end in `fill` if one is given."""
         from ..loops.sequences import unpack_rows
 
@@ -144,7 +157,7 @@ class Sequences:
         unpack_rows(part.data, part.starts, part.lengths, part.bits, out)
         return out
 
-    def window(self, start=None, stop=None):
+    def window(self, start: int | None = None, stop: int | None = None) -> Sequences:
         """The letters [start:stop] of every sequence, as new Sequences."""
         lengths = self.lengths.astype(np.int64)
         first, last = (np.zeros_like(lengths) if start is None else _clip(start, lengths)), _clip(stop, lengths)
@@ -153,7 +166,7 @@ class Sequences:
             raise ValueError(f"window({start}, {stop}) leaves nothing of sequence {i}, which has length {lengths[i]}")
         return self._copy(first, last - first)
 
-    def compact(self):
+    def compact(self) -> Sequences:
         """The same sequences with storage of their own, in order."""
         return self._copy(np.zeros(len(self), dtype=np.int64), self.lengths)
 

@@ -7,7 +7,11 @@ control)`, and, where it cannot take every loss, with `refuse(problem)`, the rea
 from `BaseSolver` and may be given wherever a name may; docs/solvers.md has an example.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +34,10 @@ from .simplemkl import SimpleMKL
 from .sip import SIP
 from .spicy import Spicy
 
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+
 SOLVERS = {
     solver.name: solver
     for solver in (
@@ -47,7 +55,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def Solver(name, **options):
+def Solver(name: str, **options: Any) -> BaseSolver:
     """The solver of that name with options, as in `MKLClassifier(regularizer=1, solver=Solver("level", tau=0.9))`.
 
     `Solver(name).defaults()` lists them.
@@ -61,14 +69,14 @@ def Solver(name, **options):
     return SOLVERS[name](**options)
 
 
-def get(solver):
+def get(solver: str | BaseSolver) -> BaseSolver:
     """The solver of that name, or the instance itself."""
     if isinstance(solver, type) and issubclass(solver, BaseSolver):
         raise ValueError(f"solver={solver.__name__} is a class: give an instance, {solver.__name__}()")
     return solver if isinstance(solver, BaseSolver) else Solver(solver)
 
 
-def best_for(problem):
+def best_for(problem: Problem) -> BaseSolver:
     """The solver that "auto" stands for: the fastest exact one that takes the problem."""
     for name in BEST:
         if Solver(name).refusal(problem) is None:
@@ -77,8 +85,15 @@ def best_for(problem):
 
 
 def solve(
-    problem, solver="auto", tol=1e-3, max_iter=1000, warm=None, callback=None, random_state=None, checkpoint=None
-):
+    problem: Problem,
+    solver: str | BaseSolver = "auto",
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    warm: Solution | None = None,
+    callback: Monitor | Callable[[dict[str, Any]], object] | None = None,
+    random_state: Any = None,
+    checkpoint: Any = None,
+) -> Solution:
     """Solves the problem to a relative duality gap of `tol`; returns a `Solution`.
 
     `solver` is "auto", a name or a `BaseSolver`; `callback` is a `Monitor`, or a function that is called after each

@@ -5,32 +5,40 @@ A solver of your own is a subclass of `BaseSolver` with a `solve(problem, contro
 solve the machine at given weights.
 """
 
+from __future__ import annotations
+
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from inspect import signature
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from .._state import check, check_plain
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
 
 
 class Parameters:
     """Shown, compared, cloned and searched by the arguments of its constructor, which does no more than keep them."""
 
     @classmethod
-    def defaults(cls):
+    def defaults(cls) -> dict[str, Any]:
         """The parameters and their default values."""
         named = (p for p in signature(cls).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
         return {p.name: p.default for p in named}
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """{name: value}; with `deep` also those of parameters that have some, as name__inner."""
         params = {name: getattr(self, name) for name in self.defaults()}
         inner = [(name, part) for name, part in params.items() if deep and isinstance(part, Parameters)]
         return params | {f"{name}__{k}": v for name, part in inner for k, v in part.get_params().items()}
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Sets parameters by name, those of parameters as name__inner; returns self."""
         for name in sorted(params, key=lambda name: "__" in name):  # the outer ones first
             own, _, inner = name.partition("__")
@@ -42,17 +50,17 @@ class Parameters:
                 setattr(self, own, params[name])
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         params = self.get_params(deep=False).items()
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in params)})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         if type(self) is not type(other):
             return NotImplemented
         mine, others = self.get_params(deep=False), other.get_params(deep=False)
         return all(np.array_equal(mine[name], others[name]) for name in mine)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(type(self))  # parameters may be set later
 
 
@@ -75,14 +83,14 @@ class BaseSolver(Parameters, ABC):
             cls.name = cls.__name__
 
     @abstractmethod
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         """The `Solution` of the problem, from `control.warm` on, to a relative gap of `control.tol`."""
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         """Why it cannot take this loss, bank or regularizer, beyond what it `needs`; None where it can."""
         return None
 
-    def refusal(self, problem):
+    def refusal(self, problem: Problem) -> str | None:
         """Why it cannot take the problem, or None."""
         regularizer = problem.regularizer
         for method in self.needs:
@@ -91,7 +99,7 @@ class BaseSolver(Parameters, ABC):
                 return f"{regularizer!r} does not suit it: {reason}"
         return self.refuse(problem)
 
-    def check_state(self):
+    def check_state(self) -> None:
         """A ValueError where a file has restored other attributes than the parameters; see `_state`."""
         check(vars(self).keys() == self.defaults().keys(), f"{type(self).__name__} has other parameters")
         for name, value in vars(self).items():
@@ -101,23 +109,23 @@ class BaseSolver(Parameters, ABC):
 class Monitor:
     """What is told of a run while it goes on; override what you want to hear."""
 
-    def record(self, record):
+    def record(self, record: dict[str, Any]) -> None:
         """An outer step is done: a dict of iteration, time, primal, dual, gap and more."""
 
-    def visited(self, count, total):
+    def visited(self, count: int, total: int) -> None:
         """So many of the examples of a pass are visited."""
 
-    def resumed(self, gap, seconds):
+    def resumed(self, gap: float, seconds: float) -> None:
         """The run goes on from a checkpoint, at this gap and after so many seconds."""
 
 
 class Caller(Monitor):
     """Calls a function with each record."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[dict[str, Any]], object]) -> None:
         self.function = function
 
-    def record(self, record):
+    def record(self, record: dict[str, Any]) -> None:
         self.function(record)
 
 
@@ -131,32 +139,40 @@ class Control:
     state : where a checkpoint left a run of this solver, or None
     """
 
-    state = None
+    state: Any = None
+    history: list[dict[str, Any]]
 
-    def __init__(self, tol=1e-3, max_iter=1000, warm=None, monitor=None, random_state=None):
+    def __init__(
+        self,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        warm: Solution | None = None,
+        monitor: Monitor | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.tol, self.max_iter, self.warm, self.random_state = tol, max_iter, warm, random_state
         self.monitor = Monitor() if monitor is None else monitor
         self.history, self.started = [], time.perf_counter()
 
-    def record(self, record):
+    def record(self, record: dict[str, Any]) -> None:
         """Takes note of an outer step: a dict with its `gap`; `iteration` and `time` are added where they lack."""
         self.history.append(record)
         record.setdefault("iteration", len(self.history))
         record.setdefault("time", time.perf_counter() - self.started)
         self.monitor.record(record)
 
-    def visited(self, count, total):
+    def visited(self, count: int, total: int) -> None:
         """Says that so many of the examples of a pass are visited."""
         self.monitor.visited(count, total)
 
-    def offer(self, state):
+    def offer(self, state: Callable[[], Any]) -> None:
         """Offers state(), where the run could go on after a crash; here nothing is kept."""
 
-    def leave(self, state):
+    def leave(self, state: Callable[[], Any]) -> None:
         """The same at the end of a run that was interrupted."""
 
 
-def seed_of(random_state):
+def seed_of(random_state: Any) -> int:
     """The integer that `random_state` stands for: itself, 0 for None, or one drawn from a generator."""
     if random_state is None:
         return 0
@@ -164,7 +180,7 @@ def seed_of(random_state):
         return int(random_state.integers(2**31 - 1))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:  # type: ignore[operator]
         return int(random_state)
     raise ValueError(
         f"random_state={random_state!r} is not allowed: give None, an integer >= 0, or a RandomState or Generator of "

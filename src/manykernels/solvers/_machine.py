@@ -8,7 +8,10 @@ tolerance costs little more than a loose one. Losses whose conjugate is not quad
 and take damped Newton steps on the true conjugate.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
@@ -16,6 +19,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from .._threads import limit_blas, n_threads
 from ._interior_point import interior_point
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
 
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
@@ -34,14 +40,16 @@ def inner_problem(problem, y, c):
 class Machine:
     """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
 
-    shift = 0.0
+    shift: np.ndarray | float = 0.0
 
-    def __init__(self, loss, y, c, intercept, n_jobs=1):
+    def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
         self.lo, self.hi = loss.box(y, c)
         self.linear, self.diagonal, self.kink = loss.quadratic(y, c, np.zeros_like(y))
 
-    def solve(self, K, a, target, max_rounds=800, shift=0.0):
+    def solve(
+        self, K: np.ndarray, a: np.ndarray, target: float, max_rounds: int = 800, shift: np.ndarray | float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
         """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0.
 
         Where Σ a = 0 the kernel is centred first: far from its mean it would have few digits left for what matters.
@@ -115,21 +123,21 @@ class Machine:
         better = self.gap(x, f, beta)
         return (x, f, beta, better) if better <= gap else (a, outputs, b, gap)
 
-    def gap(self, a, outputs, b):
+    def gap(self, a: np.ndarray, outputs: np.ndarray, b: float) -> float:
         """Primal minus dual of this block at fixed weights, at outputs = K a + shift."""
         fit = self.c @ self.loss.value(self.y, outputs + b) + self.loss.total * b
         return float(fit + a @ outputs + self.loss.dual_value(self.y, self.c, a))
 
-    def objective(self, a, outputs):
+    def objective(self, a: np.ndarray, outputs: np.ndarray) -> float:
         """The dual objective at outputs = K a + shift."""
         return 0.5 * float(a @ (outputs + self.shift)) + self.loss.dual_value(self.y, self.c, a)
 
-    def free(self, a):
+    def free(self, a: np.ndarray) -> np.ndarray:
         """Variables that can move both ways without meeting a kink."""
         inside = (a > self.lo) & (a < self.hi)
         return inside & ((a != 0) | (self.kink == 0))
 
-    def slack(self, a, outputs, b):
+    def slack(self, a: np.ndarray, outputs: np.ndarray, b: float) -> np.ndarray:
         """How far each example with a_i = 0 is from moving, in units of the output; −inf where it cannot rest at 0."""
         rise = self.linear + outputs + b + self.kink
         fall = -(self.linear + outputs + b) + self.kink
@@ -139,7 +147,7 @@ class Machine:
     def _gradient(self, K, a):
         return self.outputs(K, a) + self.linear + self.diagonal * a
 
-    def outputs(self, K, a):
+    def outputs(self, K: np.ndarray, a: np.ndarray) -> np.ndarray:
         return matvec(K, a) + self.shift
 
     def _active_set(self, K, a, gradient, rounds=8):
@@ -182,7 +190,7 @@ class Machine:
             return a
         return trial
 
-    def repair(self, a, total):
+    def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
         """Moves a clipped point back onto Σ a = total, spread over the room that is left; None if there is none."""
         if not self.intercept:
             return a

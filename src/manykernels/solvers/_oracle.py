@@ -5,14 +5,21 @@
 Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq: also one from a machine that was not solved to the end.
 """
 
+from __future__ import annotations
+
 import time
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._threads import close_pool, limit_blas
 from ..solution import Solution
 from ._machine import inner_problem, matvec
+
+if TYPE_CHECKING:
+    from ..problem import Certificate, Problem
+    from ._base import Control
 
 PATIENCE = 200  # steps without progress
 UNSOLVED = 20  # machines in a row that are far from solved
@@ -37,9 +44,12 @@ class Stall:
 class Run:
     """One fit: where it starts, its history, the best certified point, and when it stops."""
 
+    history: list[dict[str, Any]]
+    best: Any  # a dict of theta, a and b, None before the first certificate
+    witness: Any  # a dual point, or a function that gives it
     carried = False  # products are sums over many steps: the last point is certified anew
 
-    def __init__(self, problem, control):
+    def __init__(self, problem: Problem, control: Control) -> None:
         self.problem, self.control, self.tol, self.max_iter = problem, control, control.tol, control.max_iter
         self.kernels, self.n = problem.kernels, problem.bank.n
         self.bank, self.index = problem.bank, problem.kernels
@@ -61,7 +71,7 @@ class Run:
         theta = regularizer.prox(theta, 1e-9) if regularizer.has("prox") else np.maximum(theta, 0.0)
         return theta if theta.any() else regularizer.start(len(theta))
 
-    def run(self, algorithm):
+    def run(self, algorithm: Callable[[Any], object]) -> Solution:
         """The `Solution` that algorithm(self) arrives at; Ctrl-C gives the best point so far."""
         interrupted = False
         try:
@@ -85,10 +95,10 @@ class Run:
             converged=bool(self.best["gap"] <= self.tol), **self.best,
         )  # fmt: skip
 
-    def rescue(self):
+    def rescue(self) -> None:
         """What is still to be done after an interrupt."""
 
-    def finish(self):
+    def finish(self) -> None:
         """Completes the best point with its certificate."""
         witness = self.witness() if callable(self.witness) else self.witness
         if self.carried:
@@ -107,19 +117,28 @@ class Run:
         q = np.einsum("tmi,ti->m", self.bank.products(a[:, support], support, support, self.index), a[:, support])
         return self.problem.certificate(np.zeros(len(b)), a, b, self.best["theta"], q).dual
 
-    def intercepts(self, outputs):
+    def intercepts(self, outputs: np.ndarray) -> np.ndarray:
         """The best b (T,) at these outputs, 0 without an intercept."""
         if not self.problem.intercept:
             return np.zeros(self.problem.n_outputs)
         parts = zip(self.problem.Y, outputs, self.problem.c, strict=True)
         return np.array([self.problem.loss.intercept(y, f, c) for y, f, c in parts])
 
-    def products(self, a):
+    def products(self, a: np.ndarray) -> np.ndarray:
         """K_m a over the usable kernels and all examples, (T, M', n)."""
         support = np.flatnonzero(a.any(axis=0))
         return self.bank.products(a[:, support], support, None, self.index)
 
-    def certify(self, theta, a, P=None, *, q=None, outputs=None, **extra):
+    def certify(
+        self,
+        theta: np.ndarray,
+        a: np.ndarray,
+        P: np.ndarray | None = None,
+        *,
+        q: np.ndarray | None = None,
+        outputs: Any = None,
+        **extra: Any,
+    ) -> Certificate:
         """The certificate of (θ, a) on all examples, in float64 sums; records it, keeps the best, stops the run.
 
         From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known. The
@@ -141,7 +160,7 @@ class Run:
             raise Finished
         return certificate
 
-    def bound(self, lower, a):
+    def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
         """Takes note of a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
         if lower > self.lower:
             self.lower, self.witness = lower, a
@@ -150,12 +169,12 @@ class Run:
             raise Finished
 
     @property
-    def gap(self):
+    def gap(self) -> float:
         """Between the best primal and the best dual value so far, relative."""
         gap = (self.upper - self.lower) / self.scale if self.upper < np.inf else np.inf
         return max(gap, 0.0) if gap > -1e-6 else np.nan  # below: duality is broken
 
-    def record(self, theta, a, certificate, **extra):
+    def record(self, theta: np.ndarray, a: np.ndarray, certificate: Certificate, **extra: Any) -> None:
         record = {
             "iteration": len(self.history) + 1, "time": time.perf_counter() - self.started,
             "primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap,
@@ -166,17 +185,17 @@ class Run:
         self.control.record(record)
         self.keep(theta, record)
 
-    def keep(self, theta, record):
+    def keep(self, theta: np.ndarray, record: dict[str, Any]) -> None:
         """Offers the checkpoint a point to begin from again: the best one certified, or where the run is now."""
         point = self.best if record["certified"] else {"theta": theta, "a": self.a, "b": self.b}
         if point is not None:
             self.control.offer(lambda: self.state(point))
 
-    def leave(self):
+    def leave(self) -> None:
         """Leaves the best point after an interrupt."""
         self.control.leave(lambda: self.state(self.best))
 
-    def state(self, point):
+    def state(self, point: dict[str, Any]) -> dict[str, Any]:
         """Where a warm start begins from."""
         theta, last = np.zeros(self.problem.bank.M), self.history[-1]
         theta[self.kernels] = point["theta"]
@@ -211,14 +230,14 @@ class Oracle(Run):
 
     effort = 0.1
 
-    def __init__(self, problem, control):
+    def __init__(self, problem: Problem, control: Control) -> None:
         super().__init__(problem, control)
         self.dtype, self.scale = np.float32 if self.tol >= 1e-4 else np.float64, float(problem.c.sum())
         small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory, where that pays: it is read often
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.machines = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
 
-    def __call__(self, theta):
+    def __call__(self, theta: np.ndarray) -> Point:
         """The `Point` at θ; certifies it on the way."""
         problem, weights = self.problem, np.zeros(self.bank.M)
         weights[self.index] = theta

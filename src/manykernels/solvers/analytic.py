@@ -6,10 +6,19 @@ Departs from the print in its stopping rule, the duality gap, and in that the ma
 At p = 1 no convergence is proved (their Theorem 4 asks p > 1): a weight that reaches 0 stays 0.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._base import BaseSolver
 from ._wrapper import Wrapper
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 
 class Analytic(BaseSolver):
@@ -18,7 +27,7 @@ class Analytic(BaseSolver):
     name = "analytic"
     needs = ("value", "conjugate", "weights_from_norms", "prox", "start")
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         wrapper = Wrapper(problem, ClosedForm(), control)
         if not wrapper.theta.all():  # the closed form cannot revive a weight of 0
             wrapper.theta = 0.999 * wrapper.theta + 0.001 * problem.regularizer.start(len(wrapper.theta))

@@ -17,9 +17,11 @@ With explicit features adding rows is linadd: Algorithms 3 and 4 of Sonnenburg e
 among threads.
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,6 +30,11 @@ from ._cuts import cuts_for
 from ._machine import Machine
 from ._oracle import Finished, Run
 from ._rows import rows_of
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 AHEAD = 0.75
 DEPTH = 4  # steps that are mixed
@@ -44,16 +51,16 @@ class Chunking(BaseSolver):
     name = "chunking"
     needs = ("value", "conjugate", "weights_from_norms", "start")
 
-    def __init__(self, size=None, accelerate=True):
+    def __init__(self, size: int | None = None, accelerate: bool = True) -> None:
         self.size = size
         self.accelerate = accelerate
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if problem.loss.interior:
             return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         size = self.size
         if size is not None and not (isinstance(size, (int, np.integer)) and size >= 2):
             raise ValueError(

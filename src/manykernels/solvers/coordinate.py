@@ -13,8 +13,11 @@ A checkpoint is offered after every turn and within long passes, wherever v has 
 function of a, and a run that goes on from there makes the same steps to the last bit.
 """
 
+from __future__ import annotations
+
 import time
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +26,11 @@ from ._cuts import cuts_for
 from ._machine import Machine
 from ._oracle import Point, Run
 from ._warm import _feasible
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 EARLY = 4  # passes in which the weights follow in closed form
 MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
@@ -41,18 +49,18 @@ class Coordinate(BaseSolver):
     needs = ("value", "conjugate", "weights_from_norms", "start")
     explicit = True
 
-    def __init__(self, size=128, random_state=None):
+    def __init__(self, size: int = 128, random_state: Any = None) -> None:
         self.size = size
         self.random_state = random_state
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if problem.loss.interior:
             return f"its small problems are quadratic, and the conjugate of the {problem.loss.name} loss is not"
         if not problem.bank.explicit:
             return "it needs kernels with explicit features, such as strings.degree_kernels(20)"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         seed = seed_of(control.random_state if self.random_state is None else self.random_state)
         if not (isinstance(self.size, Integral) and self.size >= 2):
             raise ValueError(f"size must be an integer >= 2, got {self.size!r}")

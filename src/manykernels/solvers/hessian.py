@@ -7,10 +7,19 @@ stopping rule, the duality gap, and in that Ω need not be the simplex. `newton`
 and damping in place of the line search.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._base import BaseSolver
 from ._oracle import Oracle
 from ._wrapper import State
 from .newton import Newton, NewtonStep
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 HALVINGS = 8  # of a step; then it is the machine that is too coarse
 
@@ -21,7 +30,7 @@ class Hessian(BaseSolver):
     name = "hessian"
     needs = Newton.needs
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         oracle = Oracle(problem, control)
         oracle.effort = 1e-3  # the line search compares values, and the Hessian asks for the right support
         return oracle.run(_descend)

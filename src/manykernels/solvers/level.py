@@ -8,11 +8,19 @@ Departs from the print in τ, 0.9 there and always 0.5 here, and in that both sm
 multipliers of the cuts, without a conic solver.
 """
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from ._base import BaseSolver
 from ._cuts import cuts_for
 from ._oracle import Oracle
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 
 class Level(BaseSolver):
@@ -21,17 +29,17 @@ class Level(BaseSolver):
     name = "level"
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")
 
-    def __init__(self, tau=0.5):
+    def __init__(self, tau: float = 0.5) -> None:
         self.tau = tau
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if not problem.regularizer.constraint:
             return "it projects onto level sets within a bounded domain of the weights: a constraint, not a penalty"
         if not problem.regularizer.smooth and not problem.regularizer.simplex:
             return "its lower bounds need the simplex or a differentiable Ω*"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         if not (isinstance(self.tau, Real) and 0 < self.tau < 1):
             raise ValueError(f"tau must be a number between 0 and 1, got {self.tau!r}")
         return Oracle(problem, control).run(lambda oracle: _level(oracle, self.tau))

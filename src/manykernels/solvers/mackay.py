@@ -18,13 +18,20 @@ It stops on stationarity: with φ_m = θ_m tr(K_m) / tr(K̄), the share of kerne
 which no rescaling of y or of a kernel changes. n is the number of examples with weight.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..solution import Solution
 from ._base import BaseSolver
 from ._machine import blas_for
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ._base import Control
 
 LOWEST = 1e-8  # of the variance of y: no learned noise is below it
 LONGEST = 64.0  # step, in units of MacKay's
@@ -38,14 +45,14 @@ class MacKay(BaseSolver):
     needs = ("hyperprior",)
     missing = "it maximises the marginal likelihood, which is EmpiricalBayes(...)"
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if not problem.loss.gaussian:
             return (
                 f"the marginal likelihood is a formula for the squared loss only, not for the {problem.loss.name} loss"
             )
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         with blas_for(problem.bank.n, problem.bank.n_jobs):
             return Updates(problem, control).run()
 

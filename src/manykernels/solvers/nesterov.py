@@ -25,13 +25,21 @@ print, which contradicts itself, in
                F(β^N) − F* ≤ 2 L ‖a* − α⁰‖² / (N + 1)², and with α⁰ = 0 as printed.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..regularizers import Entropy
 from ._base import BaseSolver
 from ._oracle import Oracle
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 
 class Nesterov(BaseSolver):
@@ -44,11 +52,11 @@ class Nesterov(BaseSolver):
     name = "nesterov"
     needs = ("value", "conjugate", "weights_from_dual", "start")
 
-    def __init__(self, fixed_step=False, every=10):
+    def __init__(self, fixed_step: bool = False, every: int = 10) -> None:
         self.fixed_step = fixed_step
         self.every = every
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         loss, regularizer = problem.loss, problem.regularizer
         if loss.interior:
             return (
@@ -59,7 +67,7 @@ class Nesterov(BaseSolver):
             return "it needs a differentiable Ω*, which has kinks at p = 1: take Entropy(lam) with a small lam"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         every, warm = self.every, control.warm is not None
         if isinstance(every, bool) or not isinstance(every, Integral) or every < 1:
             raise ValueError(f"every must be a whole number of steps, at least 1, got {every!r}")

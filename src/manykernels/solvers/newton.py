@@ -9,13 +9,21 @@ quadratic one, then others around its minimiser, in which q bends as it does whe
     a ∝ 1 / (λ + θ_m μ) , so that q_m^{−½} is linear in θ :   q_m(x) = q_m / (1 + (H (x − θ))_m / q_m)²
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._base import BaseSolver
 from ._machine import HalfHessian, blas_for
 from ._wrapper import Wrapper
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 BENDS = 6  # models of one step, at most: they cost no pass over the kernels
 STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
@@ -27,7 +35,7 @@ class Newton(BaseSolver):
     name = "newton"
     needs = ("value", "conjugate", "prox", "minimise", "start")
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         return Wrapper(problem, NewtonStep(), control).solve()
 
 

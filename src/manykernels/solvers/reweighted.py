@@ -7,10 +7,19 @@ at θ minimises an upper bound of the dual problem, which touches it at the last
 whose q_m vanishes get ever larger weights, which is what makes Newton steps stall there and does no harm here.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._base import BaseSolver
 from ._oracle import Oracle
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 
 class Reweighted(BaseSolver):
@@ -19,12 +28,12 @@ class Reweighted(BaseSolver):
     name = "reweighted"
     needs = ("conjugate", "weights_from_dual", "start")
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if problem.regularizer.has("value"):
             return f"the Ω* of {problem.regularizer!r} is convex: its tangents bound it from below"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         return Oracle(problem, control).run(reweight)
 
 

@@ -7,9 +7,18 @@ The print stops on the relative change of z, which is the duality gap between th
 the cuts. Departs from it in that a machine is solved only as well as that gap asks for.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._base import BaseSolver
 from ._cuts import cuts_for
 from ._oracle import Oracle
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 
 class SILP(BaseSolver):
@@ -18,12 +27,12 @@ class SILP(BaseSolver):
     name = "silp"
     needs = ("value", "conjugate", "start")
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if not problem.regularizer.simplex:
             return "its linear program is over weights on the simplex, LpNorm(1)"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         return Oracle(problem, control).run(cutting_planes)
 
 

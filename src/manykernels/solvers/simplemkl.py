@@ -7,10 +7,19 @@ there with that weight held, as long as J falls; then the best point on the way 
 Departs from the print in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._base import BaseSolver
 from ._oracle import Oracle
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 RATIO = 0.5 * (np.sqrt(5) - 1)
 
@@ -21,12 +30,12 @@ class SimpleMKL(BaseSolver):
     name = "simplemkl"
     needs = ("value", "conjugate", "start")
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if not problem.regularizer.simplex:
             return "its reduced gradient is that of weights on the simplex, LpNorm(1)"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         oracle = Oracle(problem, control)
         oracle.effort = 1e-6  # the line search compares values
         return oracle.run(_descend)

@@ -6,9 +6,18 @@ Departs from the papers in the small program: they replace ‖θ‖_p ≤ 1 by a
 is solved in the multipliers of the cuts, which needs Ω* alone and so serves every Ω with a differentiable Ω*.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._base import BaseSolver
 from ._oracle import Oracle
 from .silp import cutting_planes
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 
 class SIP(BaseSolver):
@@ -17,10 +26,10 @@ class SIP(BaseSolver):
     name = "sip"
     needs = ("value", "conjugate", "weights_from_dual", "start")
 
-    def refuse(self, problem):
+    def refuse(self, problem: Problem) -> str | None:
         if not problem.regularizer.smooth:
             return "it needs a differentiable Ω*, which has kinks at p = 1; for LpNorm(1) solver='silp' is the same"
         return None
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         return Oracle(problem, control).run(cutting_planes)

@@ -18,14 +18,22 @@ is where it starts, unless Ω* is an indicator or has kinks. The predictor is f_
 at the optimum β_m = θ_m a. θ comes from the norms t, or, where no Ω exists, from the dual.
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._base import BaseSolver
 from ._machine import HalfHessian, Machine
 from ._oracle import Oracle
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solution import Solution
+    from ._base import Control
 
 LARGE = 1e8  # the largest γ over the largest weight: as good as infinite
 LONG = 10  # Newton steps of one proximal step; if they do not suffice γ is too large
@@ -44,11 +52,11 @@ class Spicy(BaseSolver):
     needs = ("conjugate", "start", "block_norm", "block_prox", "block_prox_jacobian")
     missing = "it needs the proximal step of a block norm, which has no simple form there"
 
-    def __init__(self, gamma=None, growth=10.0):
+    def __init__(self, gamma: float | None = None, growth: float = 10.0) -> None:
         self.gamma = gamma
         self.growth = growth
 
-    def solve(self, problem, control):
+    def solve(self, problem: Problem, control: Control) -> Solution:
         gamma = 10.0 if self.gamma is None else self.gamma
         for name, value, least in (("gamma", gamma, 0), ("growth", self.growth, 1)):
             if not isinstance(value, Real) or not least < value < np.inf:

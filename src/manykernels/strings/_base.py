@@ -1,6 +1,9 @@
 """What the string kernels share: encoding of their input, blocks of rows, and checks of their parameters."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -25,33 +28,33 @@ class StringKernel(Kernel):
     equal_lengths = False
 
     @property
-    def encoding(self):
+    def encoding(self) -> tuple:  # type: ignore[override]
         """(alphabet, unknown): how strings become Sequences for this kernel."""
         check_choice("unknown", self.unknown, POLICIES, of=self)
         return None if self.alphabet is None else get(self.alphabet), self.unknown
 
-    def encode(self, X):
+    def encode(self, X: Any) -> Sequences:
         """X as Sequences, with the kernel's parameters checked on them."""
         seqs = Sequences.encode(X, *self.encoding)
         self.check(seqs.length if self.equal_lengths else None)
         return seqs
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         """A ValueError where a parameter is out of range, for sequences of that length (None: of any)."""
 
-    def check_state(self):
+    def check_state(self) -> None:
         super().check_state()
         for name, value in vars(self).items():
-            if isinstance(value, Integral) and name not in ("start", "stop") and value > MOST:
+            if isinstance(value, Integral) and name not in ("start", "stop") and value > MOST:  # type: ignore[operator]
                 raise ValueError(f"{name} = {value} is more than {MOST}")
         check_encoding(self.encoding)
         self.check(None)
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         self.encode(X)
         return self
 
-    def __call__(self, X, Y=None):
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """k(x_i, y_j), (n, m); Y = None means X. Strings, arrays of them, pandas columns or Sequences."""
         from .._threads import run_blocks
 
@@ -69,7 +72,7 @@ class StringKernel(Kernel):
         run_blocks(work, range(0, len(X), _ROWS))
         return out
 
-    def between(self, X, Y):
+    def between(self, X: Sequences, Y: Sequences) -> np.ndarray:
         """k(x_i, y_j) of Sequences, (n, m), on the thread that calls."""
         self._check_pair(X, Y)
         return self.block(X, Y)
@@ -79,19 +82,19 @@ class StringKernel(Kernel):
         if self.equal_lengths:
             check_length(X, Y.length)
 
-    def diag(self, X):
+    def diag(self, X: Any) -> np.ndarray:
         """k(x_i, x_i), (n,)."""
         return self.own(self.encode(X))
 
 
-def check_alike(alphabet, other):
+def check_alike(alphabet: Alphabet, other: Alphabet) -> None:
     if alphabet != other:
         raise ValueError(
             f"X has alphabet {alphabet.name!r}, but what it is compared with has {other.name!r}: encode both the same."
         )
 
 
-def check_length(X, length):
+def check_length(X: Sequences, length: int) -> None:
     """A ValueError where the sequences X are not all of that length."""
     if X.length != length:
         raise ValueError(
@@ -100,16 +103,16 @@ def check_length(X, length):
         )
 
 
-def integer(kernel, name, low=1, high=None, value=None):
+def integer(kernel: Any, name: str, low: int = 1, high: int | None = None, value: Any = None) -> int:
     """The parameter `name` of a kernel as an int within [low, high], else a ValueError."""
     return check_integer(name, getattr(kernel, name) if value is None else value, low, high, of=kernel)
 
 
-def positions(kernel, length):
+def positions(kernel: Any, length: int | None) -> tuple[int, Any]:
     """(start, stop) of a kernel with 0 <= start < stop <= length; None stands for the ends."""
     for name, least in (("start", 1), ("stop", 0)):
         value = getattr(kernel, name)
-        if length is not None and isinstance(value, Integral) and value + least > length:
+        if length is not None and isinstance(value, Integral) and value + least > length:  # type: ignore[operator]
             raise ValueError(
                 f"{name}={value} of {type(kernel).__name__} lies behind the end of sequences of length {length}: the "
                 f"kernel was made for longer ones; for position_kernels and its like give length={length}."
@@ -120,7 +123,7 @@ def positions(kernel, length):
     return start, integer(kernel, "stop", start + 1, length)
 
 
-def fits(kernel, size, k, times=1):
+def fits(kernel: Any, size: int, k: int, times: int = 1) -> None:
     """A ValueError where `times` · size^k words cannot be numbered."""
     if size > 1 and k >= 63 or times * size**k >= 2**63:  # not a power with a billion digits
         raise ValueError(

@@ -1,8 +1,16 @@
 """Equal-length sequences as bit planes, and kernels on words at the same place."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._base import StringKernel, fits
+
+if TYPE_CHECKING:
+    from ..sequences.packed import Sequences
 
 
 def planes(X):
@@ -51,20 +59,20 @@ class PositionKernel(StringKernel):
     equal_lengths = True
 
     @property
-    def walk(self):
+    def walk(self) -> str:  # type: ignore[override]
         """Kernels of one walk share the comparison of two sequences: "degree" where positions do not matter."""
         return "degree" if self.start is None and self.stop is None else "positions"
 
     @property
-    def words(self):
+    def words(self) -> Sequence[int]:
         """The lengths of the words that count, a range."""
         raise NotImplementedError
 
-    def degree_table(self, L):
+    def degree_table(self, L: int) -> np.ndarray:
         """coef (L, d), d the longest words: coef[l, k−1] for words of k letters at l, zero where they do not count."""
         raise NotImplementedError
 
-    def block(self, X, Y):
+    def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.strings import add_degrees, add_positions
 
         coef, out = self.degree_table(X.length), np.zeros((1, len(X), len(Y)))
@@ -75,11 +83,11 @@ class PositionKernel(StringKernel):
             add_positions(left, right, np.cumsum(coef, axis=1)[:, :, None], np.zeros(1), out)
         return out[0]
 
-    def own(self, X):
+    def own(self, X: Sequences) -> np.ndarray:
         runs = np.pad(np.cumsum(self.degree_table(X.length), axis=1), ((0, 0), (1, 0)))
         return runs[np.arange(X.length), known_runs(X, self.words[-1])].sum(axis=1)
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """φ(X) with φ(x)'φ(y) = k(x, y), CSR: the word w of k letters at l is √coef[l, k−1] in column l A^k + w,
 
         after L A^j columns for each shorter length j that the kernel has.

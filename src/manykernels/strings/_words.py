@@ -1,10 +1,16 @@
 """Kernels on words at any place: occurrences of words compared through a table of them."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ._base import StringKernel, integer
+
+if TYPE_CHECKING:
+    from ..sequences.packed import Sequences
 
 
 class Reading(NamedTuple):
@@ -30,15 +36,15 @@ class WordKernel(StringKernel):
     family = "channels"
     whole = False
 
-    def channels(self, size):
+    def channels(self, size: int) -> list[Any]:
         raise NotImplementedError
 
-    def readings(self, size, positive=False):
+    def readings(self, size: int, positive: bool = False) -> list[Any]:
         """Σ_table ⟨φ, φ⟩ of these is the kernel, φ the numbers of words; `positive`: all with positive weight."""
         channels = enumerate(self.channels(size))
         return [Reading(places, (0,) * len(places), span, weight, c) for c, (places, span, weight) in channels]
 
-    def windows(self, X):
+    def windows(self, X: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(letters, begin, end): the codes of all sequences and where the part [start:stop] of each lies in them."""
         from ..loops.sequences import unpack_flat
 
@@ -49,7 +55,9 @@ class WordKernel(StringKernel):
         start, stop = (_clip(bound, lengths) for bound in (self.start or 0, self.stop))
         return letters, offsets + start, offsets + np.maximum(start, stop)
 
-    def codes(self, windows, places, span, size):
+    def codes(
+        self, windows: tuple[np.ndarray, np.ndarray, np.ndarray], places: Sequence[int], span: int, size: int
+    ) -> np.ndarray:
         """The word at each letter of `windows`, −1 where there is none."""
         from ..loops.words import word_codes
 
@@ -58,7 +66,7 @@ class WordKernel(StringKernel):
         word_codes(letters, begin, end, np.array(places, np.int64), span, size, self.whole, codes)
         return codes
 
-    def block(self, X, Y):
+    def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.words import add_words, count_words
 
         size, out = X.alphabet.size, np.zeros((len(X), len(Y)))
@@ -79,7 +87,7 @@ class WordKernel(StringKernel):
                 add_words(x, *sides[0], y, *sides[1], min(bits, need), need <= bits, float(weight), out)
         return out
 
-    def own(self, X):
+    def own(self, X: Sequences) -> np.ndarray:
         from ..loops.words import own_words
 
         out, windows = np.zeros(len(X)), self.windows(X)
@@ -90,7 +98,7 @@ class WordKernel(StringKernel):
             own_words(codes, windows[1], windows[2], float(weight), count, out)
         return out
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """The numbers of occurrences of words, with features(x)'features(y) = k(x, y): CSR (n, channels · A^k).
 
         Word w (a number of base A) of channel c is column (words of the channels before c) + w.

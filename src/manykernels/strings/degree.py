@@ -1,7 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._base import integer, positions
 from ._planes import PositionKernel
+
+if TYPE_CHECKING:
+    from ..sequences.alphabet import Alphabet
 
 
 class Degree(PositionKernel):
@@ -11,22 +19,29 @@ class Degree(PositionKernel):
     unknown letter matches nothing. One summand of the weighted degree kernel (Sonnenburg et al. 2006, eq. 14).
     """
 
-    def __init__(self, k, start=None, stop=None, alphabet="dna", unknown="error"):
+    def __init__(
+        self,
+        k: int,
+        start: int | None = None,
+        stop: int | None = None,
+        alphabet: str | Alphabet | None = "dna",
+        unknown: str = "error",
+    ) -> None:
         self.k = k
         self.start = start
         self.stop = stop
         self.alphabet = alphabet
         self.unknown = unknown
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         integer(self, "k")
         positions(self, length)
 
     @property
-    def words(self):
+    def words(self) -> Sequence[int]:
         return range(self.k, self.k + 1)
 
-    def degree_table(self, L):
+    def degree_table(self, L: int) -> np.ndarray:
         """coef (L, k): 1 in the last column where a word of k letters starts within [start, stop)."""
         self.check(L)
         coef = np.zeros((L, self.k))

@@ -1,9 +1,15 @@
+from __future__ import annotations
+
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING, Any
 
 from .._state import check
 from ._base import MOST, fits, integer
 from ._words import WordKernel, window
+
+if TYPE_CHECKING:
+    from ..sequences.alphabet import Alphabet
 
 
 class GappedKmer(WordKernel):
@@ -15,7 +21,15 @@ class GappedKmer(WordKernel):
     at. Ghandi et al. (2014).
     """
 
-    def __init__(self, l, k, start=None, stop=None, alphabet="dna", unknown="error"):  # noqa: E741 (the paper's name)
+    def __init__(
+        self,
+        l: int,  # noqa: E741 (the paper's name)
+        k: int,
+        start: int | None = None,
+        stop: int | None = None,
+        alphabet: str | Alphabet | None = "dna",
+        unknown: str = "error",
+    ) -> None:
         self.l = l
         self.k = k
         self.start = start
@@ -23,14 +37,14 @@ class GappedKmer(WordKernel):
         self.alphabet = alphabet
         self.unknown = unknown
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         integer(self, "k", 1, integer(self, "l"))
         window(self)
 
-    def check_state(self):
+    def check_state(self) -> None:
         super().check_state()
         check(comb(self.l, self.k) <= MOST, f"l={self.l} and k={self.k} are too many ways to choose places")
 
-    def channels(self, size):
+    def channels(self, size: int) -> list[Any]:
         fits(self, size, self.k, comb(self.l, self.k))
         return [(places, self.l, 1) for places in combinations(range(self.l), self.k)]

@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 from itertools import combinations, product
 from math import comb
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._state import check
 from ._base import MOST, fits, integer
 from ._words import Reading, WordKernel, window
+
+if TYPE_CHECKING:
+    from ..sequences.alphabet import Alphabet
 
 
 class Mismatch(WordKernel):
@@ -19,7 +25,15 @@ class Mismatch(WordKernel):
 
     whole = True
 
-    def __init__(self, k, m=1, start=None, stop=None, alphabet="dna", unknown="error"):
+    def __init__(
+        self,
+        k: int,
+        m: int = 1,
+        start: int | None = None,
+        stop: int | None = None,
+        alphabet: str | Alphabet | None = "dna",
+        unknown: str = "error",
+    ) -> None:
         self.k = k
         self.m = m
         self.start = start
@@ -27,16 +41,16 @@ class Mismatch(WordKernel):
         self.alphabet = alphabet
         self.unknown = unknown
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         integer(self, "m", 0, integer(self, "k"))
         window(self)
 
-    def check_state(self):
+    def check_state(self) -> None:
         super().check_state()
         ways = sum(comb(self.k, j) for j in range(max(0, self.k - 2 * self.m), self.k + 1))
         check(ways <= MOST, f"k={self.k} and m={self.m} are too many ways to choose places")
 
-    def channels(self, size):
+    def channels(self, size: int) -> list[Any]:
         fits(self, size, self.k)
         common = [self._common(self.k - same, size) for same in range(self.k + 1)]  # by the number of like letters
         found = []
@@ -61,7 +75,7 @@ class Mismatch(WordKernel):
                         total += ways * comb(self.k - h, e) * (size - 1) ** e
         return total
 
-    def readings(self, size, positive=False):
+    def readings(self, size: int, positive: bool = False) -> list[Any]:
         if not positive:
             return super().readings(size)
         fits(self, size, self.k)
@@ -81,14 +95,14 @@ class Mismatch(WordKernel):
             for change in product(range(1, size), repeat=far)
         ]
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """φ_w(X): CSR (n, A^k), word w in column w, a number of base A."""
         from ..loops.words import neighbours
 
         X = self.encode(X)
         size, windows = X.alphabet.size, self.windows(X)
         fits(self, size, self.k)
-        patterns = [changes + [(-1, 0)] * (self.m - len(changes)) for changes in self._changes(size)]
+        patterns: Any = [changes + [(-1, 0)] * (self.m - len(changes)) for changes in self._changes(size)]
         patterns = np.array(patterns, np.int64).reshape(len(patterns), self.m, 2)
         codes = self.codes(windows, range(self.k), self.k, size)
         near = np.full((codes.size, len(patterns)), -1)

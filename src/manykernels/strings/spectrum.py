@@ -1,5 +1,12 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._base import fits, integer
 from ._words import WordKernel, window
+
+if TYPE_CHECKING:
+    from ..sequences.alphabet import Alphabet
 
 
 class Spectrum(WordKernel):
@@ -12,7 +19,14 @@ class Spectrum(WordKernel):
     and Noble (2002); Sonnenburg et al. (2006), 3.1.1.
     """
 
-    def __init__(self, k, start=None, stop=None, alphabet="dna", unknown="error"):
+    def __init__(
+        self,
+        k: int,
+        start: int | None = None,
+        stop: int | None = None,
+        alphabet: str | Alphabet | None = "dna",
+        unknown: str = "error",
+    ) -> None:
         self.k = k
         self.start = start
         self.stop = stop
@@ -29,10 +43,10 @@ class Spectrum(WordKernel):
             raise ValueError(f"k={self.k!r} of Spectrum must be (shortest, longest): give k=({high}, {low}).")
         return range(low, high + 1)
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         self._lengths()
         window(self)
 
-    def channels(self, size):
+    def channels(self, size: int) -> list[Any]:
         fits(self, size, self._lengths()[-1], 2)
         return [(range(k), k, 1) for k in self._lengths()]

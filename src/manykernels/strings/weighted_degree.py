@@ -1,7 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._base import integer, positions
 from ._planes import PositionKernel
+
+if TYPE_CHECKING:
+    from ..sequences.alphabet import Alphabet
 
 
 class WeightedDegree(PositionKernel):
@@ -12,22 +20,29 @@ class WeightedDegree(PositionKernel):
     eq. 14.
     """
 
-    def __init__(self, d, start=None, stop=None, alphabet="dna", unknown="error"):
+    def __init__(
+        self,
+        d: int,
+        start: int | None = None,
+        stop: int | None = None,
+        alphabet: str | Alphabet | None = "dna",
+        unknown: str = "error",
+    ) -> None:
         self.d = d
         self.start = start
         self.stop = stop
         self.alphabet = alphabet
         self.unknown = unknown
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         integer(self, "d")
         positions(self, length)
 
     @property
-    def words(self):
+    def words(self) -> Sequence[int]:
         return range(1, self.d + 1)
 
-    def degree_table(self, L):
+    def degree_table(self, L: int) -> np.ndarray:
         """coef (L, d): β_k where a word of k letters starts within [start, stop)."""
         self.check(L)
         start, stop = positions(self, L)

@@ -1,8 +1,16 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._base import StringKernel, integer, positions
 from ._planes import across, placed_features, planes
 from .weighted_degree import degree_weights
+
+if TYPE_CHECKING:
+    from ..sequences.alphabet import Alphabet
+    from ..sequences.packed import Sequences
 
 
 class WeightedDegreeShift(StringKernel):
@@ -19,7 +27,15 @@ class WeightedDegreeShift(StringKernel):
     family = "shift"
     equal_lengths = True
 
-    def __init__(self, d, shift, start=None, stop=None, alphabet="dna", unknown="error"):
+    def __init__(
+        self,
+        d: int,
+        shift: int,
+        start: int | None = None,
+        stop: int | None = None,
+        alphabet: str | Alphabet | None = "dna",
+        unknown: str = "error",
+    ) -> None:
         self.d = d
         self.shift = shift
         self.start = start
@@ -27,7 +43,7 @@ class WeightedDegreeShift(StringKernel):
         self.alphabet = alphabet
         self.unknown = unknown
 
-    def check(self, length):
+    def check(self, length: int | None) -> None:
         integer(self, "d")
         integer(self, "shift", 0)
         positions(self, length)
@@ -37,7 +53,7 @@ class WeightedDegreeShift(StringKernel):
         for s in range(min(self.shift, length - 1) + 1):
             yield s, degree_weights(self.d)[None] * (0.5 / (s + 1) if s else 1.0)
 
-    def shift_table(self, L):
+    def shift_table(self, L: int) -> np.ndarray:
         """coef (S + 1, L, d): [s, l, k−1] weighs a word of k letters at l of one string, l + s of the other."""
         self.check(L)
         start, stop = positions(self, L)
@@ -47,7 +63,7 @@ class WeightedDegreeShift(StringKernel):
     def _window(self, X):
         return X if self.start is None and self.stop is None else X.window(self.start, self.stop)
 
-    def block(self, X, Y):
+    def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.strings import add_degrees, shift_planes
 
         X, Y = self._window(X), self._window(Y)
@@ -61,7 +77,7 @@ class WeightedDegreeShift(StringKernel):
             out += both
         return out[0]
 
-    def own(self, X):
+    def own(self, X: Sequences) -> np.ndarray:
         from ..loops.strings import own_degrees, shift_planes
 
         X = self._window(X)
@@ -73,7 +89,7 @@ class WeightedDegreeShift(StringKernel):
             own_degrees(left, moved, weights[0] * (2 if s else 1), out)
         return out
 
-    def features(self, X):
+    def features(self, X: Any) -> Any:
         """φ(X) with φ(x)'φ(y) = k(x, y), CSR (n, L (A + … + A^d)): the word w of k letters at l counts in the columns
         of places l − shift … l, by the Cholesky factor of the matrix of weights between places."""
         from scipy.linalg import cholesky_banded

@@ -6,12 +6,21 @@ The second stage is the usual problem with Ω the indicator of one point, so tha
 the gap certifies it. Examples count by their weights: weight k equals k copies.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..banks.dense import DenseBank
 from ..problem import Problem
 from ..regularizers import Fixed, Regularizer
 from ..solvers import solve
+
+if TYPE_CHECKING:
+    from ..banks._base import Bank
+    from ..losses._base import Loss
+    from ..solution import Solution
 
 
 class TwoStage(Regularizer):
@@ -22,11 +31,15 @@ class TwoStage(Regularizer):
 
     needs_targets = True
 
-    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
         """θ (M,) with Σθ = 1 for targets Y (T, n) of costs c (T, n); C is the cost of an example of weight 1."""
         raise NotImplementedError
 
-    def bind(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def bind(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, np.ndarray]:
         """The `Fixed` weights of these data, and the costs."""
         Y = np.atleast_2d(np.asarray(Y, dtype=float))
         c = np.broadcast_to(np.asarray(c, dtype=float), Y.shape)
@@ -37,22 +50,22 @@ class TwoStage(Regularizer):
             raise ValueError(f"regularizer={self!r} finds no kernel that has to do with y: check y, or use Uniform()")
         return Fixed(theta / theta.sum()), c
 
-    def has(self, method):
+    def has(self, method: str) -> bool:
         return method in ("weights", "bind")
 
-    def why_not(self, method):
+    def why_not(self, method: str) -> str:
         return "its weights come from the data first: fit an estimator, or take its bind(bank, Y, c, loss)"
 
-    def restrict(self, kernels, M):
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         return self
 
 
-def shares(theta):
+def shares(theta: np.ndarray) -> np.ndarray:
     """θ / Σθ, and θ where it is 0."""
     return theta / theta.sum() if theta.any() else theta
 
 
-def machine(K, Y, c, loss, intercept, tol):
+def machine(K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float) -> Solution:
     """The machine of one kernel matrix, (T, n) targets and costs."""
     bank = DenseBank.from_scaled(np.ascontiguousarray(K)[None], ["kernel"])
     return solve(Problem(bank, Y, loss, Fixed([1.0]), c, intercept), solver="newton", tol=tol)

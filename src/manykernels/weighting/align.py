@@ -1,9 +1,17 @@
 """Weights by the alignment of kernels with the targets."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..kernels.align import centred_products
 from ._base import TwoStage, shares
+
+if TYPE_CHECKING:
+    from ..banks._base import Bank
+    from ..losses._base import Loss
 
 
 class Align(TwoStage):
@@ -12,7 +20,9 @@ class Align(TwoStage):
     With several outputs the target is Σ_t y_t y_t'.
     """
 
-    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
         target, squares, _ = centred_products(bank, Y, c.mean(axis=0))
         rho = np.divide(target, np.sqrt(squares), out=np.zeros(bank.M), where=bank.usable & (squares > 0))
         return shares(np.maximum(rho, 0.0))
@@ -24,7 +34,9 @@ class AlignF(TwoStage):
     The combination Σθ_m K_m has the largest centred alignment with yy' (with Σ_t y_t y_t' for several outputs).
     """
 
-    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
         from scipy.optimize import nnls
 
         target, M, _ = centred_products(bank, Y, c.mean(axis=0), pairs=True)

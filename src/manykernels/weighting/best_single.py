@@ -1,11 +1,18 @@
 """The best kernel alone."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._validation import check_integer
 from ._base import TwoStage, machine
+
+if TYPE_CHECKING:
+    from ..banks._base import Bank
+    from ..losses._base import Loss
 
 _TOL = 1e-3  # gap of the machines that kernels are compared by
 
@@ -16,17 +23,19 @@ class BestSingle(TwoStage):
     Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
     """
 
-    def __init__(self, cv=5):
+    def __init__(self, cv: int = 5) -> None:
         self.cv = check_integer("cv", cv, 2)
 
-    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
         if loss is None:
             raise ValueError("BestSingle needs the loss to compare kernels by: bind(bank, Y, c, loss)")
         rows = np.flatnonzero((c > 0).any(axis=0))
         folds = self._folds(Y[:, rows], loss.targets == "binary" or set(np.unique(Y)) <= {-1.0, 1.0})
         risk, gaps = np.full(bank.M, np.inf), np.zeros(bank.M)
         for m in np.flatnonzero(bank.usable):
-            K = bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)
+            K = bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)  # type: ignore[call-overload]
             parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
             risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
         _report(self, bank, gaps)

@@ -1,10 +1,18 @@
 """Weights by the margin between the classes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._validation import check_number
 from ..losses import SquaredHinge
 from ._base import TwoStage, machine, shares
+
+if TYPE_CHECKING:
+    from ..banks._base import Bank
+    from ..losses._base import Loss
 
 
 class EasyMKL(TwoStage):
@@ -14,10 +22,12 @@ class EasyMKL(TwoStage):
     0 < lam ≤ 1. The hulls' nearest points are a squared-hinge machine's scaled dual variables, and found as such.
     """
 
-    def __init__(self, lam=0.1):
+    def __init__(self, lam: float = 0.1) -> None:
         self.lam = check_number("lam", lam, 0, 1, "right")
 
-    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
         if len(Y) > 1 or not set(np.unique(Y)) <= {-1.0, 1.0}:
             raise ValueError(
                 f"regularizer={self!r} is for two classes, y = ±1: use multi_class='ovr' for more, Align() for real y"

@@ -1,6 +1,16 @@
 """The mean of the kernels."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._base import TwoStage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..banks._base import Bank
+    from ..losses._base import Loss
 
 
 class Uniform(TwoStage):
@@ -8,5 +18,7 @@ class Uniform(TwoStage):
 
     needs_targets = False
 
-    def weights(self, bank, Y, c, loss=None, intercept=True, C=1.0):
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
         return bank.usable / bank.usable.sum()
