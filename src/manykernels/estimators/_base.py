@@ -17,7 +17,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import check_choice, check_integer, check_number, parse_bytes
-from ..banks._base import Source
 from ..kernels._frames import check_names, is_frame
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ._html import WeightBars
@@ -109,12 +108,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             from ..banks.dense import DenseBank
 
             return DenseBank(X, **options)
-        if isinstance(self.kernels, Source):
-            return self.kernels.bank(X, **options)
         from .. import solvers
+        from ..banks._base import Source
         from ..banks.choice import choose_bank
         from ..kernels import KernelList
 
+        if isinstance(self.kernels, Source):
+            return self.kernels.bank(X, **options)
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
         options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact)
