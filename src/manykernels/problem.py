@@ -96,6 +96,10 @@ class Problem:
 
     def remark(self, solution: Solution, tol: float, max_iter: int) -> str:
         """Why a solution has not reached its gap, or what speaks against it although it has, and the cure, in words."""
+        if (
+            solution.converged and self.bank.explicit
+        ):  # features far from 0 were left to pairs, and there may be millions
+            return ""
         if self.bank.indefinite:
             cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
             return "" if solution.converged else cause
@@ -113,8 +117,11 @@ class Problem:
         if solution.converged:
             return ""
         cure = "raise max_iter or tol" if solution.n_iter >= max_iter else "it no longer improves; raise tol"
-        far = self.bank.diagonals()[np.flatnonzero(solution.theta)].mean() > FAR
-        return cure + ("; columns far from 0 slow it down: centre them (StandardScaler)" if far else "")
+        size = float(np.mean(self.bank.diagonals()))
+        far = (
+            f"; k(x, x) of {size:.0e} slows it down: centre columns far from 0 (StandardScaler), normalise the kernels"
+        )
+        return cure + (far if size > FAR else "")
 
     def certificate(
         self,

@@ -12,21 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
-from .._state import check, check_integer, check_is, check_list
 from .._threads import n_threads, run_blocks
 from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
-from ..kernels._views import n_examples
 from ..kernels.normalize import check_choice, precision, scales
-from ..kernels.tasks import split
 from ._base import Bank, Predictor
-from ._groups import Group, arrays_of, data_of, nbytes, share
+from ._groups import arrays_of, data_of, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles, make_groups
 from .dense import DenseBank, report_unusable, warn_indefinite
+from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
 
 class PairwiseBank(Bank):
@@ -163,11 +161,11 @@ class PairwiseBank(Bank):
         theta = np.asarray(theta, float)
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
         active = self.tiles.active(theta * self.scale != 0)
-        left = _take(self.sides, rows, active)
-        right = left if symmetric else _take(self.sides, cols, active)
+        left = take(self.sides, rows, active)
+        right = left if symmetric else take(self.sides, cols, active)
         n_rows, n_cols = (self.n if r is None else len(r) for r in (rows, cols))
         out = np.empty((n_rows, n_cols), self.dtype if dtype is None else dtype)
-        self.tiles.weighted(left, right, theta[None], n_rows, n_cols, _writer(out[None], symmetric), symmetric, shifted)
+        self.tiles.weighted(left, right, theta[None], n_rows, n_cols, writer(out[None], symmetric), symmetric, shifted)
         return out
 
     def products(
@@ -175,7 +173,7 @@ class PairwiseBank(Bank):
     ) -> np.ndarray:
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         active = self.tiles.active(np.isin(np.arange(self.M), kernels))
-        left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
+        left, right = take(self.sides, rows, active), take(self.sides, support, active)
         n_rows = self.n if rows is None else len(rows)
         return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
 
@@ -187,8 +185,8 @@ class PairwiseBank(Bank):
             return super().outputs(theta, A, support, rows)
         theta, A = np.asarray(theta, float), np.atleast_2d(np.asarray(A, float))
         active = self.tiles.active(theta * self.scale != 0)
-        left, right = _take(self.sides, rows, active), _take(self.sides, support, active)
-        return _decide(self.tiles, left, right, A, theta[None], self.n if rows is None else len(rows))
+        left, right = take(self.sides, rows, active), take(self.sides, support, active)
+        return decide(self.tiles, left, right, A, theta[None], self.n if rows is None else len(rows))
 
     def cost(self) -> float:
         return sum(group.cost() for group in self.groups)
@@ -210,7 +208,7 @@ class PairwiseBank(Bank):
         for group in part.groups:
             for first in range(0, group.members.size, 16):
                 layers = np.sort(group.members)[first : first + 16]
-                write = _writer(S, True, layers)
+                write = writer(S, True, layers)
                 part.tiles.weighted(part.sides, part.sides, one[layers], rows.size, rows.size, write, True)
         return DenseBank.from_scaled(S, part.names, self.n_jobs, part.usable)
 
@@ -251,164 +249,3 @@ class PairwiseBank(Bank):
         if not self.whole:
             raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
         return PairwisePredictor(self, np.asarray(support))
-
-
-class PairwisePredictor(Predictor):
-    """The kernels between new data and the support examples of a PairwiseBank.
-
-    In float64, so that an example's prediction does not depend on the batch it comes in.
-    """
-
-    def __init__(self, bank, support):
-        self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
-        groups, self.sides = [group.double() for group in bank.groups], []
-        for side, group in zip(bank.sides, groups, strict=True):
-            side = replace(side, cache=None).take(support)
-            if group.pairs.kind == "gram":
-                side.x = None
-            elif hasattr(side.x, "compact"):  # sequences share their storage with all others
-                side.x = side.x.compact()
-            self.sides.append(side.double(group.pairs.kind))
-        self.sides = share(groups, self.sides)
-        self.tiles = WalkTiles(
-            groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
-        )
-
-    @property
-    def scale(self):
-        return self.tiles.scale
-
-    def sizes(self):
-        return self.n_support, self.tiles.scale.size
-
-    def check_state(self) -> None:
-        kernels, tiles = check_is("kernel_list", self.kernel_list, KernelList), check_is("tiles", self.tiles, WalkTiles)
-        check_choice(self.normalize)
-        check_integer("n_support", self.n_support, 0, 2**48)
-        check(tiles.scale.size == kernels.M, f"scale has {tiles.scale.size} entries for {kernels.M} kernels")
-        check_list("groups", tiles.groups, Group, len(tiles.groups))
-        check_list("sides", self.sides, Side, len(tiles.groups))
-        n_tasks = 1 if kernels.tasks is None else len(kernels.tasks)
-        for group, side in zip(tiles.groups, self.sides, strict=True):
-            view = check_integer("view", group.view, 0, kernels.n_views - 1)
-            for kernel, m in zip(group.kernels, group.members, strict=True):
-                check(kernel is kernels.kernels[m], "a group has other kernels than the list")
-                check(kernels.view_of[m] == view, "a group sees another view than its kernels")
-                check(kernels.task_of[m] == group.task and group.n_tasks == n_tasks, "a group is of another task")
-            group.check_side(side, self.n_support, kernels.widths[view])
-
-    def _new(self, X, wanted, index=None):
-        """The sides of new data for the groups with a wanted kernel, and their number of examples."""
-        active = self.tiles.active(wanted)
-        views = self.kernel_list.views(X, {group.view for _, group, _ in active})
-        sides = [None] * len(self.tiles.groups)
-        for i, group, _ in active:
-            if group.pairs.kind == "gram" and (self.normalize == "spherical" or index is not None):
-                raise ValueError(f"{group.kernels[0].transformer!r} gives no kernel between two new examples.")
-            sides[i] = self._side(i, group, views[group.view], index)
-        return sides, n_examples(split(X)[0])
-
-    def _side(self, i, group, view, index):
-        """The side of new data for group i, sparse or dense as the support is."""
-        own = self.sides[i]
-        if view.X is None:  # what no example has is 0 whatever stands in its place
-            if group.pairs.kind == "gram" or not self.n_support:
-                raise ValueError(f"X lacks all examples of {group.kernels[0]!r}: give some.")
-            factor = np.zeros((group.members.size, view.present.size))
-            return replace(own.take(np.zeros(view.present.size, int)), index=index, factor=factor, task=view.task)
-        if issparse(own.x) and not issparse(view.X):
-            view = view._replace(X=csr_array(view.X))
-        elif issparse(view.X) and isinstance(own.x, np.ndarray):
-            view = view._replace(X=view.X.toarray())
-        return group.side(view, index, self.normalize)
-
-    def combined(self, X, theta):
-        theta = np.asarray(theta, float)
-        left, n = self._new(X, theta * self.tiles.scale != 0)
-        return self._gram(left, self.sides, theta, n, self.n_support)
-
-    def gram(self, X, Y=None, theta=None):
-        theta = np.asarray(theta, float)
-        wanted = theta * self.tiles.scale != 0
-        left, n = self._new(X, wanted, np.arange(n_examples(split(X)[0])) if Y is None else None)
-        right, m = (left, n) if Y is None else self._new(Y, wanted)
-        if any(group.pairs.kind == "gram" for _, group, _ in self.tiles.active(wanted)):
-            raise ValueError("An object with fit_transform has no kernel between two new data sets.")
-        return self._gram(left, right, theta, n, m)
-
-    def _gram(self, left, right, theta, n, m):
-        out = np.empty((n, m), self.tiles.dtype)
-        self.tiles.weighted(left, right, theta[None], n, m, _writer(out[None]))
-        return out
-
-    def decision(self, X, A, theta):
-        A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
-        left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
-        return _decide(self.tiles, left, self.sides, A, theta, n)
-
-    def parts(self, X, A, theta):
-        A = np.atleast_2d(np.asarray(A, float))
-        theta = np.broadcast_to(np.atleast_2d(np.asarray(theta, float)), (len(A), self.tiles.scale.size))
-        wanted = (theta * self.tiles.scale != 0).any(axis=0)
-        left, n = self._new(X, wanted)
-        kernels = np.flatnonzero(wanted)
-        result = np.zeros((len(A), n, theta.shape[1]))
-        result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
-        return result * theta[:, None, :]
-
-    def support_data(self):
-        """The examples of each group of kernels, (columns, n) where they are numbers."""
-        return [side.x for side in self.sides]
-
-    def support_codes(self):
-        return self.tiles.groups[0].codes(self.sides[0])
-
-    def row_factors(self):
-        if all(side.factor is None for side in self.sides):
-            return None
-        factors = np.ones((self.tiles.scale.size, self.n_support))
-        for group, side in zip(self.tiles.groups, self.sides, strict=True):
-            factors[group.members] = 1.0 if side.factor is None else side.factor
-        return factors
-
-    def coefficients(self, A, theta):
-        for group, side in zip(self.tiles.groups, self.sides, strict=True):
-            for k, m in enumerate(group.members):
-                a = A if side.factor is None else A * side.factor[k]
-                w = (side.x.T @ a.T).T if issparse(side.x) else a @ side.x.T
-                yield m, w * (theta[:, m] * self.tiles.scale[m])[:, None]
-
-
-def _take(sides, rows, active):
-    """The sides of some examples (None: all), None for groups that are not active."""
-    taken = [None] * len(sides)
-    for i, _, _ in active:
-        taken[i] = sides[i] if rows is None else sides[i].take(np.asarray(rows))
-    return taken
-
-
-def _decide(tiles, left, right, A, theta, n_rows):
-    """Σ_m θ_tm K_m @ A[t] between two lists of sides, (T, n_rows); theta is (1, M) or (T, M)."""
-    n_cols = A.shape[1]
-    _, width = tiles.shape(n_rows, n_cols, len(theta))
-    parts = np.zeros((-(-n_cols // width), len(A), n_rows))
-
-    def emit(r0, r1, c0, c1, blocks):
-        for t, a in enumerate(A):
-            parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
-
-    tiles.weighted(left, right, theta, n_rows, n_cols, emit)
-    return parts.sum(axis=0)
-
-
-def _writer(out, symmetric=False, layers=None):
-    """An `emit` that puts tiles into out (layers, rows, cols), mirrored where symmetric."""
-
-    def emit(r0, r1, c0, c1, blocks):
-        for layer, block in zip(range(len(out)) if layers is None else layers, blocks, strict=True):
-            out[layer, r0:r1, c0:c1] = block
-            if symmetric and c1 > r1:
-                c = max(c0, r1)
-                out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
-
-    return emit

@@ -22,10 +22,10 @@ import scipy.sparse as sp
 from .. import __version__
 from .._archive import Archive
 from .._state import check_sparse
+from .._validation import parse_bytes
 from ..banks._base import Predictor
 from ..solvers import BaseSolver
 from ._restored import find, is_function, may_be_stored, restore
-from .validation import parse_bytes
 
 FORMAT = 1
 _SEQUENCES = "manykernels.sequences.packed"

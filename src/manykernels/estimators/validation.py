@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .. import losses
-from .._validation import parse_bytes  # noqa: F401  where others look for it
 
 
 def check_weight(sample_weight, n):

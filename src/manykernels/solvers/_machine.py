@@ -210,7 +210,7 @@ class Machine:
         a, short = np.array(start), 0
         outputs = self.outputs(K, a)
         value, beta, gap = self.objective(a, outputs), 0.0, np.inf
-        for _ in range(NEWTON if len(a) <= LIMIT else max_rounds):
+        for _ in range(min(NEWTON, max_rounds) if len(a) <= LIMIT else max_rounds):
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
             full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # as far as digits go,

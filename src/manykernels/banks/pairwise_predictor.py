@@ -1,0 +1,179 @@
+"""Prediction with kernels computed on the fly, and what it shares with their bank."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from .._state import check, check_integer, check_is, check_list
+from ..kernels._list import KernelList
+from ..kernels._pairs import Side
+from ..kernels._views import n_examples
+from ..kernels.normalize import check_choice
+from ..kernels.tasks import split
+from ._base import Predictor
+from ._groups import Group, share
+from ._walks import WalkTiles
+
+
+class PairwisePredictor(Predictor):
+    """The kernels between new data and the support examples of a PairwiseBank.
+
+    In float64, so that an example's prediction does not depend on the batch it comes in.
+    """
+
+    def __init__(self, bank, support):
+        self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
+        groups, self.sides = [group.double() for group in bank.groups], []
+        for side, group in zip(bank.sides, groups, strict=True):
+            side = replace(side, cache=None).take(support)
+            if group.pairs.kind == "gram":
+                side.x = None
+            elif hasattr(side.x, "compact"):  # sequences share their storage with all others
+                side.x = side.x.compact()
+            self.sides.append(side.double(group.pairs.kind))
+        self.sides = share(groups, self.sides)
+        self.tiles = WalkTiles(
+            groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
+        )
+
+    @property
+    def scale(self):
+        return self.tiles.scale
+
+    def sizes(self):
+        return self.n_support, self.tiles.scale.size
+
+    def check_state(self) -> None:
+        kernels, tiles = check_is("kernel_list", self.kernel_list, KernelList), check_is("tiles", self.tiles, WalkTiles)
+        check_choice(self.normalize)
+        check_integer("n_support", self.n_support, 0, 2**48)
+        check(tiles.scale.size == kernels.M, f"scale has {tiles.scale.size} entries for {kernels.M} kernels")
+        check_list("groups", tiles.groups, Group, len(tiles.groups))
+        check_list("sides", self.sides, Side, len(tiles.groups))
+        n_tasks = 1 if kernels.tasks is None else len(kernels.tasks)
+        for group, side in zip(tiles.groups, self.sides, strict=True):
+            view = check_integer("view", group.view, 0, kernels.n_views - 1)
+            for kernel, m in zip(group.kernels, group.members, strict=True):
+                check(kernel is kernels.kernels[m], "a group has other kernels than the list")
+                check(kernels.view_of[m] == view, "a group sees another view than its kernels")
+                check(kernels.task_of[m] == group.task and group.n_tasks == n_tasks, "a group is of another task")
+            group.check_side(side, self.n_support, kernels.widths[view])
+
+    def _new(self, X, wanted, index=None):
+        """The sides of new data for the groups with a wanted kernel, and their number of examples."""
+        active = self.tiles.active(wanted)
+        views = self.kernel_list.views(X, {group.view for _, group, _ in active})
+        sides = [None] * len(self.tiles.groups)
+        for i, group, _ in active:
+            if group.pairs.kind == "gram" and (self.normalize == "spherical" or index is not None):
+                raise ValueError(f"{group.kernels[0].transformer!r} gives no kernel between two new examples.")
+            sides[i] = self._side(i, group, views[group.view], index)
+        return sides, n_examples(split(X)[0])
+
+    def _side(self, i, group, view, index):
+        """The side of new data for group i, sparse or dense as the support is."""
+        own = self.sides[i]
+        if view.X is None:  # what no example has is 0 whatever stands in its place
+            if group.pairs.kind == "gram" or not self.n_support:
+                raise ValueError(f"X lacks all examples of {group.kernels[0]!r}: give some.")
+            factor = np.zeros((group.members.size, view.present.size))
+            return replace(own.take(np.zeros(view.present.size, int)), index=index, factor=factor, task=view.task)
+        if issparse(own.x) and not issparse(view.X):
+            view = view._replace(X=csr_array(view.X))
+        elif issparse(view.X) and isinstance(own.x, np.ndarray):
+            view = view._replace(X=view.X.toarray())
+        return group.side(view, index, self.normalize)
+
+    def combined(self, X, theta):
+        theta = np.asarray(theta, float)
+        left, n = self._new(X, theta * self.tiles.scale != 0)
+        return self._gram(left, self.sides, theta, n, self.n_support)
+
+    def gram(self, X, Y=None, theta=None):
+        theta = np.asarray(theta, float)
+        wanted = theta * self.tiles.scale != 0
+        left, n = self._new(X, wanted, np.arange(n_examples(split(X)[0])) if Y is None else None)
+        right, m = (left, n) if Y is None else self._new(Y, wanted)
+        if any(group.pairs.kind == "gram" for _, group, _ in self.tiles.active(wanted)):
+            raise ValueError("An object with fit_transform has no kernel between two new data sets.")
+        return self._gram(left, right, theta, n, m)
+
+    def _gram(self, left, right, theta, n, m):
+        out = np.empty((n, m), self.tiles.dtype)
+        self.tiles.weighted(left, right, theta[None], n, m, writer(out[None]))
+        return out
+
+    def decision(self, X, A, theta):
+        A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
+        left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
+        return decide(self.tiles, left, self.sides, A, theta, n)
+
+    def parts(self, X, A, theta):
+        A = np.atleast_2d(np.asarray(A, float))
+        theta = np.broadcast_to(np.atleast_2d(np.asarray(theta, float)), (len(A), self.tiles.scale.size))
+        wanted = (theta * self.tiles.scale != 0).any(axis=0)
+        left, n = self._new(X, wanted)
+        kernels = np.flatnonzero(wanted)
+        result = np.zeros((len(A), n, theta.shape[1]))
+        result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
+        return result * theta[:, None, :]
+
+    def support_data(self):
+        """The examples of each group of kernels, (columns, n) where they are numbers."""
+        return [side.x for side in self.sides]
+
+    def support_codes(self):
+        return self.tiles.groups[0].codes(self.sides[0])
+
+    def row_factors(self):
+        if all(side.factor is None for side in self.sides):
+            return None
+        factors = np.ones((self.tiles.scale.size, self.n_support))
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            factors[group.members] = 1.0 if side.factor is None else side.factor
+        return factors
+
+    def coefficients(self, A, theta):
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            for k, m in enumerate(group.members):
+                a = A if side.factor is None else A * side.factor[k]
+                w = (side.x.T @ a.T).T if issparse(side.x) else a @ side.x.T
+                yield m, w * (theta[:, m] * self.tiles.scale[m])[:, None]
+
+
+def take(sides, rows, active):
+    """The sides of some examples (None: all), None for groups that are not active."""
+    taken = [None] * len(sides)
+    for i, _, _ in active:
+        taken[i] = sides[i] if rows is None else sides[i].take(np.asarray(rows))
+    return taken
+
+
+def decide(tiles, left, right, A, theta, n_rows):
+    """Σ_m θ_tm K_m @ A[t] between two lists of sides, (T, n_rows); theta is (1, M) or (T, M)."""
+    n_cols = A.shape[1]
+    _, width = tiles.shape(n_rows, n_cols, len(theta))
+    parts = np.zeros((-(-n_cols // width), len(A), n_rows))
+
+    def emit(r0, r1, c0, c1, blocks):
+        for t, a in enumerate(A):
+            parts[c0 // width, t, r0:r1] = blocks[t if len(blocks) > 1 else 0] @ a[c0:c1]
+
+    tiles.weighted(left, right, theta, n_rows, n_cols, emit)
+    return parts.sum(axis=0)
+
+
+def writer(out, symmetric=False, layers=None):
+    """An `emit` that puts tiles into out (layers, rows, cols), mirrored where symmetric."""
+
+    def emit(r0, r1, c0, c1, blocks):
+        for layer, block in zip(range(len(out)) if layers is None else layers, blocks, strict=True):
+            out[layer, r0:r1, c0:c1] = block
+            if symmetric and c1 > r1:
+                c = max(c0, r1)
+                out[layer, c:c1, r0:r1] = block[:, c - c0 :].T
+
+    return emit
