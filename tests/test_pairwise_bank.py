@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from naive_kernels import matrix, normalised
 from sklearn.gaussian_process import kernels as gp
@@ -264,6 +264,7 @@ def test_cross_holds_support_examples_only_and_pickles():
 
 
 @given(st.integers(2, 60), st.integers(1, 6), st.integers(0, 10**6))
+@example(59, 1, 10362)
 @settings(max_examples=25, deadline=None)
 def test_any_size_equals_the_definition(n, d, seed):
     r = np.random.default_rng(seed)
@@ -271,11 +272,18 @@ def test_any_size_equals_the_definition(n, d, seed):
     kernels = KernelList.from_spec([*(RBF(float(g)) for g in 10.0 ** r.uniform(-3, 2, size=9)), Polynomial(2)], x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        bank = PairwiseBank(kernels, x, normalize=None)
-    S = np.array([kernel(x) for kernel in kernels.kernels]) * (bank.scale != 0)[:, None, None]
+        try:
+            bank = PairwiseBank(kernels, x, normalize=None)
+        except ValueError as error:  # two near points and ten wide kernels: nothing varies
+            assume("no kernel varies" not in str(error))
+            raise
+    # float32 holds x - mean for distances and x for inner products: of these numbers the kernels are right to float32,
+    # of x itself a narrow RBF may be off by sqrt(gamma) |x| times that.
+    apart, along = ((x - shift).astype(np.float32).astype(float) for shift in (x.mean(0), 0.0))
+    S = np.array([kernel(apart if isinstance(kernel, RBF) else along) for kernel in kernels.kernels])
+    S *= (bank.scale != 0)[:, None, None]
     theta, a = r.random(bank.M), r.normal(size=(1, n))
     for m in range(bank.M):
-        one = np.eye(bank.M)[m]
-        np.testing.assert_allclose(bank.combined(one), S[m], rtol=1e-5, atol=2e-5 * max(1, np.abs(S[m]).max()))
-    np.testing.assert_allclose(bank.combined(theta), np.tensordot(theta, S, 1), atol=1e-4 * np.abs(S).max())
-    np.testing.assert_allclose(bank.products(a, np.arange(n))[0], S @ a[0], atol=1e-4 * n * np.abs(S).max())
+        close(bank.combined(np.eye(bank.M)[m]), S[m], np.float32, max(1, np.abs(S[m]).max()))
+    close(bank.combined(theta), np.tensordot(theta, S, 1), np.float32, bank.M * np.abs(S).max())
+    close_products(bank.products(a, np.arange(n)), S, a, np.float32)
