@@ -77,6 +77,10 @@ class Bank(ABC):
             return np.zeros((len(A), self.n if rows is None else len(rows)))
         return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
 
+    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+        """Σ_m θ_m K_m[rows, rows] as its `inner` takes it, wherever that lies; `combined` where that is None."""
+        return self.combined(theta, rows, rows, dtype, shifted)
+
     def block(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
         return self.combined(theta, rows, rows, dtype=np.float64)
@@ -104,7 +108,7 @@ class Bank(ABC):
         """The solver of the problem at fixed weights with targets y and costs c, (n,) or those of some rows.
 
         For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
-        `solvers.InnerProblem`, which solvers take where this is None.
+        `inner.InnerProblem`, which solvers take where this is None.
         """
         return None
 

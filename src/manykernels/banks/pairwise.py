@@ -50,17 +50,23 @@ class PairwiseBank(Bank):
         self.n = len_(views[0].X)
         self.groups = make_groups(kernel_list, views, self.dtype)
         index = np.arange(self.n)
-        self.sides = share(self.groups, [group.side(views[group.view], index, normalize) for group in self.groups])
+        self.sides = self._make_sides(views, index)
         self.free = self._room()  # half of it is for tiles, the other half for `restrict`
         self._keep()
         budget = None if self.free is None else self.free // 2 + self._least()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
-        self.tiles = WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, budget)
+        self.tiles = self._make_tiles(budget)
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
             self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor**2.0
         self._set_scale(weights, exempt)
+
+    def _make_sides(self, views, index):
+        return share(self.groups, [group.side(views[group.view], index, self.normalize) for group in self.groups])
+
+    def _make_tiles(self, budget):
+        return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
 
     def _room(self):
         """Bytes that memory_limit leaves beside the data, M × n sums and a tile per thread; None without a limit."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver, Caller, Control, Monitor, seed_of
 from ._checkpoint import Watch
-from ._inner_problem import InnerProblem
 from ._oracle import Oracle
 from ._warm import begin_from
 from .analytic import Analytic

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver
 from ._cuts import cuts_for
-from ._inner_problem import InnerProblem
 from ._oracle import Finished, Run
 from ._rows import rows_of
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
-from ._inner_problem import InnerProblem
 from ._oracle import Point, Run
 from ._warm import _feasible
 

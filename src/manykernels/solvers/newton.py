@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner.systems import blas_for
 from ._base import BaseSolver
-from ._inner_problem import HalfHessian, blas_for
 from ._wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class NewtonStep:
             if free.sum() > 1:
                 with suppress(np.linalg.LinAlgError):
                     B = P[:, free[state.support]]
-                    half = HalfHessian(state.K, free, inner.diagonal, inner.intercept, B)
+                    half = inner.half_hessian(state.K, free, B)
             halves.append(half)
         Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
         self.model, self.theta, self.slack = Model(-0.5 * state.q, np.vstack(Z)), state.theta, state.slack

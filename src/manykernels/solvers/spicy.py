@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner import InnerProblem
+from ..inner.systems import HalfHessian
 from ._base import BaseSolver
-from ._inner_problem import HalfHessian, InnerProblem
 from ._oracle import Oracle
 
 if TYPE_CHECKING:
