@@ -24,26 +24,32 @@ MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, w
 
 
 class Kernel(BaseEstimator):
-    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag`
-    where that is quicker.
+    """A kernel k(x, y), which adds and multiplies with others.
 
-    What it says of itself, as class attributes:
+    Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker.
 
-    `reads`   the examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
-              graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
-              `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no
-              example.
-    `family`  the explicit features it has, with which it can be learned on many examples. None: it is compared pair
-              by pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
-              (`degree_table`), "shift" (`shift_table`), "channels" (`channels`): words of strings.
+    Attributes
+    ----------
+    reads : str
+        The examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
+        graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
+        `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no example.
+    family : str or None
+        The explicit features it has, with which it can be learned on many examples. None: it is compared pair by
+        pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
+        (`degree_table`), "shift" (`shift_table`), "channels" (`channels`): words of strings.
 
-        class Overlap(Kernel):
-            reads = "objects"
-
-            def __call__(self, X, Y=None):
-                return np.array([[len(x & y) for y in (X if Y is None else Y)] for x in X], dtype=float)
-
-        MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Kernel
+    >>> class Overlap(Kernel):
+    ...     reads = "objects"
+    ...     def __call__(self, X, Y=None):
+    ...         return np.array([[len(x & y) for y in (X if Y is None else Y)] for x in X], dtype=float)
+    >>> (Overlap() + Overlap())([{"a", "b"}, {"b"}])
+    array([[4., 2.],
+           [2., 2.]])
     """
 
     base: str | None = None
@@ -263,12 +269,40 @@ class _Pair(Kernel):
 
 
 class Sum(_Pair):
-    """k1(x, y) + k2(x, y)."""
+    """The sum of two kernels, `k1 + k2`.
+
+    k1(x, y) + k2(x, y).
+
+    Parameters
+    ----------
+    k1, k2 : Kernel
+        Two that read the same: numbers, objects or sequences.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, Linear
+    >>> Linear() + RBF(gamma=0.5)
+    Sum(k1=Linear(), k2=RBF(gamma=0.5))
+    """
 
     join = staticmethod(np.add)
 
 
 class Product(_Pair):
-    """k1(x, y) · k2(x, y)."""
+    """The product of two kernels, `k1 * k2`.
+
+    k1(x, y) · k2(x, y).
+
+    Parameters
+    ----------
+    k1, k2 : Kernel
+        Two that read the same: numbers, objects or sequences.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, Linear
+    >>> Linear() * RBF(gamma=0.5)
+    Product(k1=Linear(), k2=RBF(gamma=0.5))
+    """
 
     join = staticmethod(np.multiply)

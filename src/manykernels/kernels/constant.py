@@ -7,7 +7,23 @@ from ._base import Kernel
 
 
 class Constant(Kernel):
-    """k(x, y) = value: a penalised intercept."""
+    """A constant kernel.
+
+    k(x, y) = value: a penalised intercept.
+
+    Parameters
+    ----------
+    value : float, default 1
+        Positive semidefinite where it is at least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Constant
+    >>> Constant(2.0)(np.zeros((2, 1)))
+    array([[2., 2.],
+           [2., 2.]])
+    """
 
     base = "same"
     reads = "nothing"

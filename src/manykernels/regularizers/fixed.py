@@ -12,7 +12,21 @@ from ._base import Regularizer
 
 
 class Fixed(Regularizer):
-    """Ω(θ) = 0 at θ = weights, else +inf;   Ω*(s) = ⟨weights, s⟩: weights (M,) ≥ 0 that were chosen elsewhere."""
+    """Kernel weights that are given, not learned.
+
+    Ω(θ) = 0 at θ = weights, else +inf;   Ω*(s) = ⟨weights, s⟩: weights (M,) ≥ 0 that were chosen elsewhere.
+
+    Parameters
+    ----------
+    weights : array (M,)
+        θ ≥ 0.
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import Fixed
+    >>> Fixed([0.5, 0.5]).start(2)
+    array([0.5, 0.5])
+    """
 
     constraint = True
 

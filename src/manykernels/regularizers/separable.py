@@ -13,10 +13,27 @@ ENDS = np.exp(GRID[[0, -1]])
 
 
 class Separable(Regularizer):
-    """Ω(θ) = Σ sup_x g(x) − x/(2 θ_m), whose block norm is Σ g(‖f_m‖²) (Tomioka & Suzuki 2011, Theorem 7).
+    """A regularizer of the weights made from a function of the block norms.
+
+    Ω(θ) = Σ sup_x g(x) − x/(2 θ_m), whose block norm is Σ g(‖f_m‖²) (Tomioka & Suzuki 2011, Theorem 7).
 
     g takes an array of x ≥ 0; it is concave in x, so that θ = 1/(2 g'(x)) is the best weight, and g(t²) is convex in
-    t, so that Ω is convex. `slope` is g', by differences if None.
+    t, so that Ω is convex.
+
+    Parameters
+    ----------
+    g : callable
+        g(x) of an array x ≥ 0.
+    slope : callable or None
+        Its derivative g'(x); None for differences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import Separable
+    >>> group_lasso = Separable(np.sqrt)  # Σ ‖f_m‖, LpSum(1)
+    >>> group_lasso.weights_from_norms(np.array([0.5, 2.0])).round(3)
+    array([0.5, 2. ])
     """
 
     def __init__(

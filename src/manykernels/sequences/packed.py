@@ -14,12 +14,28 @@ from .packing import Packer, feed, frozen
 class Sequences:
     """Packed sequences; immutable, and slices share the storage, so that cross-validation costs nothing.
 
-    alphabet: an Alphabet of A letters (codes 0 … A−1; code A matches nothing).
-    bits: 2 (at most 4 letters, none unknown), 4 (at most 15 letters) or 8.
-    data: (bytes,) uint8, code j of sequence i in the bits j·bits mod 8 (lowest first) of byte starts_i + j·bits // 8.
-    starts: (n,) int64.  lengths: (n,) int32, all at least 1.
-
     Make one with `Sequences.encode` or `read_fasta`.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of A letters, codes 0 … A−1; code A matches nothing.
+    bits : int
+        2 (at most 4 letters, none unknown), 4 (at most 15 letters) or 8.
+    data : array (bytes,) of uint8
+        Code j of sequence i in the bits j·bits mod 8 (lowest first) of byte starts_i + j·bits // 8.
+    starts : array (n,) of int64
+    lengths : array (n,) of int32
+        All at least 1.
+
+    Examples
+    --------
+    >>> from manykernels.sequences import Sequences
+    >>> X = Sequences.encode(["ACGT", "AC", "NN"])
+    >>> len(X), X.bits, list(X[1:])
+    (3, 4, ['AC', 'NN'])
+    >>> X[:1].codes()
+    array([[0, 1, 2, 3]], dtype=uint8)
     """
 
     __slots__ = ("alphabet", "bits", "data", "starts", "lengths", "__weakref__")

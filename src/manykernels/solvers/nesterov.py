@@ -45,8 +45,22 @@ if TYPE_CHECKING:
 class Nesterov(BaseSolver):
     """Accelerated gradient steps on the smooth dual.
 
-    fixed_step : the method as stated above, to study its bound: it takes thousands of steps
-    every : so many steps there is a certificate, and max_iter counts those
+    Parameters
+    ----------
+    fixed_step : bool, default False
+        The method as stated in the module, to study its bound: it takes thousands of steps.
+    every : int, default 10
+        So many steps there is a certificate, and max_iter counts those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Nesterov
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Nesterov(every=5)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "nesterov"
