@@ -56,8 +56,7 @@ def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> f
 
     R(H_p) ≤ norm · R √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n),  c = 23/22,  1/p + 1/p* = 1: Corollary 9.
 
-    At p = 1 it is Theorem 8, for p → ∞ norm · R √(2cM/n), and at
-    p = ∞ itself, where ⌈p*⌉ = 1, norm · R √(cM/n).
+    At p = 1 it is Theorem 8, for p → ∞ norm · R √(2cM/n), and at p = ∞ itself, where ⌈p*⌉ = 1, norm · R √(cM/n).
 
     Parameters
     ----------
@@ -100,9 +99,8 @@ def generalization_bound(
 ) -> float:
     """A bound of the error of all predictors of H_p at once.
 
-    P[y h(x) ≤ 0] ≤ risk + 4 L · rademacher(p, n, M, R, norm) + √(ln(2/δ) / (2n)): Corollary 10 and (37).
-
-    With probability 1 − δ.
+    P[y h(x) ≤ 0] ≤ risk + 4 L · rademacher(p, n, M, R, norm) + √(ln(2/δ) / (2n)): Corollary 10 and (37),
+    with probability 1 − δ.
 
     Parameters
     ----------

@@ -152,7 +152,8 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
         raise ValueError(f"{given} leave none of the {L} positions: give 0 <= start < stop <= {L}")
     Q = poim.values[start:stop]
     ax = _axes(ax, (9, 2.8))
-    glyphs = {letter: TextPath((0, 0), letter, size=1, prop={"weight": "bold"}) for letter in poim.letters}  # type: ignore[arg-type]
+    bold: Any = {"weight": "bold"}  # which the stubs of matplotlib do not know as a font
+    glyphs = {letter: TextPath((0, 0), letter, size=1, prop=bold) for letter in poim.letters}
 
     def draw(letter, x, low, height):
         box = glyphs[letter].get_extents()

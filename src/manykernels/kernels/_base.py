@@ -26,7 +26,8 @@ MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, w
 class Kernel(BaseEstimator):
     """A kernel k(x, y), which adds and multiplies with others.
 
-    Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker.
+    Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker. They
+    are used like others, `MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)` below.
 
     Attributes
     ----------
@@ -206,17 +207,17 @@ class _Pair(Kernel):
             check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 differ in what they see")
 
     @property
-    def base(self) -> str | None:  # type: ignore[override]
+    def base(self) -> str | None:  # type: ignore[override]  # depends on k1 and k2
         bases = {k.base for k in (self.k1, self.k2) if not k.constant}
         return bases.pop() if len(bases) == 1 else None
 
     @property
-    def reads(self) -> str:  # type: ignore[override]
+    def reads(self) -> str:  # type: ignore[override]  # depends on k1 and k2
         """What the two of them read that is the more particular."""
         return min(self.k1.reads, self.k2.reads, key=READS.index)
 
     @property
-    def encoding(self) -> tuple | None:  # type: ignore[override]
+    def encoding(self) -> tuple | None:  # type: ignore[override]  # depends on k1 and k2
         encodings = {k.encoding for k in (self.k1, self.k2)} - {None}
         if len(encodings) > 1:
             raise ValueError(
@@ -225,11 +226,11 @@ class _Pair(Kernel):
         return encodings.pop() if encodings else None
 
     @property
-    def exempt(self) -> bool:  # type: ignore[override]
+    def exempt(self) -> bool:  # type: ignore[override]  # depends on k1 and k2
         return self.k1.exempt and self.k2.exempt
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on k1 and k2
         return self.k1.psd and self.k2.psd
 
     def _read(self, X):

@@ -38,7 +38,7 @@ class Constant(Kernel):
         check_is("value", self.value, Real)
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on its value
         return self.value >= 0
 
     def form(self) -> tuple[float, float, float] | None:

@@ -47,7 +47,7 @@ class Polynomial(ScaledKernel):
         check(isinstance(self.coef0, Real), f"coef0 is {self.coef0!r}")
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
         return self.coef0 >= 0 and self.degree == int(self.degree)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:

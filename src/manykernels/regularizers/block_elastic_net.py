@@ -33,13 +33,13 @@ class BlockElasticNet(Regularizer):
         self.lam = check_number("lam", lam, 0, 1, "both")
 
     @property
-    def finite_conjugate(self) -> bool:  # type: ignore[override]
+    def finite_conjugate(self) -> bool:  # type: ignore[override]  # depends on lam
         return self.lam > 0
 
     smooth = finite_conjugate
 
     @property
-    def constraint(self) -> bool:  # type: ignore[override]
+    def constraint(self) -> bool:  # type: ignore[override]  # depends on lam
         return self.lam == 1
 
     def value(self, theta: np.ndarray) -> float:

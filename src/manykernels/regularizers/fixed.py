@@ -65,8 +65,8 @@ class Fixed(Regularizer):
         x, w = np.asarray(sq_norms, dtype=float), self.weights
         return np.inf if np.any((x > 0) & (w == 0)) else 0.5 * float(np.sum(x[w > 0] / w[w > 0]))
 
-    def block_prox(self, norms: np.ndarray, step: float) -> np.ndarray:  # type: ignore[override]
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return norms * self.block_prox_jacobian(norms, step)
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float) -> np.ndarray:  # type: ignore[override]
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return self.weights / (self.weights + step)

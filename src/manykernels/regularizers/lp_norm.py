@@ -41,11 +41,11 @@ class LpNorm(Regularizer):
         self.p = check_number("p", p, 1, closed="both")
 
     @property
-    def simplex(self) -> bool:  # type: ignore[override]
+    def simplex(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p == 1
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     @property

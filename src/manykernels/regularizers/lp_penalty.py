@@ -37,7 +37,7 @@ class LpPenalty(Regularizer):
         self.mu = check_number("mu", mu)
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     @property

@@ -34,7 +34,7 @@ class LpSum(Regularizer):
         self.p = check_number("p", p, 1, closed="left")
 
     @property
-    def finite_conjugate(self) -> bool:  # type: ignore[override]
+    def finite_conjugate(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     smooth = finite_conjugate

@@ -40,11 +40,11 @@ class MixedNorm(Regularizer):
         self.p = check_number("p", p, 1, closed="left")
 
     @property
-    def simplex(self) -> bool:  # type: ignore[override]
+    def simplex(self) -> bool:  # type: ignore[override]  # depends on v and p
         return self.v == 1 or self.p == 1
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on v and p
         return not self.simplex
 
     def _size(self, theta):

@@ -55,13 +55,13 @@ class Separable(Regularizer):
         self._theta, self._rise = np.maximum.accumulate(self._theta), np.maximum.accumulate(self._rise)
 
     @property
-    def finite_conjugate(self) -> bool:  # type: ignore[override]
+    def finite_conjugate(self) -> bool:  # type: ignore[override]  # depends on g
         return bool(self._rise[-1] > 1.01 * self._rise[-500])
 
     smooth = finite_conjugate
 
     @property
-    def limit(self) -> float:  # type: ignore[override]
+    def limit(self) -> float:  # type: ignore[override]  # depends on g
         return 0.5 * float(self._rise[-1]) ** 2
 
     def _maps(self, t):

@@ -39,7 +39,7 @@ class WeightedLpNorm(Regularizer):
         self.weights = check_vector("weights", weights)
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     @property

@@ -204,7 +204,7 @@ class Sequences:
 
         return same(self.data, self.starts, self.bits, other.data, other.starts, other.bits, self.lengths)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as arrays have none
 
     def __array__(self, dtype=None, copy=None):
         out = np.empty(len(self), dtype=object)

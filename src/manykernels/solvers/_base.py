@@ -248,7 +248,8 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.integers(2**31 - 1))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:  # type: ignore[operator]
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if whole and random_state >= 0:
         return int(random_state)
     raise ValueError(
         f"random_state={random_state!r} is not allowed: give None, an integer >= 0, or a RandomState or Generator of "

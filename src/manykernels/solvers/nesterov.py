@@ -13,7 +13,7 @@ By default L follows the curvature that is met, and the momentum starts anew whe
 of a combination of two points are the combination of theirs, so that a step costs one product with each kernel.
 
 `fixed_step=True` is Algorithm 2 as stated: three sequences, τ_k = 2/(k + 3), and a constant L. It departs from the
-print, which contradicts itself, in
+paper, which contradicts itself, in
   (10), (13)   no −1 in the exponents: they belong to a maximum over 0 ≤ p ≤ 1, (7) and (8) to one over the simplex;
                so (11) is f_λ − f ≤ (λ/2) ln M;
   (12)         ∇ = −e + Σ θ_m G_m α, without the ½;

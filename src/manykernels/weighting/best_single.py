@@ -53,7 +53,7 @@ class BestSingle(TwoStage):
         folds = self._folds(Y[:, rows], loss.targets == "binary" or set(np.unique(Y)) <= {-1.0, 1.0})
         risk, gaps = np.full(bank.M, np.inf), np.zeros(bank.M)
         for m in np.flatnonzero(bank.usable):
-            K = bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)  # type: ignore[call-overload]
+            K = bank.combined(np.eye(1, bank.M, int(m))[0], rows, rows, dtype=np.float64)
             parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
             risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
         _report(self, bank, gaps)
