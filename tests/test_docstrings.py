@@ -12,6 +12,8 @@ from types import ModuleType
 import pytest
 
 import manykernels
+from manykernels.problem import Problem
+from manykernels.solution import Solution
 
 ROOMS = (
     "banks", "datasets", "estimators", "inspect", "kernels", "losses", "regularizers", "sequences", "solvers",
@@ -44,6 +46,8 @@ def public():
 
     for room in ROOMS:
         walk(import_module(f"manykernels.{room}"))
+    for thing in (Problem, Solution):  # which solvers take and give
+        found[f"{thing.__module__}.{thing.__qualname__}"] = thing
     walk(manykernels)
     return found
 

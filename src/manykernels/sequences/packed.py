@@ -75,11 +75,20 @@ class Sequences:
 
     @classmethod
     def encode(cls, X: Any, alphabet: str | _alphabet.Alphabet | None = None, unknown: str = "error") -> Sequences:
-        """Pack X: an iterable of str or bytes, a NumPy or pandas column, or a 2-D array of letters (U1, S1, uint8).
+        """Pack X.
 
-        alphabet: "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA. Sequences are returned as they are,
-        and refused if another alphabet is asked for.
-        unknown: what happens to letters that the alphabet does not know: "error", or "ignore": they match nothing.
+        Parameters
+        ----------
+        X : iterable of str or bytes, NumPy or pandas column, or 2-D array of letters (U1, S1, uint8)
+            Sequences are returned as they are, and refused if another alphabet is asked for.
+        alphabet : str or Alphabet, optional
+            "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
+        unknown : {"error", "ignore"}
+            What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+        Returns
+        -------
+        Sequences
         """
         wanted: Any = None if alphabet is None else _alphabet.get(alphabet)
         if isinstance(X, Sequences):

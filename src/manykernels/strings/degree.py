@@ -27,7 +27,7 @@ class Degree(PositionKernel):
     start, stop : int, optional
         The places where words may start, 0 and L by default; a word may end behind `stop`.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the sequences.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
     unknown : {"error", "ignore"}
         What happens to letters that the alphabet does not know; ignored, they match nothing.
 

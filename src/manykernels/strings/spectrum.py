@@ -24,7 +24,7 @@ class Spectrum(WordKernel):
     start, stop : int, optional
         The part [start:stop] of each string that is looked at, as a slice takes them.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the sequences.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
     unknown : {"error", "ignore"}
         What happens to letters that the alphabet does not know; ignored, they match nothing.
 

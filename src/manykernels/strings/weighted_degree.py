@@ -27,7 +27,7 @@ class WeightedDegree(PositionKernel):
         The places where words may start, 0 and L by default; a word may end behind `stop`, so that kernels on disjoint
         ranges add up to the whole one.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the sequences.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
     unknown : {"error", "ignore"}
         What happens to letters that the alphabet does not know; ignored, they match nothing.
 

@@ -32,7 +32,7 @@ class WeightedDegreeShift(StringKernel):
     start, stop : int, optional
         The kernel sees [start:stop] of each string, words included.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the sequences.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
     unknown : {"error", "ignore"}
         What happens to letters that the alphabet does not know; ignored, they match nothing.
 
