@@ -28,7 +28,33 @@ from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
 
 class PairwiseBank(Bank):
-    """The kernels of `kernel_list` on X, computed on the fly within `memory_limit` bytes, in float32 or float64."""
+    """The kernels of a list on X, computed on the fly.
+
+    Parameters
+    ----------
+    kernel_list : KernelList
+    X : data
+        As the list reads it.
+    weights : array (n,), optional
+        Of the examples in the normalisation.
+    normalize : {"multiplicative", "spherical", "trace", None}
+    memory_limit : float, optional
+        Bytes for the whole bank.
+    dtype : {float32, float64}
+        Of the kernel values.
+    n_jobs : int, default 1
+        Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import PairwiseBank
+    >>> from manykernels.kernels import RBF, KernelList, Linear
+    >>> X = np.arange(4.0)[:, None]
+    >>> bank = PairwiseBank(KernelList.from_spec([Linear(), RBF(gamma=1.0)], X), X, normalize=None)
+    >>> bank.combined(np.array([1.0, 0.0]))[1]
+    array([0., 1., 2., 3.], dtype=float32)
+    """
 
     whole = True
 

@@ -34,7 +34,31 @@ def inner_problem(problem, y, c):
 
 
 class InnerProblem:
-    """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
+    """The problem of one (y, c) at fixed weights, on a block K of the combined kernel.
+
+    `solve` improves `a` until its own duality gap is at most `target`.
+
+    Parameters
+    ----------
+    loss : Loss
+    y : array (n,)
+        Targets.
+    c : array (n,)
+        Costs.
+    intercept : bool
+    n_jobs : int, default 1
+        Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.solvers import InnerProblem
+    >>> inner = InnerProblem(Hinge(), np.array([1.0, -1.0]), np.ones(2), True)
+    >>> a, outputs, b, gap = inner.solve(np.eye(2), np.zeros(2), target=1e-6)
+    >>> a.round(3), bool(gap <= 1e-6)
+    (array([ 1., -1.]), True)
+    """
 
     shift: np.ndarray | float = 0.0
     limit = LIMIT

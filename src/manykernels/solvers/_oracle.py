@@ -226,6 +226,23 @@ class Oracle(Run):
     `Oracle(problem, control).run(method)` is the `Solution` of a method(oracle) that begins at `oracle.theta`, asks
     for the `Point` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last step,
     and where nothing improves.
+
+    Parameters
+    ----------
+    problem : Problem
+    control : Control
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.problem import Problem
+    >>> from manykernels.regularizers import LpNorm
+    >>> from manykernels.solvers import Control, Oracle
+    >>> problem = Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2))
+    >>> Oracle(problem, Control()).run(lambda oracle: oracle(oracle.theta)).converged
+    True
     """
 
     effort = 0.1

@@ -30,7 +30,18 @@ STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
 
 
 class Newton(BaseSolver):
-    """Damped Newton steps on the weights around a warm-started inner problem, on the active examples."""
+    """Damped Newton steps on the weights around a warm-started inner problem, on the active examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Newton
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Newton()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "newton"
     needs = ("value", "conjugate", "prox", "minimise", "start")
