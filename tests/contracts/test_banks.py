@@ -14,7 +14,17 @@ from manykernels.banks.joined import JoinedBank
 from manykernels.banks.trie import TrieBank
 from manykernels.banks.words import WordBank
 from manykernels.inner import InnerProblem
-from manykernels.kernels import RBF, Cosine, KernelList, KernelStack, Laplacian, Linear, Polynomial
+from manykernels.kernels import (
+    RBF,
+    Chi2,
+    Cosine,
+    HistogramIntersection,
+    KernelList,
+    KernelStack,
+    Laplacian,
+    Linear,
+    Polynomial,
+)
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
@@ -81,6 +91,26 @@ def stacked(layout, dtype):
     return NUMBERS, X, lambda S, **options: DenseBank(layout(S.astype(dtype)), **options), dtype
 
 
+def on_device(specs, data, dtype, **own):
+    """PyTorch's own device of the host stands for a card."""
+
+    def make(data, **options):
+        from manykernels.banks.device import DeviceBank
+
+        return DeviceBank(KernelList.from_spec(specs, data), data, dtype=dtype, device="cpu", **own, **options)
+
+    return specs, data, make, dtype
+
+
+def stacked_on_device(dtype):
+    def make(S, **options):
+        from manykernels.banks.device import DeviceStack
+
+        return DeviceStack(np.moveaxis(S.astype(dtype), 0, 2), device="cpu", **options)
+
+    return NUMBERS, X, make, dtype
+
+
 f8, f4 = np.float64, np.float32
 BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "stack, kernels last": stacked(lambda S: np.ascontiguousarray(np.moveaxis(S, 0, 2)), f8),
@@ -101,6 +131,14 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     **{f"words, {store}": explicit(WordBank, ANYWHERE, words, store=store) for store in ("map", "sorted", "auto")},
     "words, hash": explicit(WordBank, ANYWHERE, words, store="hash"),  # no two of these words meet in 2^22 places
     "joined": joined(MIXED, views),
+    "device": on_device(NUMBERS, X, f8),
+    "device, float32": on_device(NUMBERS, X, f4),
+    "device, no room for blocks": on_device([*NUMBERS[:5], NUMBERS[6]], X, f8, memory_limit=30_000),
+    "device, CSR": on_device([RBF(gamma=0.3), *FEATURES], csr_array(thin), f8),
+    "device, histograms": on_device([Chi2(gamma=0.5), HistogramIntersection(), Linear()], np.abs(X), f8),
+    "device, words": on_device([*FLAT, *NEAR, *ANYWHERE], words, f8),
+    "device, stack": stacked_on_device(f8),
+    "device, stack, float32": stacked_on_device(f4),
 }
 NORMALIZE = ["multiplicative", "spherical", "trace", None]
 every_bank = pytest.mark.parametrize("name, normalize", [(b, how) for b in BANKS for how in NORMALIZE])
@@ -111,6 +149,8 @@ class Case:
     """A bank beside its naive stack `S` (M, n, n), and N (M, N_NEW, n), G (M, N_NEW, N_NEW) with new examples."""
 
     def __init__(self, name, normalize):
+        if name.startswith("device"):
+            pytest.importorskip("torch", reason="PyTorch is not installed: no bank on a device")
         specs, data, make, dtype = BANKS[name]
         K = raw(specs, data)
         self.precomputed = name.lower().find("stack") >= 0
@@ -155,9 +195,9 @@ def test_a_bank_says_what_it_holds(name, normalize):
     np.testing.assert_allclose(bank.scale, case.scale, rtol=scale_tol)
     assert bank.usable.dtype == bool and bank.scale.dtype == f8 and isinstance(bank.dtype, np.dtype)
     assert 0 < bank.unit <= 2.0**-23 and bank.indefinite == "" and bank.cost() >= 0
-    assert bank.memory_limit is None and bank.n_jobs in (None, 1) and isinstance(bank.store, str)
+    assert bank.memory_limit in (None, 30_000) and bank.n_jobs in (None, 1) and isinstance(bank.store, str)
     assert (bank.vectors() is not None) == bank.explicit
-    assert bank.inner(Hinge(), np.ones(n), np.ones(n), True) is None
+    assert (bank.inner(Hinge(), np.ones(n), np.ones(n), True) is None) == (not name.startswith("device"))
     examples = bank.rows(np.arange(3))
     assert examples is None or bank.explicit
 

@@ -158,8 +158,7 @@ class PairwiseBank(Bank):
         def check(*block):
             suspects.update(block[0].indefinite(*block[1:]))
 
-        every = np.arange(self.M)
-        sums = self.tiles.products(self.sides, self.sides, w[None], self.n, every, halved=True, check=check)[0]
+        sums = self._sums(w, check)
         diagonal, means = self._diagonals @ w / w.sum(), sums @ w / w.sum() ** 2
         bad = ~np.isfinite(diagonal + means)
         if bad.any():
@@ -169,11 +168,16 @@ class PairwiseBank(Bank):
         scale, usable = scales(diagonal, diagonal - means, self.normalize, precision(self.dtype))
         self.scale, self.usable = np.where(exempt, 1.0, scale), usable | exempt
         if suspects:
-            self.indefinite = "kernel " + ", ".join(self._called(np.isin(every, list(suspects))))
+            self.indefinite = "kernel " + ", ".join(self._called(np.isin(np.arange(self.M), list(suspects))))
             warn_indefinite(self.indefinite)
         report_unusable(self)
         self.tiles.scale, self.tiles.mean = self.scale, means
         self._diagonals *= self.scale[:, None]
+
+    def _sums(self, w, check):
+        """K_m w of all kernels, (M, n), and check(group, kernels, block, sides) of every block on the way."""
+        every = np.arange(self.M)
+        return self.tiles.products(self.sides, self.sides, w[None], self.n, every, halved=True, check=check)[0]
 
     def _called(self, mask):
         """The first names of some kernels, for messages."""

@@ -1,0 +1,267 @@
+"""Kernels on a device by groups: functions of one base block, or matrices, with the factors of their rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+
+from ._device_loops import mix, multiply
+
+BASES = ("dot", "sqdist", "l1", "chi2", "min", "same")
+KEPT = 0.4  # of the room may be taken by one base block
+HELD = 0.6  # of it by kernels as matrices
+
+
+class Place:
+    """A PyTorch device, the precision of kernel values there, and the bytes that are left for them.
+
+    On the host `limit` bytes, or 4 GiB, stand for the memory of a card.
+    """
+
+    def __init__(self, device, single, limit=None):
+        import torch
+
+        self.device, self.dtype = device, torch.float32 if single else torch.float64
+        self.limit = 2**32 if limit is None else int(limit)
+        self.room = self.free()
+
+    def free(self):
+        """Bytes that are free now."""
+        import torch
+
+        if self.device.type != "cuda":
+            return self.limit
+        torch.cuda.empty_cache()
+        return torch.cuda.mem_get_info(self.device)[0]
+
+    def tensor(self, x, dtype=None):
+        """x as a tensor there, float64 unless said otherwise."""
+        import torch
+
+        return torch.as_tensor(np.ascontiguousarray(x), dtype=dtype or torch.float64, device=self.device)
+
+    def index(self, rows, n):
+        import torch
+
+        return torch.arange(n, device=self.device) if rows is None else torch.as_tensor(rows, device=self.device)
+
+    def stripes(self, rows, cols, layers=1):
+        """Slices of the rows whose blocks of so many layers, three at once, fit a quarter of the room."""
+        size = self.room // 4 if self.device.type == "cuda" else min(self.room // 4, 2**25)
+        step = max(1, int(size // (24 * layers * max(len(cols), 1))))
+        return (slice(r, r + step) for r in range(0, len(rows), step))
+
+
+class Sums:
+    """Sums over the kernels of some parts, kernel m times scale[m]; `parts` has pairs (its kernels, part)."""
+
+    def __init__(self, place, n, parts, scale, mean=None):
+        self.place, self.n, self.parts, self.scale, self.mean = place, n, parts, scale, mean
+
+    def _active(self, wanted):
+        for members, part in self.parts:
+            chosen = np.flatnonzero(wanted[members])
+            if chosen.size:
+                yield members[chosen], part, chosen
+
+    def combined(self, theta, rows, cols):
+        """Σ_m θ_m K_m[rows, cols], a float64 tensor."""
+        import torch
+
+        weights, block = np.asarray(theta, float) * self.scale, rows is cols
+        rows, cols = self.place.index(rows, self.n), self.place.index(cols, self.n)
+        need, room = 8 * len(rows) * len(cols) * (2 if block else 1), self.place.free()
+        if need > room:
+            raise ValueError(
+                f"the device has {room} bytes left, and {len(rows)} × {len(cols)} examples need {need}, with the "
+                "factor of their block: take a larger one, fewer examples or device='cpu'"
+            )
+        out = torch.zeros(len(rows), len(cols), dtype=torch.float64, device=self.place.device)
+        for members, part, chosen in self._active(weights != 0):
+            part.mix(rows, cols, chosen, weights[members], out)
+        return out
+
+    def products(self, A, support, rows, kernels):
+        """K_m[rows, support] @ A[t], (T, kernels, rows) in float64, on the host."""
+        rows, cols, A = self.place.index(rows, self.n), self.place.index(support, self.n), self.place.tensor(A)
+        out, where = np.empty((len(A), len(kernels), len(rows))), np.full(len(self.scale), -1)
+        where[kernels] = np.arange(len(kernels))
+        for members, part, chosen in self._active(where >= 0):
+            out[:, where[members]] = part.multiply(rows, cols, chosen, A).cpu().numpy() * self.scale[members, None]
+        return out
+
+
+class Part:
+    """Kernels of one group; `factor` (kernels, n) is what their rows and columns are multiplied by, None for 1."""
+
+    base = None  # the kept block between all examples, where kernels are functions of one
+
+    def __init__(self, place, factor):
+        self.place, self.factor = place, None if factor is None else place.tensor(factor)
+
+    def mix(self, rows, cols, chosen, weights, out):
+        """out += Σ_m weights_m K_m[rows, cols]."""
+        forms, weights = self.forms(chosen), self.place.tensor(weights)
+        if self.base is not None and forms.exponential and out.is_cuda:
+            mix(self.base, rows, cols, forms, weights, out)
+            return
+        for part in self.place.stripes(rows, cols, self.layers(chosen)):
+            mix(self.block(rows[part], cols), None, None, forms.at(rows[part], cols), weights, out[part])
+
+    def multiply(self, rows, cols, chosen, A):
+        """K_m[rows, cols] @ A[t], (T, kernels, rows)."""
+        import torch
+
+        forms = self.forms(chosen)
+        if self.base is not None and forms.exponential and A.is_cuda:
+            return multiply(self.base, rows, cols, forms, A)
+        stripes = self.place.stripes(rows, cols, self.layers(chosen))
+        parts = [multiply(self.block(rows[s], cols), None, None, forms.at(rows[s], cols), A) for s in stripes]
+        return torch.cat(parts, dim=2) if parts else A.new_zeros(len(A), len(chosen), 0)
+
+    def layers(self, chosen):
+        """Of a block."""
+        return 1
+
+
+class Family(Part):
+    """Kernels that are functions of one base, of a `Side` whose x is (d, n), CSR, or an (n, d) tensor."""
+
+    def __init__(self, place, group, side):
+        super().__init__(place, side.factor)
+        self.group, self.kind, x = group, group.pairs.kind, side.x
+        if isinstance(x, np.ndarray) or issparse(x):
+            x = place.tensor(x.toarray() if issparse(x) else x.T)
+        self.x, self.square = x, (x * x).sum(1) if self.kind == "sqdist" else None
+
+    def keep(self, n):
+        """Computes the base between all n examples."""
+        import torch
+
+        everyone = self.place.index(None, n)
+        base = torch.empty(n, n, dtype=self.place.dtype, device=self.place.device)
+        for part in self.place.stripes(everyone, everyone):
+            base[part] = self.block(everyone[part], everyone)
+        self.base = base
+
+    def block(self, rows, cols):
+        """B[rows, cols]."""
+        if self.base is not None:
+            return self.base[rows[:, None], cols]
+        hits = rows[:, None] == cols
+        if self.kind == "same":
+            return hits.to(self.place.dtype)
+        x, y = self.x[rows], self.x[cols]
+        if self.kind == "dot":
+            B = x @ y.T
+        elif self.kind == "sqdist":
+            B = (x @ y.T).mul_(-2.0).add_(self.square[rows, None]).add_(self.square[cols]).clamp_(min=0.0)
+            B.masked_fill_(hits, 0.0)
+        else:
+            B = self._columns(x, y)
+        return B.to(self.place.dtype)
+
+    def _columns(self, x, y):
+        """The bases that are sums over columns of what is no product."""
+        import torch
+
+        if self.kind == "l1":
+            return torch.cdist(x, y, p=1.0)
+        B = x.new_zeros(len(x), len(y))
+        for u, v in zip(x.T, y.T, strict=True):
+            u = u[:, None]
+            if self.kind == "min":
+                B += torch.minimum(u, v)
+            else:
+                total = u + v
+                B += torch.where(total > 0, (u - v) ** 2 / total.clamp(min=1e-300), 0.0)
+        return B
+
+    def forms(self, chosen):
+        group, factor = self.group, None if self.factor is None else self.factor[chosen]
+        return Forms(group.degree[chosen], self.place.tensor(group.forms[chosen, 1]), group.forms[chosen, 2], factor)
+
+
+class Matrices(Part):
+    """Kernels that are matrices on the device, `stack` (kernels, n, n)."""
+
+    def __init__(self, place, stack, factor):
+        super().__init__(place, factor)
+        self.stack = stack
+
+    def block(self, rows, cols):
+        return self.stack[:, rows[:, None], cols]
+
+    def layers(self, chosen):
+        return len(self.stack)
+
+    def forms(self, chosen):
+        return Held(chosen, None if self.factor is None else self.factor[chosen])
+
+
+class Forms:
+    """k_m = exp2(g_m B + c_m) (degree 0) or (g_m B + c_m)^degree, times the factors of rows and columns."""
+
+    left = right = None
+
+    def __init__(self, degree, g, c, factor):
+        self.degree, self.g, self.c, self.factor = degree, g, c, factor
+        self.exponential = factor is None and not degree.any() and not np.any(c)
+
+    def at(self, rows, cols):
+        """The same with the factors of these rows and columns."""
+        if self.factor is not None:
+            self.left, self.right = self.factor[:, rows, None], self.factor[:, None, cols]
+        return self
+
+    def kernel(self, m, B):
+        """The m-th kernel, from a block of the base."""
+        k = self.plain(m, B)
+        return k if self.left is None else k * (self.left[m] * self.right[m]).to(k.dtype)
+
+    def plain(self, m, B):
+        k = B * float(self.g[m])
+        if self.c[m]:
+            k += float(self.c[m])
+        return k.exp2_() if self.degree[m] == 0 else k.pow_(int(self.degree[m]))
+
+
+class Held(Forms):
+    """Kernels that are layers of the block themselves."""
+
+    def __init__(self, chosen, factor):
+        self.g, self.factor, self.exponential = chosen, factor, False
+
+    def plain(self, m, B):
+        return B[self.g[m]]
+
+
+def empty_stack(place, M, n, names):
+    """A tensor for M matrices on the device, or an error that says how many bytes are missing."""
+    import torch
+
+    need = M * n * n * (4 if place.dtype == torch.float32 else 8)
+    if need > HELD * place.room:
+        raise ValueError(
+            f"kernels {', '.join(names[:3])} lie on the device as {M} matrices of {n} × {n}, {need} bytes, and of the "
+            f"{place.room} that it has {int(HELD * place.room)} are for them: take device='cpu'"
+        )
+    place.room -= need
+    return torch.empty(M, n, n, dtype=place.dtype, device=place.device)
+
+
+def from_host(place, group, side, n):
+    """The part of kernels that the host computes: those without a base, and functions of one that have no form."""
+    stack = empty_stack(place, group.members.size, n, [repr(kernel) for kernel in group.kernels])
+    step, everyone = max(1, 2**24 // max(n, 1)), np.arange(len(stack))
+    for first in range(0, n, step):
+        left = side.take(np.arange(first, min(n, first + step)))
+        rows = np.arange(left.own.size)
+        B = np.empty((rows.size, n), side.own.dtype)
+        group.pairs.block(left, side, B, (rows, first + rows))
+        for K, ms in group.pieces(B, left, side, everyone):
+            for m in ms:
+                of_base = group.pairs.kind is not None and not group.generic[m]
+                k = group.kernels[m].from_base(B, np.empty_like(B), left.own[:, None], side.own) if of_base else K
+                stack[m, first : first + rows.size] = place.tensor(k, place.dtype)
+    return Matrices(place, stack, side.factor)
