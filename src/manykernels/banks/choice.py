@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels._pairs import TooLarge
 from ..kernels._views import n_examples
-from .dense import report_unusable
+from .dense import DenseBank, report_unusable
 from .joined import JoinedBank
 from .pairwise import PairwiseBank
 
@@ -19,6 +19,7 @@ from .pairwise import PairwiseBank
 MATRICES = 3000
 WORDS = 8000
 EXACT = 1000  # examples up to which float64 pairs are cheap
+CARD = 5000  # examples from which on a card pays: what it saves is more than what its start costs
 SINGLE = 1e-4  # the least gap for which float32 pairs are fine enough
 
 # families of kernels, and the banks to try for them, the quickest first
@@ -36,7 +37,28 @@ STORES = {
 FEATURES = ("never", *STORES)  # what an estimator takes
 
 
-def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, **options):
+def choose_device(name, n):
+    """The name of PyTorch's device for n examples, None for the host; `name` is what an estimator takes."""
+    if not isinstance(name, str):
+        raise ValueError(f'device={name!r} is not allowed: give "cpu", "cuda", "cuda:1", "auto" or "torch".')
+    if name == "auto" and n >= CARD:
+        with suppress(ImportError, ValueError):
+            from .device import open_device
+
+            return open_device("cuda").type
+    return {"cpu": None, "auto": None, "torch": "cpu"}.get(name, name)
+
+
+def stack_bank(X, device=None, **options):
+    """The bank of precomputed kernels."""
+    if device is None:
+        return DenseBank(X, **options)
+    from .device import DeviceStack
+
+    return DeviceStack(X, device=device, **options)
+
+
+def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, device=None, **options):
     """The bank of a `KernelList` on X; `options` are those of every bank.
 
     features : "auto", as below, "never" for pairs always, or where the vectors of explicit features are kept, a key of
@@ -44,11 +66,17 @@ def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=Fa
     wanted : whether the solver works on explicit features alone
     exact : whether the regularizer wants kernel values in float64, which then are those of pairs
     tol : the gap that is asked for
+    device : that of PyTorch, where pairs are compared then; None for the host
 
     With "auto" lists whose kernels all have explicit features use them beyond `MATRICES` or `WORDS` examples. Pairs
     are compared in float32 where `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
+    if device is not None and (named or wanted):
+        raise ValueError(
+            f"a device compares pairs, and {f'features={features!r}' if named else 'the solver'} asks for explicit "
+            "features: take device='cpu', or features='auto' and another solver"
+        )
     if wanted and features == "never":
         raise ValueError(
             "features='never' leaves no explicit features to a solver that works on them alone, such as 'coordinate': "
@@ -59,7 +87,7 @@ def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=Fa
             f"features={features!r} does not suit a regularizer that wants kernel values in float64, such as "
             "EmpiricalBayes: take features='auto'"
         )
-    if features != "never" and not exact and (named or wanted or _pay(kernels, n_examples(X))):
+    if device is None and features != "never" and not exact and (named or wanted or _pay(kernels, n_examples(X))):
         bank = explicit_bank(kernels, X, features, **options)
         if bank is not None:
             return bank
@@ -70,12 +98,20 @@ def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=Fa
         )
     if tol >= SINGLE and n_examples(X) > EXACT and not exact:
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
-            bank = PairwiseBank(kernels, X, dtype=np.float32, **options)
+            bank = _pairs(kernels, X, device, dtype=np.float32, **options)
             if bank.usable.all():
                 for warning in caught:
                     warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
                 return bank
-    return PairwiseBank(kernels, X, dtype=np.float64, **options)  # tells a small variance from none
+    return _pairs(kernels, X, device, dtype=np.float64, **options)  # tells a small variance from none
+
+
+def _pairs(kernels, X, device, **options):
+    if device is None:
+        return PairwiseBank(kernels, X, **options)
+    from .device import DeviceBank
+
+    return DeviceBank(kernels, X, device=device, **options)
 
 
 def _pay(kernels, n):

@@ -102,22 +102,24 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
 
     def _make_bank(self, X, weight, exact=False):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
-        limit = parse_bytes(self.memory_limit)
-        options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
-        if self._is_precomputed():
-            from ..banks.dense import DenseBank
-
-            return DenseBank(X, **options)
         from .. import solvers
         from ..banks._base import Source
-        from ..banks.choice import choose_bank
+        from ..banks.choice import choose_bank, choose_device, stack_bank
         from ..kernels import KernelList
 
+        limit, device = parse_bytes(self.memory_limit), choose_device(self.device, _n_examples(X))
+        options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
+        if self._is_precomputed():
+            return stack_bank(X, device, **options)
         if isinstance(self.kernels, Source):
+            if self.device not in ("cpu", "auto"):
+                raise ValueError(
+                    f"device={self.device!r} has no effect on kernels with a bank of their own: take 'cpu'."
+                )
             return self.kernels.bank(X, **options)
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
-        options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact)
+        options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact, device=device)
         return choose_bank(kernels, X, **options)
 
     def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):

@@ -11,7 +11,16 @@ import numpy as np
 
 from ..solvers._checkpoint import Checkpoint, Part
 
-FREE = {"max_iter", "memory_limit", "n_jobs", "random_state", "verbose", "warm_start", "checkpoint"}  # may change
+FREE = {
+    "max_iter",
+    "memory_limit",
+    "device",
+    "n_jobs",
+    "random_state",
+    "verbose",
+    "warm_start",
+    "checkpoint",
+}  # may change
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 

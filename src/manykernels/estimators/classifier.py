@@ -63,6 +63,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     multi_class : "ovr" (weights per class) or "shared" (one weight vector for all classes)
     memory_limit : bytes for kernels, an integer or a string such as "4GB": blocks of them, copies of the columns that
         they see, matrices kept; a solver has one matrix of the examples that matter besides, and X is yours
+    device : "cpu", "cuda" or "cuda:1" (a card, by PyTorch: extra `gpu`), or "auto", a card where there is one and the
+        problem is worth it; "torch" is PyTorch on the processor, to try out what a card would do
     n_jobs : threads; None or -1 for all cores
     random_state : None (the same as 0: fits are deterministic), an integer, or a RandomState or Generator of
         numpy.random, for the order of the examples in solver "coordinate"; the other solvers draw nothing
@@ -111,6 +113,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         class_weight: dict | str | None = None,
         multi_class: str = "ovr",
         memory_limit: float | str | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -130,6 +133,7 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.memory_limit = memory_limit
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -60,6 +60,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         tol: float = 1e-3,
         max_iter: int = 1000,
         memory_limit: float | str | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -77,6 +78,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.tol = tol
         self.max_iter = max_iter
         self.memory_limit = memory_limit
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

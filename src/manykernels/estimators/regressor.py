@@ -50,6 +50,7 @@ class MKLRegressor(RegressorMixin, MKLBase):
         max_iter: int = 1000,
         fit_intercept: bool = True,
         memory_limit: float | str | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -68,6 +69,7 @@ class MKLRegressor(RegressorMixin, MKLBase):
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.memory_limit = memory_limit
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
