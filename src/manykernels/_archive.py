@@ -36,12 +36,13 @@ def write(path, kind, content, packed=True, sparse=False):
     """Writes the dict `content` as a file of that kind; `packed`: deflated, `sparse`: see `Encoder`."""
     encoder = Encoder(sparse)
     tree = {name: encoder.encode(value, "") for name, value in content.items()}
-    text = json.dumps({"format": FORMAT, "kind": kind, "written_by": versions(), "content": tree})
     with replacing(path) as file, zipfile.ZipFile(file, "w", 8 if packed else 0) as members:
-        members.writestr(TEXT, text)
         for name, array in encoder.arrays.items():
             with members.open(f"{name}.npy", "w", force_zip64=array.nbytes > 2**30) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
+        sums = {info.filename: info.CRC for info in members.infolist()}
+        header = {"format": FORMAT, "kind": kind, "written_by": versions(), "checksums": sums, "content": tree}
+        members.writestr(TEXT, json.dumps(header))
 
 
 @contextmanager
@@ -78,13 +79,15 @@ def read(stream, kind, limit=None, cure="it is no honest file", parts=(), most=N
         )
     if header["kind"] != kind:
         raise Refused(f"is a {header['kind']!r} of manykernels, not a {kind!r}: give another path")
+    if header["checksums"] != archive.checksums():
+        raise ValueError("its arrays are not those that belong to it")
     decoder, content = Decoder(archive, found, most), {}
     for name, node in header["content"].items():
         content[name] = decoder.decode(node)
         if accept is not None:
             accept(name, content[name])
-    if decoder.unread != {TEXT}:
-        raise ValueError(f"{min(decoder.unread - {TEXT})!r} is no part of it")
+    if decoder.unread:
+        raise ValueError(f"{min(decoder.unread)!r} is no part of it")
     return content
 
 
@@ -140,6 +143,10 @@ class Archive:
 
     def names(self):
         return list(self.members)
+
+    def checksums(self):
+        """{name: CRC-32} of all members but the text; `read` compares them with what the members hold."""
+        return {name: info.CRC for name, info in self.members.items() if name != TEXT}
 
     def read(self, name):
         """The bytes of a member, (size,) uint8; its checksum was compared."""

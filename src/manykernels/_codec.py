@@ -150,7 +150,7 @@ class Decoder:
 
     def __init__(self, archive, found, most=None):
         self.archive, self.found, self.left = archive, found, -1 if most is None else max(most, SPARSE)
-        self.unread = set(archive.names())
+        self.unread = set(archive.checksums())
 
     def decode(self, node):
         if isinstance(node, list):

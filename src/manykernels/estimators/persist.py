@@ -57,14 +57,14 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     True
     """
     from ..banks._base import Predictor
-    from ._base import MKLBase
 
     limit, parts, says = parse_bytes(memory_limit), tuple(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
     with open(path, "rb") as stream:  # what fails here is the place, and below it is what the file holds
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
             model = read(stream, "model", limit, cure, parts)["model"]
-            check_is("the model", model, (MKLBase, Predictor))
+            known = hasattr(model, "decision_parts") or isinstance(model, Predictor)
+            check(known, f"it holds a {type(model).__name__}")
     return model
 
 
