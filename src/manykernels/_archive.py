@@ -20,7 +20,7 @@ import numpy as np
 
 from . import __version__
 from ._codec import Decoder, Encoder
-from ._tags import Refused, outside
+from ._tags import Refused
 
 FORMAT = 2
 TEXT = "manykernels.json"
@@ -62,12 +62,12 @@ def replacing(path):
         raise
 
 
-def read(stream, kind, limit=None, cure="it is no honest file", parts=(), most=None, accept=None):
+def read(stream, kind, limit=None, cure="it is no honest file", found=None, most=None, accept=None):
     """The `content` of a file of that kind; `accept(name, value)` may refuse the rest after each of its entries.
 
-    The other arguments are those of `Archive`, `outside` and `Decoder`.
+    The other arguments are those of `Archive` and `Decoder`.
     """
-    found, archive = outside(parts), Archive(stream, limit, cure)
+    archive = Archive(stream, limit, cure)
     if not {TEXT, "header.json", "checkpoint.json"}.isdisjoint(archive.names()) and TEXT not in archive.names():
         raise Refused("is of format 1, that of versions before the first release: fit anew and save it again")
     header = json.loads(archive.read(TEXT).tobytes())
@@ -81,7 +81,7 @@ def read(stream, kind, limit=None, cure="it is no honest file", parts=(), most=N
         raise Refused(f"is a {header['kind']!r} of manykernels, not a {kind!r}: give another path")
     if header["checksums"] != archive.checksums():
         raise ValueError("its arrays are not those that belong to it")
-    decoder, content = Decoder(archive, found, most), {}
+    decoder, content = Decoder(archive, found or {}, most), {}
     for name, node in header["content"].items():
         content[name] = decoder.decode(node)
         if accept is not None:

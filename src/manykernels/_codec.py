@@ -18,6 +18,7 @@ from ._tags import reader, tag_of
 
 FEW = 8  # entries that an array in the text has at most
 SPARSE = 2**26  # entries that arrays of few others than 0 may have in all, or as many as the reader says
+_MEMBER = re.compile(r"a[0-9]{1,9}")
 _NUMBER = re.compile(r"[<|][biuf][1248]")
 _KEYS = (str, int, float, type(None), np.generic)  # of dicts, and members of sets
 _PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
@@ -163,6 +164,7 @@ class Decoder:
         return getattr(self, f"_{kind}")(node)
 
     def _member(self, name):
+        check(isinstance(name, str) and _MEMBER.fullmatch(name), f"an array is called {str(name)[:80]!r}")
         self.unread.remove(f"{name}.npy")
         return self.archive.array(f"{name}.npy")
 

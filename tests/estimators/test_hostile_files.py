@@ -27,13 +27,18 @@ NAMES = list(MODELS)
 OTHER = "damaged or not a whole manykernels model"
 
 
-def assert_harmless(program, *names):
-    """The program sweeps over files in a process of its own: no signal, no hang, no exception but ValueError."""
+def run(program, *names):
+    """What a program of the oracles, in a process of its own, says in its last line."""
     command = [sys.executable, "-X", "faulthandler", ORACLES / program, *names]
     place = {"PYTHONPATH": os.pathsep.join([str(Path(manykernels.__file__).parents[1]), str(ORACLES)])}
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | place, timeout=3000)
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def assert_harmless(program, *names):
+    """No change of an entry leads to a signal, a hang, or an exception but ValueError."""
+    found = run(program, *names)
     assert not found["wrong"] and found["counts"]["refused"] > 50, found
 
 
@@ -56,6 +61,24 @@ def test_no_entry_of_a_model_file_leads_astray_wherever_it_is(name):
 @pytest.mark.parametrize("name", list(FITS))
 def test_no_entry_of_a_checkpoint_leads_astray_wherever_it_is(name):
     assert_harmless("hostile_checkpoints.py", "thorough", name)
+
+
+def assert_mutations_are_harmless(count):
+    """None runs anything, takes long or much memory; what is not refused has finite answers."""
+    found = run("mutations.py", str(count))
+    counts = found["counts"].values()
+    assert not found["wrong"] and sum(sum(kind.values()) for kind in counts) == count, found
+    assert all(kind["refused"] > 0.5 * count / len(counts) for kind in counts), found
+    assert found["longest"] < 10 and found["grown"] < 200e6, found
+
+
+def test_files_that_are_changed_at_random_are_refused_or_harmless():
+    assert_mutations_are_harmless(143)
+
+
+@pytest.mark.slow
+def test_two_thousand_files_that_are_changed_at_random_are_refused_or_harmless():
+    assert_mutations_are_harmless(2002)
 
 
 @pytest.fixture(scope="module")

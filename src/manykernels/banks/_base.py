@@ -115,7 +115,7 @@ class Bank(ABC):
         return None
 
 
-class Source(ABC):
+class Source(Stored, ABC):
     """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`."""
 
     @abstractmethod

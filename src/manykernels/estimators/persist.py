@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from .._archive import read, wholeness, write
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
+from .._tags import outside
 from .._validation import parse_bytes
 
 FITTED = (
@@ -58,11 +59,11 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     """
     from ..banks._base import Predictor
 
-    limit, parts, says = parse_bytes(memory_limit), tuple(parts), os.fspath(path)
+    limit, found, says = parse_bytes(memory_limit), outside(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
     with open(path, "rb") as stream:  # what fails here is the place, and below it is what the file holds
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
-            model = read(stream, "model", limit, cure, parts)["model"]
+            model = read(stream, "model", limit, cure, found)["model"]
             known = hasattr(model, "decision_parts") or isinstance(model, Predictor)
             check(known, f"it holds a {type(model).__name__}")
     return model
