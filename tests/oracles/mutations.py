@@ -136,7 +136,7 @@ def declare_huge(data, rng):
         return data[:at] + struct.pack("<I", huge % 2**32) + data[at + 4 :]
 
     def change(tree):
-        node = rng.choice([node for node in nodes(tree) if "shape" in node])
+        node = rng.choice([node for node in nodes(tree) if isinstance(node.get("shape"), list)])
         node["shape"] = [huge, *node["shape"][1:]]
 
     return with_text(members, change)
