@@ -68,7 +68,7 @@ def read(stream, kind, limit=None, cure="it is no honest file", found=None, most
     The other arguments are those of `Archive` and `Decoder`.
     """
     archive = Archive(stream, limit, cure)
-    if not {TEXT, "header.json", "checkpoint.json"}.isdisjoint(archive.names()) and TEXT not in archive.names():
+    if TEXT not in archive.members and {"header.json", "checkpoint.json"} & archive.members.keys():
         raise Refused("is of format 1, that of versions before the first release: fit anew and save it again")
     header = json.loads(archive.read(TEXT).tobytes())
     if header["format"] != FORMAT:
@@ -140,9 +140,6 @@ class Archive:
         for bytes_, bound in ((whole, limit), (text, min(limit, max(WORDS, RATIO * size)))):
             if bytes_ > bound:
                 raise ValueError(f"its {size:,} bytes unpack to {bytes_:,}, more than {bound:,}; {cure}")
-
-    def names(self):
-        return list(self.members)
 
     def checksums(self):
         """{name: CRC-32} of all members but the text; `read` compares them with what the members hold."""

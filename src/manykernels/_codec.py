@@ -116,20 +116,13 @@ class Encoder:
 def _cure(value):
     """What to do about a value that cannot be written."""
     cls = type(value)
-    if hasattr(value, "needs") and hasattr(value, "solve"):
-        cure = "a fitted model does without its solver, so set_params(solver='auto') first"
-    elif isinstance(value, type) or callable(value) and hasattr(value, "__code__"):
-        cure = "use a kernel of manykernels.kernels or kernels='precomputed'"
-    elif cls.__module__.partition(".")[0] in (__package__, "sklearn", "builtins", "numpy"):
-        return "use another kind of object, or kernels='precomputed'"
-    else:
-        cure = "use an object of manykernels"
-    if isinstance(value, type) or hasattr(value, "__code__"):
-        return cure
+    strange = isinstance(value, type) or hasattr(value, "__code__")
+    if strange or cls.__module__.partition(".")[0] in (__package__, "sklearn", "builtins", "numpy"):
+        return "use a kernel of manykernels.kernels, kernels='precomputed' or a plain value in its place"
+    solver = "a fitted model does without its solver, so set_params(solver='auto') first, or " * hasattr(value, "solve")
     wants = "" if hasattr(value, "to_state") else ", to_state() and from_state(state)"
-    return (
-        f'{cure}, or give {cls.__qualname__} a file_tag = ("name", 1){wants}, and load with parts=[{cls.__qualname__}]'
-    )
+    name = cls.__qualname__
+    return f'{solver}give {name} a file_tag = ("name", 1){wants}, and load with parts=[{name}]'
 
 
 def is_function(value):
