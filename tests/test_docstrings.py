@@ -20,7 +20,7 @@ ROOMS = (
     "strings", "weighting",
 )  # fmt: skip
 SHORT = {  # still without sections: the files of these change together, their docstrings come after that
-    "MKLClassifier", "MKLOneClass", "MKLRegressor", "load",
+    "MKLClassifier", "MKLOneClass", "MKLRegressor",
     "Features", "KernelList", "KernelSpec", "KernelStack", "Laplacian", "RBF",
     "EmpiricalBayes", "GammaPrior", "MacKay", "Prior",
 }  # fmt: skip

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ._state import check, check_plain
+from ._state import Stored
 
 
-class Part:
+class Part(Stored):
     """Shown, compared, hashed and copied by its parameters, those of the constructor; arrays too.
 
     A constructor checks each parameter and keeps it under its name. `get_params`, `set_params` and `sklearn.base.clone`
@@ -49,12 +49,6 @@ class Part:
         from sklearn.base import clone
 
         return type(self)(**{name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()})
-
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what is no parameter; see `_state`."""
-        check(set(_names(type(self))) <= set(vars(self)), f"{type(self).__name__} lacks parameters")  # type: ignore[arg-type]
-        for name, value in vars(self).items():
-            check_plain(name, value, (Part,))
 
     def __repr__(self) -> str:
         shown = (f"{name}={_show(value)}" for name, value in self.get_params(deep=False).items())

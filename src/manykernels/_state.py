@@ -1,13 +1,36 @@
 """Checks of what was read from a file: loops read and write where these numbers tell them to.
 
-A class that may stand in a file has `check_state()`, which `load` calls for every object once what it is made of has
-been restored and checked. Whatever it raises means that the file is damaged. It must refuse every index, offset, shape
-or type that a loop would take on trust.
+What may stand in a file has `to_state()` and `from_state(state)`, see `Stored`, and a tag in `_tags`. Whatever
+`from_state` raises means that the file is damaged. It must refuse every index, offset, shape or type that a loop would
+take on trust.
 """
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import Any, Self
 
 import numpy as np
+
+
+class Stored:
+    """What may stand in a file, by its parameters."""
+
+    def to_state(self) -> dict[str, Any]:
+        """A dictionary of numbers, texts, arrays, lists of those and other parts, from which `from_state` makes it."""
+        return self.get_params(deep=False)  # type: ignore[attr-defined]
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The object of what `to_state` gave, checked; a ValueError or TypeError where that is damaged."""
+        found = cls(**state)
+        found.check_state()
+        return found
+
+    def check_state(self) -> None:
+        """A ValueError where a parameter from a file is none that the constructor should have been given."""
+        for name, value in self.to_state().items():
+            check_plain(name, value, (Stored,))
 
 
 def check(holds, what):

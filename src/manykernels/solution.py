@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
-from ._state import check, check_array, check_integer, check_is, check_records
+from ._state import Stored, check, check_array, check_integer, check_is, check_records
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Stored):
     """A feasible point (a, θ, b) with the certificate `gap = (primal − dual) / scale` that it is near the optimum.
 
     The predictor is f_t = Σ_m θ_m K_m a_t + b_t.
@@ -67,8 +68,10 @@ class Solution:
     stationarity: float | None = None
     noise: float | None = None
 
+    def to_state(self) -> dict[str, Any]:
+        return dict(vars(self))
+
     def check_state(self) -> None:
-        """A ValueError where a file has restored what is no solution; see `_state`."""
         check_array("theta", self.theta, np.float64, None)
         check_array("a", self.a, np.float64, None, None)
         check_array("b", self.b, np.float64, len(self.a))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, load
 from manykernels.kernels import Kernel, Linear
 
 X, y = make_classification(150, 6, random_state=0)
@@ -14,6 +14,7 @@ class Steps(Kernel):
     """k(x, y) = Σ_j Σ_t [x_j > t][y_j > t]: how many thresholds both have passed."""
 
     family = "features"
+    file_tag = ("example/steps", 1)
 
     def __init__(self, thresholds=(-1.0, 0.0, 1.0)):
         self.thresholds = thresholds
@@ -40,8 +41,23 @@ def test_explicit_features_and_pairs_give_the_same_model(solver):
     np.testing.assert_allclose(own.decision_function(X), K @ own.dual_coef_[0] + own.intercept_, atol=1e-5)
 
 
+@pytest.mark.parametrize("features", ["auto", "never"])
+def test_it_is_saved_with_its_features_or_pair_by_pair(features, tmp_path):
+    solver = "coordinate" if features == "auto" else "auto"
+    model = MKLClassifier([Steps((0.0, 1.0)), Linear()], solver=solver, features=features).fit(X, y)
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk", parts=[Steps])
+    np.testing.assert_array_equal(again.decision_parts(X), model.decision_parts(X))
+    with pytest.raises(ValueError, match="Steps.*no class of manykernels"):
+        load(tmp_path / "model.mk")
+
+
+class Untagged(Steps):
+    pass
+
+
 def test_its_parameters_have_names_and_it_is_refused_by_name_where_it_cannot_be_saved(tmp_path):
     model = MKLClassifier([("steps", Steps()), ("line", Linear())]).set_params(kernels__steps__thresholds=(0.0,))
     assert model.fit(X, y).score(X, y) > 0.8
-    with pytest.raises(ValueError, match="Steps.* cannot be saved without pickle"):
-        model.save(tmp_path / "model.mk")
+    with pytest.raises(ValueError, match="Untagged.* cannot be saved without pickle.*give Untagged a file_tag"):
+        MKLClassifier([Untagged()]).fit(X, y).save(tmp_path / "model.mk")

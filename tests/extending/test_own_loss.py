@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_regression
 
-from manykernels import MKLRegressor
+from manykernels import MKLRegressor, load
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import Loss
 
@@ -17,6 +17,7 @@ class Absolute(Loss):
     """V = slope · |y − f|, of conjugate V*(y, u) = u y on |u| ≤ slope."""
 
     name = "absolute"
+    file_tag = ("example/absolute", 1)  # under which it stands in files
 
     def __init__(self, slope=1.0):
         self.slope = slope
@@ -49,6 +50,37 @@ def test_its_parameters_have_names():
     assert twice.objective_ == pytest.approx(model(Absolute()).fit(X, y).objective_, rel=1e-5)
 
 
+class Steep(Absolute):
+    """Without a tag of its own."""
+
+
+def test_it_is_saved_and_loaded_by_who_has_the_class(tmp_path):
+    path, fitted = tmp_path / "model.mk", model(Absolute(0.5)).fit(X, y)
+    fitted.save(path)
+    again = load(path, parts=[Absolute])
+    assert again.loss == Absolute(0.5)
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    with pytest.raises(ValueError, match=r"holds a .*Absolute, .*no class of manykernels: give it, .*parts=\[Absolute"):
+        load(path)
+
+
 def test_it_is_refused_by_name_where_it_cannot_be_saved(tmp_path):
-    with pytest.raises(ValueError, match="loss = Absolute.* cannot be saved without pickle"):
-        model(Absolute()).fit(X, y).save(tmp_path / "model.mk")
+    with pytest.raises(ValueError, match="loss = Steep.* cannot be saved without pickle.*give Steep a file_tag"):
+        model(Steep()).fit(X, y).save(tmp_path / "model.mk")
+    assert not (tmp_path / "model.mk").exists()
+
+
+def test_a_class_without_a_good_tag_is_no_part_of_a_file(tmp_path):
+    class Known(Absolute):
+        file_tag = ("loss/hinge", 1)
+
+    path = tmp_path / "model.mk"
+    model(Absolute()).fit(X, y).save(path)
+    for parts, what in [
+        ([Steep], '^Steep has file_tag=None.*file_tag = ."name", version.'),
+        ([Known], "is one of manykernels itself"),
+        ([Absolute()], "give classes, such as"),
+        ([Absolute, type("Other", (), {"file_tag": ("example/absolute", 1)})], "^two of parts"),
+    ]:
+        with pytest.raises(ValueError, match=what):
+            load(path, parts=parts)

@@ -25,6 +25,7 @@ class Overlap(Kernel):
     """|x ∩ y|^power of sets, or of whatever makes one."""
 
     reads = "objects"
+    file_tag = ("example/overlap", 1)
 
     def __init__(self, power=1):
         self.power = power
@@ -35,6 +36,7 @@ class Overlap(Kernel):
 
 class Size(Kernel):
     reads = "objects"
+    file_tag = ("example/size", 1)
 
     def __call__(self, X, Y=None):
         return np.array([[1.0 / (1 + abs(len(a) - len(b))) for b in (X if Y is None else Y)] for a in X])
@@ -167,9 +169,44 @@ def test_a_kernel_of_objects_is_called_once_for_each_pair_of_training_examples()
     assert sum(calls) <= 2 * 60 * 60 + 60
 
 
+@pytest.mark.parametrize("data", [sets, lists, [frozenset(s) for s in sets]], ids=["sets", "lists", "frozen sets"])
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_a_model_of_plain_objects_is_saved_and_loaded(data, normalize, tmp_path):
+    model = MKLClassifier([Overlap(2), Overlap() + Size()], normalize=normalize).fit(data, y)
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk", parts=[Overlap, Size])
+    np.testing.assert_array_equal(again.decision_parts(data), model.decision_parts(data))
+    with pytest.raises(ValueError, match="Overlap.*no class of manykernels.*parts="):
+        load(tmp_path / "model.mk", parts=[Size])
+
+
+class KeptGraph(Graph):
+    """One that says what it is made of."""
+
+    file_tag = ("example/graph", 1)
+
+    def to_state(self):
+        return {"nodes": sorted(self.nodes)}
+
+    @classmethod
+    def from_state(cls, state):
+        return cls(**state)
+
+
+def test_objects_of_a_class_stand_in_a_file_where_it_has_a_tag(tmp_path):
+    path = tmp_path / "model.mk"
+    with pytest.raises(ValueError, match="Graph.* cannot be saved.*give Graph a file_tag.*, to_state"):
+        MKLClassifier([Overlap()]).fit([Graph(s) for s in sets], y).save(path)
+    graphs = [KeptGraph(s) for s in sets]
+    model = MKLClassifier([Overlap()]).fit(graphs, y)
+    model.save(path)
+    again = load(path, parts=[Overlap, KeptGraph])
+    np.testing.assert_array_equal(again.decision_function(graphs), model.decision_function(graphs))
+
+
 def test_a_kernel_that_is_not_ours_is_not_written_to_a_file(tmp_path):
-    model = MKLClassifier([Overlap(), Size()]).fit(sets, y)
-    with pytest.raises(ValueError, match="Overlap.* cannot be saved"):
+    model = MKLClassifier([Records()]).fit(dicts, y)
+    with pytest.raises(ValueError, match="Records.* cannot be saved.*give Records a file_tag"):
         model.save(tmp_path / "model.mk")
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, load
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import LpSum, Regularizer
 
@@ -17,6 +17,7 @@ class Squares(Regularizer):
     """Ω(θ) = λ/2 Σ θ²: Ω*(s) = Σ s₊² / 2λ, so that the dual weights are s₊ / λ."""
 
     smooth = True
+    file_tag = ("example/squares", 1)
 
     def __init__(self, lam=0.5):
         self.lam = lam
@@ -66,6 +67,19 @@ def test_its_parameters_are_searched_by_name():
     )
 
 
+def test_it_is_saved_and_loaded(tmp_path):
+    path, model = tmp_path / "model.mk", MKLClassifier(KERNELS, regularizer=Squares(0.3)).fit(X, y)
+    model.save(path)
+    again = load(path, parts=[Squares])
+    assert again.regularizer == Squares(0.3)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    with pytest.raises(ValueError, match="Squares.*no class of manykernels"):
+        load(path)
+
+
 def test_it_is_refused_by_name_where_it_cannot_be_saved(tmp_path):
-    with pytest.raises(ValueError, match="regularizer = Squares.* cannot be saved without pickle"):
-        MKLClassifier(KERNELS, regularizer=Squares()).fit(X, y).save(tmp_path / "model.mk")
+    class Untagged(Squares):
+        pass
+
+    with pytest.raises(ValueError, match="regularizer = Untagged.* cannot be saved without pickle.*file_tag"):
+        MKLClassifier(KERNELS, regularizer=Untagged()).fit(X, y).save(tmp_path / "model.mk")

@@ -44,6 +44,7 @@ class Twice(BaseSolver):
     """Runs another solver coarsely, then from there on; tells of both."""
 
     name = "twice"
+    file_tag = ("example/twice", 1)
 
     def __init__(self, inner=None, first=0.1):
         self.inner = inner
@@ -124,6 +125,12 @@ def test_it_is_refused_by_name():
             pass
 
         Nothing()
+
+
+def test_it_stands_in_a_file_where_it_has_a_tag(tmp_path):
+    model = MKLClassifier(KERNELS, solver=Twice(Newton())).fit(X, y)
+    model.save(tmp_path / "model.mk")
+    assert manykernels.load(tmp_path / "model.mk", parts=[Twice]).solver == model.solver
 
 
 def test_a_file_holds_no_code(tmp_path):

@@ -4,12 +4,11 @@ import json
 import sys
 import tempfile
 import warnings
-import zipfile
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from hostile import LABELS, S, X, Y, as_npy, changed_arrays, changed_tree, sweep, y
+from hostile import LABELS, S, X, Y, as_npy, changed_arrays, changed_tree, pack, sweep, unpack, y
 from sklearn.base import clone
 
 from manykernels import MKLClassifier
@@ -55,19 +54,6 @@ def broken(name, path):
     return model, data, target
 
 
-def unpack(path):
-    with zipfile.ZipFile(path) as file:
-        arrays = {name[:-4]: np.load(file.open(name)) for name in file.namelist() if name.endswith(".npy")}
-        return json.loads(file.read("checkpoint.json")), arrays
-
-
-def pack(path, header, arrays):
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("checkpoint.json", json.dumps(header))
-        for name, array in arrays.items():
-            file.writestr(f"{name}.npy", array if isinstance(array, bytes) else as_npy(array))
-
-
 def outcome(model, data, target):
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -93,8 +79,9 @@ def cases_of(name, path, thorough):
     assert attempt(header, same) == "predicts", (name, attempt(header, same))
     for what, key, other in changed_arrays(arrays, thorough):
         yield f"{name}: {what}", partial(attempt, header, same | {key: other})
-    for what, parts in changed_tree(header["parts"], 1 if thorough else 17):
-        yield f"{name}: {what}", partial(attempt, header | {"parts": parts}, same)
+    content = header["content"]
+    for what, parts in changed_tree(content["parts"], 1 if thorough else 17):
+        yield f"{name}: {what}", partial(attempt, header | {"content": content | {"parts": parts}}, same)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.kernel_approximation import RBFSampler
 
-from manykernels import MKLClassifier, MKLRegressor
+from manykernels import MKLClassifier, MKLRegressor, _archive
 from manykernels.datasets import make_splice
 from manykernels.estimators.checkpoint import identify, parts_of
 from manykernels.estimators.progress import in_words, show_progress, time_left
@@ -252,7 +252,7 @@ def test_a_disk_that_fails_is_no_reason_to_delete_the_file(path, monkeypatch):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     _checkpoint.Checkpoint(path, {})
-    monkeypatch.setattr(_checkpoint.zipfile, "ZipFile", failing)
+    monkeypatch.setattr(_archive.zipfile, "ZipFile", failing)
     with pytest.raises(OSError, match="cannot be used .Input/output error"):
         _checkpoint.Checkpoint(path, {})
 
@@ -436,7 +436,7 @@ def killed_and_resumed(n, regularizer, path, kills, seed):
         process.communicate()
         with zipfile.ZipFile(path) as file:
             assert file.testzip() is None
-            states.append(file.read("checkpoint.json"))
+            states.append(file.read(_archive.TEXT))
         others = [name for name in os.listdir(path.parent) if name != path.name]
         assert all(name.startswith(path.name) and name.endswith(".tmp") for name in others)
     resumed = long_fit(n, regularizer, path)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._state import Stored
+
 if TYPE_CHECKING:
     from ..losses._base import Loss
 
@@ -136,7 +138,7 @@ class Bank(ABC):
         return None
 
 
-class Source(ABC):
+class Source(Stored, ABC):
     """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`.
 
     Examples
@@ -164,10 +166,11 @@ class Source(ABC):
         """The `Bank` of these kernels on X, normalised with the weights (n,) of the examples; None for all equal."""
 
 
-class Predictor(ABC):
+class Predictor(Stored, ABC):
     """The kernels between new data and the support examples: what a model keeps, small and without training matrices.
 
-    It can be pickled and stand in a file. `theta` is (M,) or (T, M), `A` (T, n_support) the coefficients of T outputs.
+    It can be pickled, and stands in a file where it has a `to_state`: the arguments of its constructor, or what its
+    `from_state` takes. `theta` is (M,) or (T, M), `A` (T, n_support) the coefficients of T outputs.
 
     Attributes
     ----------
@@ -194,7 +197,11 @@ class Predictor(ABC):
     def sizes(self) -> tuple[int, int]:
         """(number of support examples, number of kernels)."""
 
-    @abstractmethod
+    def to_state(self) -> dict[str, Any]:
+        raise ValueError(
+            f"{type(self).__name__} cannot be saved without pickle: give it a to_state, or pickle the model."
+        )
+
     def check_state(self) -> None:
         """A ValueError where a file has restored what the methods below cannot work with; see `_state`."""
 

@@ -5,12 +5,14 @@ import copy
 import numpy as np
 from scipy.sparse import issparse
 
-from .._state import check, check_array, check_csr, check_index, check_integer, check_is, check_list, check_same
-from ..kernels._base import Kernel, len_
-from ..kernels._pairs import Pairs, Side
+from .._state import check, check_array, check_csr, check_is
+from ..kernels._base import len_
+from ..kernels._pairs import _KINDS, Pairs, Side
 from ..kernels.normalize import inverse_root
 from ..kernels.tasks import ALL, SAME
 from ._tables import LOG2E
+
+KINDS = {*_KINDS, "same", None}  # bases of kernels that may stand in files
 
 
 class Group:
@@ -44,33 +46,33 @@ class Group:
             "tabular": base in ("sqdist", "l1", "chi2"),
         }  # fmt: skip
 
-    def check_state(self):
-        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        M = len(check_is("kernels", self.kernels, list))
-        check_list("kernels", self.kernels, Kernel, M)
-        check(M > 0 and len({kernel.base for kernel in self.kernels}) == 1, "kernels differ in their base")
-        check_index("members", self.members, 2**48, M)
-        check_integer("n_tasks", self.n_tasks, 1, 2**48)
-        check_integer("task", self.task, SAME, self.n_tasks - 1)
-        self._check_pairs()
-        for name, wanted in self._read_forms(np.float64).items():
-            check_same(name, np.asarray(getattr(self, name)), wanted)
+    def to_state(self):
+        """What a file must have beside the kernels to make the group anew; see `_state`."""
+        return self.pairs.to_state()
 
-    def _check_pairs(self):
-        base = self.kernels[0].base
-        check(type(self.pairs) is (Called if base is None else Pairs), "pairs is of another kind than the kernels")
-        check(self.pairs.kind == base, f"pairs is not for {base!r}")
-        check(base is not None or self.kernels == [self.pairs.kernel], "pairs calls another kernel")
+    @classmethod
+    def from_state(cls, view, kernels, members, task, n_tasks, state):
+        """The group as it was made, in float64, from its kernels."""
+        bases = {kernels[m].base for m in members}
+        check(bases <= KINDS, f"a base is {bases}")
+        X = None if None in bases else Pairs.like(state)
+        return cls(view, kernels, members, X, np.float64, task, n_tasks)
 
-    def check_side(self, side, n, width):
-        """The same of a side of n examples that see `width` columns, None for strings."""
-        check(type(side) is (Rows if self.pairs.kind is None else Side), "a side is of another kind than its group")
+    def restore_side(self, data, state, n, width, reads):
+        """The side of n examples from a file, where the view has `width` columns, None for strings, or a ValueError."""
+        kind = Rows if self.pairs.kind in (None, "walk") else Side
+        side = kind(data["x"], data["own"], data["square"], None, state["factor"], None, state["task"])
         side.check_size(n, self.members.size)
         check(self.task != SAME or side.task is not None, "a side has no tasks")
+        self._check_side(side, n, width, reads)
+        return side
+
+    def _check_side(self, side, n, width, reads):
+        """The examples of a side: the loops read as many as there are said to be."""
         if self.pairs.kind == "same":
             check(side.x is None, "a side has examples where none are wanted")
         elif self.pairs.kind is None:
-            check_rows(side.x, n, width)
+            check_rows(side.x, n, width, reads)
         else:
             check(width is not None, "a side has numbers where its kernels see strings")
             check_csr("x", side.x, n, width) if issparse(side.x) else check_array("x", side.x, np.float64, width, n)
@@ -184,9 +186,8 @@ class Called:
     def __init__(self, kernel, dtype):
         self.kernel, self.dtype = kernel, np.dtype(dtype)
 
-    def check_state(self):
-        check_is("kernel", self.kernel, Kernel)
-        check(self.dtype == np.float64, f"dtype is {self.dtype}")
+    def to_state(self):
+        return {}
 
     def side(self, X, index=None):
         return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
@@ -232,14 +233,17 @@ class Rows(Side):
         return Rows(x, self.own[rows], None, index, factor, self.cache, task)
 
 
-def check_rows(x, n, width):
-    """A ValueError unless x holds n examples as called kernels take them: strings, or `width` numbers each."""
+def check_rows(x, n, width, reads):
+    """A ValueError unless x holds n examples as called kernels take them: strings, objects, or `width` numbers each."""
     from ..sequences import Sequences
 
     if width is None:
         check(check_is("x", x, Sequences).shape == (n,), f"x has not {n} examples")
         return
     check(issparse(x) or isinstance(x, np.ndarray), f"x is of type {type(x).__name__}")
+    if reads == "objects":
+        check(x.dtype == object and x.shape[0] == n, f"x is {x.dtype} of shape {x.shape}, not {n} objects")
+        return
     check(x.dtype.kind in "fiub" and x.shape == (n, width), f"x is {x.dtype} of shape {x.shape}, not {(n, width)}")
 
 

@@ -5,7 +5,6 @@ Both know their words by channels and say where the values of these lie, see loo
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_integer, check_is, check_same
 from .._threads import run_blocks
 from .explicit import slices
 
@@ -41,35 +40,6 @@ class Anywhere:
         self.spaces = [self.size ** int(depth) for depth in self.channels["depth"]]
         self.of = self.channels["kern"]
         self.words = np.empty(0, np.int64)
-
-    def check_state(self):
-        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        C, k = np.shape(self.places)
-        check(C > 0 and k > 0, "places has no entries")
-        check_array("channels", self.channels, CHANNEL, C)
-        check_index("places", self.places, 2**31, C, k)
-        check_integer("size", self.size, 1, 256)
-        check_is("whole", self.whole, bool)
-        check_index("moves", self.moves, self.size, C, k)
-        check_index("table", self.table, C, C)
-        for name in ("start", "stop"):
-            check_integer(name, getattr(self, name), -END, END)
-        span, depth, share = (self.channels[name] for name in ("span", "depth", "share"))
-        check_index("span", span, 2**31, C, low=1)
-        check_index("depth", depth, k + 1, C)
-        check_index("share", share, k, C)
-        check(((self.places < span[:, None]) | (np.arange(k) >= depth[:, None])).all(), "places lie behind their span")
-        again = np.flatnonzero(share[1:] > 0) + 1  # with letters that the channel before has read
-        check((share[again] < np.minimum(depth[again - 1], depth[again])).all(), "share is more than a channel has")
-        check((span[again - 1] <= span[again]).all(), "share is that of longer spans")
-        check(self.spaces == [self.size**d for d in depth.tolist()], "spaces are not those of depth")
-        check_same("of", self.of, self.channels["kern"])
-
-    def check_places(self, n_places, M, bits):
-        """The same, of where its values lie among `n_places`; `bits`: of a hash table of each of the M kernels."""
-        check_integer("m", self.m, 0, M - 1)
-        check((self.channels["kern"] == self.m).all(), f"kern is not {self.m}")
-        check_channels(self.channels, self.spaces, self.words, n_places, bits)
 
     def lay(self, **fields):
         """Sets fields of the channels."""
@@ -185,32 +155,6 @@ class Placed:
         self.spaces = [self.size ** (int(k) + 1) for k in self.where[1]]
         self.of = self.kern[self.where]
 
-    def check_state(self):
-        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        L, d = np.shape(self.coef)
-        check(L > 0 and d > 0, "coef has no entries")
-        check_integer("L", self.L, L, L)
-        check_integer("size", self.size, 1, 256)
-        check_array("coef", self.coef, np.float64, L, d)
-        check_array("channels", self.channels, CHANNEL, L, d)
-        check_index("depth", self.depth, d + 1, L)
-        check((np.arange(L) + self.depth <= L).all(), "depth goes beyond the end")
-        check(type(self.where) is tuple and len(self.where) == 2, "where is not that of a table")
-        for name, where, wanted in zip(("rows", "columns"), self.where, np.nonzero(self.coef > 0), strict=True):
-            check_same(f"{name} of where", where, wanted)
-        check_same("table", self.table, np.arange(len(self.where[0])))
-        check(self.spaces == [self.size ** (k + 1) for k in self.where[1].tolist()], "spaces are not those of where")
-        check_same("kern", self.kern, self.channels["kern"])
-        check_same("of", self.of, self.kern[self.where])
-
-    def check_places(self, n_places, M, bits):
-        """The same, of where its values lie among `n_places`; `bits`: of a hash table of each of the M kernels."""
-        check_index("kern", self.kern, M, *self.coef.shape)
-        check(((self.channels["weight"] == 0) | (self.coef > 0)).all(), "a word counts that has no coefficient")
-        check_channels(self.channels[self.where], self.spaces, self.words, n_places, bits)
-        unused = self.channels[self.coef <= 0]
-        check_channels(unused, [0] * len(unused), self.words, n_places, None)
-
     def lay(self, **fields):
         for name, values in fields.items():
             self.channels[name][self.where] = values
@@ -270,23 +214,6 @@ class Placed:
         places_placed(*self._text(X), np.arange(len(X)), self.size, self.channels, self.depth, self.words, place, value)
         here = value != 0
         return place[here], value[here], np.count_nonzero(here, axis=(1, 2))
-
-
-def check_channels(channels, spaces, words, n_places, bits):
-    """A ValueError where channels with so many words each lead out of their words or out of `n_places` values."""
-    check_array("words", words, np.int64, None)
-    check(len(spaces) == len(channels) and max(spaces, default=0) < 2**63, "words are too many to be numbered")
-    first, low, high, shift = (channels[name] for name in ("first", "low", "high", "shift"))
-    check_index("kind", channels["kind"], 3 if bits is not None else 2, len(channels), low=0 if bits is None else HASH)
-    check_index("first", first, n_places + 1, len(channels))
-    check_index("low", low, len(words) + 1, len(channels))
-    check_index("high", high, len(words) + 1, len(channels))
-    check((low <= high).all(), "low lies above high")
-    room = np.where(channels["kind"] == SORTED, high - low, np.array(spaces, np.int64))
-    if bits is not None:
-        check((first == channels["kern"] << bits).all() and (shift == 64 - bits).all(), "first is no hash table's")
-        room = np.full(len(channels), 1 << bits)
-    check((room <= n_places - first).all(), f"first leads beyond {n_places} places")
 
 
 def text(X):

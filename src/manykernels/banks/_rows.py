@@ -6,7 +6,6 @@ Rows are cut into blocks by their number alone, so that a result does not depend
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check_array, check_csr
 from .._threads import limit_blas, run_blocks
 from ..kernels._pairs import _span as span
 
@@ -35,9 +34,6 @@ class DenseRows:
 
     def __init__(self, F):
         self.F = F
-
-    def check_state(self):
-        check_array("F", self.F, np.float64, None, None)
 
     @classmethod
     def of(cls, parts):
@@ -100,9 +96,6 @@ class SparseRows:
 
     def __init__(self, F):
         self.F = F
-
-    def check_state(self):
-        check_csr("F", self.F, None, None)
 
     @classmethod
     def of(cls, parts):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from .._state import check, check_array, check_integer, check_is, check_jobs, check_same
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
 from ._columns import add_columns, column_bytes, column_products, core, smooth_column
@@ -27,18 +26,6 @@ class Tiles:
     def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
         self.n_jobs, self.budget = n_jobs, budget
-
-    def check_state(self):
-        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        M = len(self.scale)
-        check_array("scale", self.scale, np.float64, M)
-        check_array("mean", self.mean, np.float64, M)
-        check(self.dtype == np.float64, f"dtype is {self.dtype}")
-        check_jobs(self.n_jobs)
-        if self.budget is not None:
-            check_integer("budget", self.budget, 1, 2**62)
-        check_is("groups", self.groups, list)
-        check_same("members", np.sort(np.concatenate([group.members for group in self.groups])), np.arange(M))
 
     def shape(self, n_rows, n_cols, layers=1):
         budget = None if self.budget is None else self.budget // layers

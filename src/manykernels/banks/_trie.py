@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .._state import check, check_array, check_csr, check_index, check_integer, check_is, check_same
+from .._state import check, check_array, check_csr, check_index, check_integer
 from .._threads import n_threads, run_blocks
 from .explicit import slices
 
@@ -31,7 +31,7 @@ class Group:
         columns = np.repeat(np.arange(len(tables)), [len(part[0]) for part in parts])
         self.cells = sp.csr_array((values, (rows, columns)), shape=(np.prod(self.shape), len(tables)))
         self.deep, self.places, self.longest = self._survey()
-        self.bits = max(1, (alphabet.size - 1).bit_length())  # of a letter
+        self.bits = bits_of(alphabet)
         self.direct = self._direct(room)
 
     def _survey(self):
@@ -43,22 +43,32 @@ class Group:
         places = np.flatnonzero(longest)
         return deep, places, longest[places]
 
-    def check_state(self):
-        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        from ..sequences import Alphabet
+    def to_state(self):
+        """For a file, see `_state`."""
+        return {name: getattr(self, name) for name in ("view", "which", "share", "factor", "shape", "cells", "direct")}
 
-        check_index("which", self.which, 2**48)
-        check_array("factor", self.factor, np.float64, len(self.which))
-        check(type(self.shape) is tuple and len(self.shape) == 3, "shape has not three entries")
-        for size in self.shape:
+    @classmethod
+    def from_state(cls, state, views):
+        """The group of sequences that these views hold, or a ValueError."""
+        group = cls.__new__(cls)
+        vars(group).update(
+            {name: state[name] for name in ("view", "which", "share", "factor", "shape", "cells", "direct")}
+        )
+        X = views[check_integer("view", group.view, 0, len(views) - 1)].X
+        group.alphabet, group.bits = X.alphabet, bits_of(X.alphabet)
+        check_index("which", group.which, 2**48)
+        check_array("factor", group.factor, np.float64, len(group.which))
+        if group.share is not None:
+            check_array("share", group.share, np.float64, len(X))
+        check(type(group.shape) is tuple and len(group.shape) == 3, "shape has not three entries")
+        for size in group.shape:
             check_integer("shape", size, 1, 2**31)
-        check(self.shape[0] <= self.shape[1], f"shape = {self.shape} has more shifts than letters")
-        check_csr("cells", self.cells, math.prod(self.shape), len(self.which))
-        for name, wanted in zip(("deep", "places", "longest"), self._survey(), strict=True):
-            check_same(name, getattr(self, name), wanted)
-        bits = max(1, (check_is("alphabet", self.alphabet, Alphabet).size - 1).bit_length())
-        check_integer("bits", self.bits, bits, bits)
-        check_integer("direct", self.direct, 1, max(1, min(self.shape[2], (DIRECT.bit_length() - 1) // bits)))
+        check(group.shape[0] <= group.shape[1], f"shape = {group.shape} has more shifts than letters")
+        check((X.lengths == group.shape[1]).all(), "shared is for sequences of another length")
+        check_csr("cells", group.cells, math.prod(group.shape), len(group.which))
+        check_integer("direct", group.direct, 1, max(1, min(group.shape[2], (DIRECT.bit_length() - 1) // group.bits)))
+        group.deep, group.places, group.longest = group._survey()
+        return group
 
     def _direct(self, room):
         """How many letters a word may have to keep its value in the table."""
@@ -150,6 +160,11 @@ class Store:
         where = self.group.bits, self.group.direct, self.places
         loops.look_up(words, known, *where, *self._places(), deep, weight, *entries, out)
         return out
+
+
+def bits_of(alphabet):
+    """Of a letter."""
+    return max(1, (alphabet.size - 1).bit_length())
 
 
 def letters(weight):

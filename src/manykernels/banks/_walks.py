@@ -4,6 +4,8 @@ k_m(x, y) = Σ_{l,k} coef_m[l, k−1] [x[l:l+k] = y[l:l+k]]. A weighted sum of s
 tables, and a product K_m a is coef_m times Σ_j a_j [x[l:l+k] = y_j[l:l+k]]: both cost one walk per pair whatever M is.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -24,13 +26,6 @@ class Walk:
 
     def __init__(self, X, dtype):
         self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
-
-    def check_state(self):
-        from ..sequences import Alphabet
-
-        check_integer("length", self.length, 1, 2**31 - 1)
-        check_is("alphabet", self.alphabet, Alphabet)
-        check(self.dtype == np.float64, f"dtype is {self.dtype}")
 
     def side(self, X, index=None):
         from ..strings._base import check_alike, check_length
@@ -53,18 +48,20 @@ class WalkGroup(Group):
 
     room = _STACK
 
-    def __init__(self, view, kernels, members, X, dtype, task, n_tasks):
+    def __init__(self, view, kernels, members, X, dtype, task, n_tasks, coef=None):
         self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
         self.kernels = [kernels[m] for m in members]
         self.pairs, self.placed = Walk(X, dtype), self.kernels[0].walk == "positions"
         self.depth = min(max(kernel.words[-1] for kernel in self.kernels), X.length)
-        tables = [kernel.degree_table(X.length)[:, : self.depth] for kernel in self.kernels]
+        self.coef = self._tables(X.length) if coef is None else coef
+        vars(self).update(self._read_forms(dtype))
+
+    def _tables(self, length):
+        tables = [kernel.degree_table(length)[:, : self.depth] for kernel in self.kernels]
         tables = [np.pad(table, ((0, 0), (0, self.depth - table.shape[1]))) for table in tables]
         if self.placed:
-            self.coef = sp.vstack([sp.csr_array(table.reshape(1, -1)) for table in tables], format="csr")
-        else:
-            self.coef = np.stack([table[0] for table in tables])
-        vars(self).update(self._read_forms(dtype))
+            return sp.vstack([sp.csr_array(table.reshape(1, -1)) for table in tables], format="csr")
+        return np.stack([table[0] for table in tables])
 
     def _read_forms(self, dtype):
         M = len(self.kernels)
@@ -74,22 +71,28 @@ class WalkGroup(Group):
             "g": np.ones(M, dtype), "c": np.zeros(M, dtype),
         }  # fmt: skip
 
-    def _check_pairs(self):
-        check(type(self.pairs) is Walk, "pairs is of another kind than the kernels")
-        walk = "positions" if check_is("placed", self.placed, bool) else "degree"
-        check(all(kernel.walk == walk for kernel in self.kernels), f"the kernels do not walk by {walk}")
-        check_integer("depth", self.depth, 1, self.pairs.length)
-        if self.placed:
-            check_csr("coef", self.coef, len(self.kernels), self.pairs.length * self.depth)
-        else:
-            check_array("coef", self.coef, np.float64, len(self.kernels), self.depth)
-        check_integer("room", self.room, 0, _STACK)
+    def to_state(self):
+        return {"length": self.pairs.length, "alphabet": self.pairs.alphabet, "coef": self.coef}
 
-    def check_side(self, side, n, width):
+    @classmethod
+    def from_state(cls, view, kernels, members, task, n_tasks, state):
+        from ..sequences import Alphabet
+
+        length = check_integer("length", state["length"], 1, 2**31 - 1)
+        X, coef = (
+            SimpleNamespace(length=length, alphabet=check_is("alphabet", state["alphabet"], Alphabet)),
+            state["coef"],
+        )
+        group = cls(view, kernels, members, X, np.float64, task, n_tasks, coef)
+        if group.placed:
+            check_csr("coef", coef, len(members), length * group.depth)
+        else:
+            check_array("coef", coef, np.float64, len(members), group.depth)
+        return group
+
+    def _check_side(self, side, n, width, reads):
         """Bits behind the last letter would lead the loops beyond their tables."""
-        check(type(side) is Rows and width is None, "a side is of another kind than its group")
-        side.check_size(n, self.members.size)
-        check(self.task != SAME or side.task is not None, "a side has no tasks")
+        check(width is None, "a side has strings where its kernels see numbers")
         length, bits = self.pairs.length, max(1, (self.pairs.alphabet.size - 1).bit_length())
         check_array("x", side.x, np.uint64, n, bits + 1, -(-length // 64))
         check(length % 64 == 0 or not (side.x[:, :, -1] >> np.uint64(length % 64)).any(), "x has more letters than fit")
@@ -176,12 +179,6 @@ class WalkTiles(Tiles):
             for group in self.walks:
                 group.room = min(_STACK, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
 
-    def check_state(self):
-        super().check_state()
-        wanted = [group for group in self.groups if isinstance(group, WalkGroup)]
-        check(len(self.walks) == len(wanted), "walks are not those of the groups")
-        check(all(a is b for a, b in zip(self.walks, wanted, strict=True)), "walks are not those of the groups")
-
     def shape(self, n_rows, n_cols, layers=1):
         return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers)  # half is for kernels of a walk
 
@@ -212,16 +209,21 @@ class WalkTiles(Tiles):
         return part.products(a, right.take(slice(first, None)), np.ascontiguousarray(A[:, first:]))
 
 
-def make_groups(kernel_list, views, dtype):
-    """One group per base, view and task, and per walk of string kernels; those called or fitted stay alone."""
+def grouped(kernel_list):
+    """[class, view, members, task] of one group per base, view and task, and per walk of string kernels; those called
+    or fitted stay alone."""
     members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
     for m, (kernel, view, task) in enumerate(of):
         alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
         members.setdefault((int(view), kernel.base or kernel.walk, alone, task), []).append(m)
+    kinds = [Group if kernel_list.kernels[ms[0]].walk is None else WalkGroup for ms in members.values()]
+    return [(kind, view, ms, task) for kind, ((view, _, _, task), ms) in zip(kinds, members.items(), strict=True)]
+
+
+def make_groups(kernel_list, views, dtype):
+    """The groups of kernels of these views."""
     n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
     return [
-        (Group if kernel_list.kernels[ms[0]].walk is None else WalkGroup)(
-            view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks
-        )
-        for (view, _, _, task), ms in members.items()
+        kind(view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks)
+        for kind, view, ms, task in grouped(kernel_list)
     ]

@@ -30,6 +30,10 @@ class DegreePredictor(Predictor):
     def sizes(self):
         return len(self.sequences), len(self.scale)
 
+    def to_state(self):
+        names = ("sequences", "scale", "coef", "kern", "n_jobs", "kernel_list")
+        return {name: getattr(self, name) for name in names}
+
     def check_state(self):
         from ..kernels import KernelList
         from ..sequences import Sequences

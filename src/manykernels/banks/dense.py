@@ -216,6 +216,10 @@ class DensePredictor(Predictor):
     def sizes(self):
         return len(self.support), len(self.scale)
 
+    def to_state(self):
+        names = ("support", "n_train", "scale", "root", "n_jobs")
+        return {name: getattr(self, name) for name in names}
+
     def check_state(self) -> None:
         check_integer("n_train", self.n_train, 1, 2**48)
         check_index("support", self.support, self.n_train, ascending=True)

@@ -74,32 +74,40 @@ class ExplicitBank(Bank):
         """The same bank with these examples only and the same scale: what prediction keeps."""
         raise NotImplementedError
 
-    def check_common(self):
-        """For `check_state` of the banks that stand in files (see `_state`): what they have in common."""
+    def to_state(self):
+        """For a file, see `_state`: what the banks have in common that may stand in one."""
+        state = {name: getattr(self, name) for name in ("kernels", "scale", "usable", "n_jobs", "memory_limit")}
+        if self.views is None:
+            return state
+        return state | {"views": [view.X for view in self.views], "own": self.own, "spherical": self.root is not None}
+
+    @classmethod
+    def _restored(cls, state):
+        """A bank with what they have in common; `n` is that of the views, of sequences, where there are any."""
         from ..kernels import KernelList
-
-        check_integer("n", self.n, 0, 2**48)
-        check(check_is("kernels", self.kernels, KernelList).M == self.M, f"there are not M = {self.M} kernels")
-        check_list("names", self.names, str, self.M)
-        check_array("scale", self.scale, np.float64, self.M)
-        check_array("usable", self.usable, bool, self.M)
-        if self.root is not None:
-            check_array("root", self.root, np.float64, self.n, self.M)
-        check_jobs(self.n_jobs)
-        if self.memory_limit is not None:
-            check_integer("memory_limit", self.memory_limit, 1, 2**62)
-
-    def check_views(self):
-        """The same of those with `own` and views of sequences."""
         from ..kernels._views import View
         from ..sequences import Sequences
 
-        check_array("own", self.own, np.float64, self.n, self.M)
-        check_list("views", self.views, View, self.kernels.n_views)
-        for view, encoding in zip(self.views, self.kernels.encodings, strict=True):
-            check(check_is("X of a view", view.X, Sequences).shape == (self.n,), f"a view has not {self.n} examples")
-            check(view.present is None and encoding is not None, "views of sequences hold something else")
-            check(encoding[0] in (None, view.X.alphabet), "a view has another alphabet than its kernels")
+        bank, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
+        bank.kernels, bank.M, bank.names = kernels, kernels.M, list(kernels.names)
+        for name in ("scale", "usable", "n_jobs", "memory_limit"):
+            setattr(bank, name, state[name])
+        check_array("scale", bank.scale, np.float64, bank.M)
+        check_array("usable", bank.usable, bool, bank.M)
+        check_jobs(bank.n_jobs)
+        if bank.memory_limit is not None:
+            check_integer("memory_limit", bank.memory_limit, 1, 2**62)
+        if "views" not in state:
+            return bank
+        bank.n, bank.own = len(state["own"]), state["own"]
+        check_array("own", bank.own, np.float64, None, bank.M)
+        views = check_list("views", state["views"], Sequences, kernels.n_views)
+        for X, encoding in zip(views, kernels.encodings, strict=True):
+            check(X.shape == (bank.n,) and encoding is not None, f"a view has not {bank.n} sequences")
+            check(encoding[0] in (None, X.alphabet), "a view has another alphabet than its kernels")
+        bank.views = [View(X, None) for X in views]
+        bank.root = inverse_root(bank.own) if check_is("spherical", state["spherical"], bool) else None
+        return bank
 
     def normalise(self, weights, normalize):
         """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here. Gives `moments`."""
@@ -198,6 +206,9 @@ class ExplicitPredictor(Predictor):
 
     def sizes(self):
         return self.bank.n, self.bank.M
+
+    def to_state(self):
+        return {"bank": self.bank}
 
     def check_state(self):
         check_is("bank", self.bank, ExplicitBank)  # which was checked when it was restored

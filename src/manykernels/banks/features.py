@@ -9,9 +9,9 @@ import warnings
 from copy import copy
 
 import numpy as np
+from scipy.sparse import issparse
 
-from .._state import check, check_index, check_is, check_list, check_offsets
-from ..kernels.cosine import Cosine
+from .._state import check, check_array, check_csr, check_index, check_is, check_list, check_offsets
 from ..kernels.linear import Linear
 from ..kernels.normalize import precision
 from ._rows import DenseRows, SparseRows, as_rows
@@ -86,25 +86,35 @@ class FeatureBank(ExplicitBank):
         ends = [*np.flatnonzero(np.diff(kind)) + 1, self.M]
         return list(zip([0, *ends[:-1]], ends, strict=True))
 
-    def check_state(self):
-        self.check_common()
-        check_is("matrix", self.matrix, (DenseRows, SparseRows))
-        n, width = self.matrix.F.shape
-        check(n == self.n and self.root is None, f"the features are not those of {self.n} examples")
-        check_offsets("first", self.first, self.M, width)
-        check_is("spherical", self.spherical, bool)
-        check_list("cuts", self.cuts, (np.ndarray, type(None)), self.M)
-        check(None not in self.kernels.widths, "a view of numbers has strings")
-        for m, (cut, view) in enumerate(zip(self.cuts, self.kernels.view_of, strict=True)):
-            check_is("kernels", self.kernels.kernels[m], (Linear, Cosine))
-            width = self.kernels.widths[view] if cut is None else len(cut)
+    def to_state(self):
+        own = {name: getattr(self, name) for name in ("cuts", "first", "spherical")}
+        return super().to_state() | own | {"matrix": self.matrix.F}
+
+    @classmethod
+    def from_state(cls, state):
+        bank, F = cls._restored(state), state["matrix"]
+        bank.matrix, bank.n = (SparseRows if issparse(F) else DenseRows)(F), F.shape[0]
+        check_csr("matrix", F, None, None) if issparse(F) else check_array("matrix", F, np.float64, None, None)
+        bank.cuts, bank.first = state["cuts"], state["first"]
+        bank.spherical = check_is("spherical", state["spherical"], bool)
+        check_offsets("first", bank.first, bank.M, F.shape[1])
+        check_list("cuts", bank.cuts, (np.ndarray, type(None)), bank.M)
+        kernels, widths = bank.kernels, bank.kernels.widths
+        check(set(kernels.reads) <= {"numeric"} and None not in widths, "a view of numbers has something else")
+        for kernel, cut, view in zip(kernels.kernels, bank.cuts, kernels.view_of, strict=True):
+            check(kernel.family == "features", f"{kernel!r} has no features")
             if cut is not None:
-                check_index("cuts", cut, self.kernels.widths[view])
-            check(width == self.first[m + 1] - self.first[m], f"kernel {m} has not the columns of its cut")
+                check_index("cuts", cut, widths[view])
+        return bank
 
     def features(self, views):
         """F of other examples, given by their views."""
-        return as_rows(self._parts(views)[0], self.first, self.spherical, self.matrix.sparse)
+        parts, widths = self._parts(views)
+        if not np.array_equal(widths, np.diff(self.first)):
+            raise ValueError(
+                f"X gives kernels {widths} features, but there were {np.diff(self.first).tolist()} in fit."
+            )
+        return as_rows(parts, self.first, self.spherical, self.matrix.sparse)
 
     def roots(self):
         return None  # the features themselves are on the sphere

@@ -77,6 +77,9 @@ class JoinedPredictor(Predictor):
     def sizes(self):
         return self.members[0].sizes()[0], self.kernel_list.M
 
+    def to_state(self):
+        return {"kernel_list": self.kernel_list, "members": self.members, "which": self.which}
+
     def check_state(self):
         from ..kernels import KernelList
 

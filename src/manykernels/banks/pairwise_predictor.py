@@ -7,15 +7,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from .._state import check, check_integer, check_is, check_list
+from .._state import check_array, check_integer, check_is, check_jobs, check_list
 from ..kernels._list import KernelList
-from ..kernels._pairs import Side
 from ..kernels._views import n_examples
 from ..kernels.normalize import check_choice
 from ..kernels.tasks import split
 from ._base import Predictor
-from ._groups import Group, share
-from ._walks import WalkTiles
+from ._groups import share
+from ._walks import WalkTiles, grouped
 
 
 class PairwisePredictor(Predictor):
@@ -46,21 +45,40 @@ class PairwisePredictor(Predictor):
     def sizes(self):
         return self.n_support, self.tiles.scale.size
 
-    def check_state(self) -> None:
-        kernels, tiles = check_is("kernel_list", self.kernel_list, KernelList), check_is("tiles", self.tiles, WalkTiles)
-        check_choice(self.normalize)
-        check_integer("n_support", self.n_support, 0, 2**48)
-        check(tiles.scale.size == kernels.M, f"scale has {tiles.scale.size} entries for {kernels.M} kernels")
-        check_list("groups", tiles.groups, Group, len(tiles.groups))
-        check_list("sides", self.sides, Side, len(tiles.groups))
-        n_tasks = 1 if kernels.tasks is None else len(kernels.tasks)
-        for group, side in zip(tiles.groups, self.sides, strict=True):
-            view = check_integer("view", group.view, 0, kernels.n_views - 1)
-            for kernel, m in zip(group.kernels, group.members, strict=True):
-                check(kernel is kernels.kernels[m], "a group has other kernels than the list")
-                check(kernels.view_of[m] == view, "a group sees another view than its kernels")
-                check(kernels.task_of[m] == group.task and group.n_tasks == n_tasks, "a group is of another task")
-            group.check_side(side, self.n_support, kernels.widths[view])
+    def to_state(self):
+        data, known, groups = [], {}, []
+        for group, side in zip(self.tiles.groups, self.sides, strict=True):
+            if id(side.own) not in known:  # groups that differ in their tasks only have the same examples
+                known[id(side.own)] = len(data)
+                data.append({"x": side.x, "own": side.own, "square": side.square})
+            own = {"data": known[id(side.own)], "factor": side.factor, "task": side.task}
+            groups.append(group.to_state() | own)
+        tiles = {name: getattr(self.tiles, name) for name in ("scale", "mean", "n_jobs", "budget")}
+        own = {"kernels": self.kernel_list, "normalize": self.normalize, "n_support": self.n_support}
+        return own | tiles | {"data": data, "groups": groups}
+
+    @classmethod
+    def from_state(cls, state):
+        found, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
+        found.kernel_list, found.normalize, found.n_support = kernels, state["normalize"], state["n_support"]
+        check_choice(found.normalize)
+        check_integer("n_support", found.n_support, 0, 2**48)
+        for name in ("scale", "mean"):
+            check_array(name, state[name], np.float64, kernels.M)
+        check_jobs(state["n_jobs"])
+        if state["budget"] is not None:
+            check_integer("budget", state["budget"], 1, 2**62)
+        parts, data = grouped(kernels), check_is("data", state["data"], list)
+        n_tasks, groups, found.sides = 1 if kernels.tasks is None else len(kernels.tasks), [], []
+        for part, own in zip(parts, check_list("groups", state["groups"], dict, len(parts)), strict=True):
+            kind, view, members, task = part
+            group = kind.from_state(view, kernels.kernels, members, task, n_tasks, own)
+            side = data[check_integer("data", own["data"], 0, len(data) - 1)], own
+            found.sides.append(group.restore_side(*side, found.n_support, kernels.widths[view], kernels.reads[view]))
+            groups.append(group)
+        options = (state[name] for name in ("scale", "mean", "n_jobs", "budget"))
+        found.tiles = WalkTiles(groups, np.dtype(np.float64), *options)
+        return found
 
     def _new(self, X, wanted, index=None):
         """The sides of new data for the groups with a wanted kernel, and their number of examples."""

@@ -14,7 +14,7 @@ from copy import copy
 
 import numpy as np
 
-from .._state import check, check_array, check_integer, check_list, check_same
+from .._state import check, check_is, check_same
 from .._threads import run_blocks
 from ..kernels.normalize import inverse_root
 from ..strings._base import check_alike, check_length
@@ -83,19 +83,19 @@ class TrieBank(ExplicitBank):
 
         return np.sum(run_blocks(squares, range(LANES), self.n_jobs), axis=0)  # all words of all examples are too many
 
-    def check_state(self):
-        self.check_common()
-        self.check_views()
-        check_list("shared", self.shared, Group, len(self.shared))
-        for group in self.shared:
-            X = self.views[check_integer("view", group.view, 0, len(self.views) - 1)].X
-            check(X.alphabet == group.alphabet, "shared has another alphabet than its view")
-            check((X.lengths == group.shape[1]).all(), "shared is for sequences of another length")
-            check((self.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
-            check((group.share is None) == (self.root is None), "share and root do not go together")
-            if group.share is not None:
-                check_array("share", group.share, np.float64, self.n)
-        check_same("which", np.sort(np.concatenate([group.which for group in self.shared])), np.arange(self.M))
+    def to_state(self):
+        return super().to_state() | {"shared": [group.to_state() for group in self.shared]}
+
+    @classmethod
+    def from_state(cls, state):
+        bank = cls._restored(state)
+        bank.shared = [Group.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
+        for group in bank.shared:
+            check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has kernels that there are not")
+            check((bank.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
+            check((group.share is None) == (bank.root is None), "share and spherical do not go together")
+        check_same("which", np.sort(np.concatenate([group.which for group in bank.shared])), np.arange(bank.M))
+        return bank
 
     def vectors(self):
         return TrieVectors(self)

@@ -31,7 +31,7 @@ from copy import copy
 
 import numpy as np
 
-from .._state import check, check_integer, check_list, check_same
+from .._state import check
 from .._threads import n_threads, run_blocks
 from ..kernels.normalize import inverse_root
 from ..strings._base import check_alike, check_length
@@ -42,6 +42,8 @@ ROOM = 2**29  # bytes for values without a memory_limit
 PLACES = 22  # a hash table has 2^22 at most
 SHORT = 2**16  # words that are always given a place
 ROWS = 8192  # looked up at a time
+PLACED = 2**22  # words at their places, and
+WAYS = 2**20  # ways to read words, that a kernel from a file may have
 
 
 class WordBank(ExplicitBank):
@@ -50,7 +52,7 @@ class WordBank(ExplicitBank):
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
         self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
-        self.room = (ROOM if memory_limit is None else memory_limit // 2) // 8
+        self.room = _room(memory_limit)
         self._lay()
         self.own = self.norms(views)
         self.normalise(weights, normalize)
@@ -69,30 +71,26 @@ class WordBank(ExplicitBank):
     def hashed(self):
         return self.store == "hash"
 
-    def check_state(self):
-        self.check_common()
-        self.check_views()
-        check_integer("room", self.room, 1, 2**48)
-        check_integer("n_places", self.n_places, 1, self.room)
-        if self.hashed:
-            check_integer("bits", self.bits, 1, PLACES)
-            check(self.n_places == self.M << self.bits, f"n_places = {self.n_places} is no hash table's")
-        check_list("parts", self.parts, (Anywhere, Placed), len(self.parts))
-        for part in self.parts:
-            part.check_places(self.n_places, self.M, self.bits if self.hashed else None)
-            X = self.views[check_integer("view", part.view, 0, len(self.views) - 1)].X
-            check(X.alphabet.size == part.size, "parts have another alphabet than their views")
-            check((self.kernels.view_of[part.of] == part.view).all(), "parts have kernels of another view")
-            if isinstance(part, Placed):
-                check((X.lengths == part.L).all(), "parts are for sequences of another length")
-            else:
-                kernel = self.kernels.kernels[part.m]
-                check(kernel.family == "channels" and kernel.whole == part.whole, "parts have kernels of another kind")
-        own = [part.of if isinstance(part, Placed) else [part.m] for part in self.parts]
-        check_same("the kernels of parts", np.unique(np.concatenate(own)), np.arange(self.M))
+    def to_state(self):
+        return super().to_state() | {"store": self.store}
 
-    def _lay(self):
-        """Finds the ways in which words are read, and gives them places."""
+    @classmethod
+    def from_state(cls, state):
+        bank = cls._restored(state)
+        bank.store, bank.room = state["store"], _room(bank.memory_limit)
+        check(bank.store in ("auto", "map", "sorted", "hash"), f"store is {bank.store!r}")
+        for kernel, view in zip(bank.kernels.kernels, bank.kernels.view_of, strict=True):
+            X = bank.views[view].X
+            if kernel.family == "degree":
+                check(X.length * kernel.words[-1] <= PLACED, f"{kernel!r} has too many words")
+            else:
+                check(kernel.family == "channels", f"{kernel!r} is not of words")
+                check(kernel.n_readings(X.alphabet.size, bank.hashed) <= WAYS, f"{kernel!r} has too many words")
+        bank._lay(PLACED)
+        return bank
+
+    def _lay(self, most=np.inf):
+        """Finds the ways in which words are read, and gives them places; `most` bounds those of words with a place."""
         self.parts, walks = [], []
         for m, (kernel, v) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
             X = self.views[v].X
@@ -108,6 +106,7 @@ class WordBank(ExplicitBank):
             if not any(walk.view == v and walk.take_in(m, table) for walk in walks):
                 walks.append(Placed(int(v), X))
                 walks[-1].take_in(m, table)
+                check(sum(walk.coef.size for walk in walks) <= most, "kernels have too many words")
         for walk in walks:
             walk.finish()
         self.parts += walks
@@ -295,6 +294,11 @@ class WordVectors(Vectors):
         bank.check_alike(views)
         root = None if bank.root is None else inverse_root(bank.norms(views))
         return self._look_up(views, np.arange(len_of(views)), root, theta)
+
+
+def _room(memory_limit):
+    """Values that there is room for."""
+    return (ROOM if memory_limit is None else memory_limit // 2) // 8
 
 
 def numbers(rows):

@@ -7,7 +7,7 @@ import warnings
 from contextlib import nullcontext
 from numbers import Integral
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -248,14 +248,25 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
         return _finite(self._predictor.gram(X, self._new_X(Y, task_Y), theta=theta))
 
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what is no fitted model; see `_state`."""
-        from ._restored import check_model
+    def to_state(self) -> dict[str, Any]:
+        """What the file of a fitted model holds; see `manykernels._state`."""
+        from .persist import state_of
 
-        check_model(self)
+        return state_of(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The fitted model of what `to_state` gave."""
+        from .persist import restore
+
+        return restore(cls, state)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to one file that `manykernels.load` reads, without pickle."""
+        """Write the fitted model to one file that `manykernels.load` reads, without pickle.
+
+        The file takes the place of an old one when it is whole. What only code could restore is refused by name;
+        classes of your own that declare a `file_tag` are written, and given to `load` as `parts`.
+        """
         from .persist import save
 
         check_is_fitted(self)

@@ -8,14 +8,13 @@ and a set of columns come from one block of it. A kernel with base None is calle
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._state import check, check_is, check_plain
+from .._state import Stored, check, check_is
 from .._validation import check_number
 
 READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, the most particular first
@@ -23,7 +22,7 @@ READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kerne
 MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
 
 
-class Kernel(BaseEstimator):
+class Kernel(Stored, BaseEstimator):
     """A kernel k(x, y), which adds and multiplies with others.
 
     Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker. They
@@ -60,17 +59,7 @@ class Kernel(BaseEstimator):
     psd = True  # positive semidefinite for every parameter its constructor accepts
     constant = False  # the same for all pairs, and so a function of every base
     encoding: tuple | None = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
-    parts: tuple[type, ...] = ()  # the classes of objects that may be its parameters
     walk: str | None = None  # string kernels of one walk come from one comparison, by their `degree_table`
-
-    def check_names(self) -> None:
-        check(vars(self).keys() == _parameters(type(self)), f"{type(self).__name__} has other parameters")  # type: ignore[arg-type]
-
-    def check_state(self) -> None:
-        """A ValueError where a file has restored other attributes than the parameters, or wrong ones; see `_state`."""
-        self.check_names()
-        for name, value in vars(self).items():
-            check_plain(name, value, self.parts)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
@@ -126,11 +115,6 @@ class Kernel(BaseEstimator):
 
     def __rmul__(self, other: Any) -> Product:
         return Product(_as_operand(other), self)
-
-
-@lru_cache
-def _parameters(cls: Any) -> set[str]:
-    return set(cls._get_param_names())
 
 
 class ScaledKernel(Kernel):
@@ -202,7 +186,6 @@ class _Pair(Kernel):
         self.k2 = k2
 
     def check_state(self) -> None:
-        self.check_names()
         for kernel in (check_is("k1", self.k1, Kernel), check_is("k2", self.k2, Kernel)):
             check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 differ in what they see")
 

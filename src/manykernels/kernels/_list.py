@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain
+from .._state import check, check_index, check_integer, check_is, check_list, check_plain
 from ..sequences.alphabet import check_encoding
 from ._base import READS, Kernel
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
@@ -18,6 +18,7 @@ from .spec import KernelSpec, as_spec
 from .tasks import SAME, numbers, split, spread
 
 NONE = np.empty(0, int)  # the columns of kernels that see no data
+_STATE = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these names in files
 
 
 class KernelList:
@@ -102,6 +103,11 @@ class KernelList:
         return self._encodings
 
     @property
+    def reads(self) -> list[str]:
+        """What the kernels of each view read."""
+        return self._reads
+
+    @property
     def widths(self) -> list[int | None]:
         """How many columns each view has, None where it holds strings."""
         return [
@@ -110,24 +116,48 @@ class KernelList:
             for (name, columns, _), encoding in zip(self._keys, self._encodings, strict=True)
         ]  # fmt: skip
 
+    def to_state(self) -> dict[str, Any]:
+        """For a file, see `_state`."""
+        each = zip(self._keys, self._encodings, self._zero.tolist(), self._reads, strict=True)
+        views = [
+            {
+                "name": name,
+                "columns": columns,
+                "column_names": names,
+                "encoding": encoding,
+                "zero": zero,
+                "reads": reads,
+            }
+            for (name, columns, names), encoding, zero, reads in each
+        ]
+        return {"views": views} | {name: getattr(self, name) for name in _STATE}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> KernelList:
+        found, views = cls.__new__(cls), check_is("views", state.pop("views"), list)
+        vars(found).update({name: state[name] for name in state.keys() & _STATE})
+        found._keys = [(view["name"], view["columns"], view["column_names"]) for view in views]
+        found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
+        found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
+        found.check_state()
+        return found
+
     def check_state(self) -> None:
-        """A ValueError where a file has restored what banks cannot work with; see `_state`."""
-        M, V = len(check_is("kernels", self.kernels, list)), len(check_is("_keys", self._keys, list))
+        """A ValueError where a file has restored what banks cannot work with."""
+        M, V = len(check_is("kernels", self.kernels, list)), len(self._keys)
         check(M > 0 and V > 0, "there are no kernels")
         check_list("kernels", self.kernels, Kernel, M)
         check_list("names", self.names, str, M)
         check_index("view_of", self.view_of, V, M)
         check_list("columns", self.columns, (np.ndarray, type(None)), M)
-        check_list("_encodings", self._encodings, (tuple, type(None)), V)
-        check_array("_zero", self._zero, bool, V)
-        check_list("_reads", self._reads, str, V)
-        check_list("_keys", self._keys, tuple, V)
+        check_list("encodings", self._encodings, (tuple, type(None)), V)
+        check_list("reads", self._reads, str, V)
         sizes = self.n_features if isinstance(self.n_features, dict) else {None: self.n_features}
         for name, size in sizes.items():
             check_plain("the name of a view", name)
             check_integer("n_features", size, 1, 2**48)
         for (name, columns, names), encoding, reads in zip(self._keys, self._encodings, self._reads, strict=True):
-            check(reads in READS and reads != "objects", f"a view is for {reads!r}")
+            check(reads in READS, f"a view is for {reads!r}")
             check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
             check(name in sizes, f"there is no view {name!r}")
             if columns is not None:
@@ -138,7 +168,11 @@ class KernelList:
             if encoding is not None:
                 check_encoding(encoding)
         for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
-            able = ("numeric", "anything", "nothing") if kernel.reads in ("anything", "nothing") else (kernel.reads,)
+            able = (
+                ("numeric", "anything", "nothing", "objects")
+                if kernel.reads in ("anything", "nothing")
+                else (kernel.reads,)
+            )
             check(self._reads[view] in able, "a kernel sees a view that is not for it")
             if columns is not None:
                 check_index("columns", columns, sizes[self._keys[view][0]])

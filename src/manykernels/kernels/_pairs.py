@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check, check_array, check_index
+from .._state import check_array, check_index
 
 _KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
 _NARROW = 4  # up to so many columns a direct loop is as quick as BLAS, and free of cancellation
@@ -23,23 +23,15 @@ class Side:
     cache: np.ndarray | None = None  # B between all training examples, where it is kept
     task: np.ndarray | None = None  # (n,): the tasks' numbers, where a kernel compares them
 
-    def check_state(self):
-        """A ValueError where a file has restored what the loops cannot work with; see `_state`."""
-        n = len(self.own)
+    def check_size(self, n, kernels):
+        """A ValueError where a file has restored no side of n examples for so many kernels; see `_state`."""
         check_array("own", self.own, np.float64, n)
-        check(self.cache is None, "a side has a cache")
         if self.square is not None:
             check_array("square", self.square, np.float64, n)
-        for name in ("index", "task"):
-            if getattr(self, name) is not None:
-                check_index(name, getattr(self, name), 2**48, n, low=-1)
+        if self.task is not None:
+            check_index("task", self.task, 2**48, n, low=-1)
         if self.factor is not None:
-            check_array("factor", self.factor, np.float64, None, n)
-
-    def check_size(self, n, kernels):
-        """The same, of n examples for so many kernels."""
-        check(len(self.own) == n, f"a side has {len(self.own)} examples where {n} are wanted")
-        check(self.factor is None or len(self.factor) == kernels, f"factor is not that of {kernels} kernels")
+            check_array("factor", self.factor, np.float64, kernels, n)
 
     def take(self, rows):
         """The side of some of its examples: a slice or an index array."""
@@ -81,11 +73,18 @@ class Pairs:
         if kind in ("sqdist", "l1") and not sp.issparse(X):
             self.centre = np.asarray(X).mean(axis=0, dtype=np.float64)
 
-    def check_state(self):
-        check(self.kind in (*_KINDS, "same"), f"kind is {self.kind!r}")
-        check(self.dtype == np.float64, f"dtype is {self.dtype}")
-        if self.centre is not None:
-            check_array("centre", self.centre, np.float64, None)
+    def to_state(self):
+        """What a file must have to make it anew, with `like`."""
+        return {"centre": self.centre}
+
+    @classmethod
+    def like(cls, state):
+        """The X that pairs with this state are made for: one example, of which nothing but the mean is read."""
+        centre = state["centre"]
+        if centre is None:
+            return sp.csr_array((1, 1))
+        check_array("centre", centre, np.float64, None)
+        return centre[None]
 
     def side(self, X, index=None):
         """The prepared examples X (n, d); `index` says which training examples they are (None: new ones)."""

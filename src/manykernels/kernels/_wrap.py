@@ -40,7 +40,6 @@ class Function(Kernel):
         self.function = function
 
     def check_state(self) -> None:
-        self.check_names()
         check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -78,7 +77,6 @@ class GaussianProcess(Kernel):
         self.kernel = kernel
 
     def check_state(self) -> None:
-        self.check_names()
         from sklearn.gaussian_process.kernels import Kernel as Process
 
         check_is("kernel", self.kernel, Process)

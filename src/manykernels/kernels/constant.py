@@ -34,7 +34,6 @@ class Constant(Kernel):
         self.value = value
 
     def check_state(self) -> None:
-        self.check_names()
         check_is("value", self.value, Real)
 
     @property

@@ -1,6 +1,6 @@
 """What a user says of one kernel."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 class KernelSpec(NamedTuple):
@@ -14,6 +14,13 @@ class KernelSpec(NamedTuple):
     columns: Any = None
     missing: str = "error"
     task: Any = None
+
+    def to_state(self) -> dict[str, Any]:
+        return self._asdict()
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
 
 
 def as_spec(spec):

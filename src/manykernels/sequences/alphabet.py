@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_is
+from .._state import Stored, check, check_is
 
 BAD = -1
 POLICIES = ("error", "ignore")
 
 
 @dataclass(frozen=True)
-class Alphabet:
+class Alphabet(Stored):
     """Letters with codes 0 … A−1, and the code A for a letter that matches nothing, not even itself.
 
     Parameters
@@ -54,13 +54,16 @@ class Alphabet:
             if any(seen[i] & s for s in seen[:i]):
                 raise ValueError(f"letter {c!r} occurs twice in alphabet {self.name!r}; give every letter once")
 
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what is no alphabet; see `_state`."""
+    def to_state(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Alphabet:
         for name in ("name", "letters", "unknown"):
-            check_is(name, getattr(self, name), str)
-        check_is("ignore_case", self.ignore_case, bool)
-        check(len(self.letters) + len(self.unknown) <= 256, "there are more than 256 letters")
-        self.__post_init__()
+            check_is(name, state[name], str)
+        check_is("ignore_case", state["ignore_case"], bool)
+        check(len(state["letters"]) + len(state["unknown"]) <= 256, "there are more than 256 letters")
+        return cls(**state)
 
     @property
     def size(self) -> int:

@@ -58,11 +58,15 @@ class Sequences:
     def __delattr__(self, name):
         raise AttributeError(f"Sequences are immutable; {name!r} cannot be deleted")
 
+    def to_state(self) -> dict[str, Any]:
+        """For a file, see `_state`: the letters of these rows only."""
+        own = self if self.nbytes == len(self.data) else self.compact()
+        return {name: getattr(own, name) for name in ("alphabet", "bits", "data", "starts", "lengths")}
+
     @classmethod
-    def restored(
-        cls, alphabet: _alphabet.Alphabet, bits: int, data: np.ndarray, starts: np.ndarray, lengths: np.ndarray
-    ) -> Sequences:
-        """From a file: a ValueError unless the sequences lie within their data and fill it; see `_state`."""
+    def from_state(cls, state: dict[str, Any]) -> Sequences:
+        """A ValueError unless the sequences lie within their data and fill it."""
+        alphabet, bits, data, starts, lengths = (state[name] for name in cls.__slots__[:5])
         check_is("alphabet", alphabet, _alphabet.Alphabet)
         check_integer("bits", bits, 2, 8)
         check(bits in (2, 4, 8), f"bits = {bits} is not 2, 4 or 8")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._state import check, check_plain
+from .._state import Stored
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -64,7 +64,7 @@ class Parameters:
         return hash(type(self))  # parameters may be set later
 
 
-class BaseSolver(Parameters, ABC):
+class BaseSolver(Parameters, Stored, ABC):
     """A method that solves a `Problem` to the gap that a `Control` asks for.
 
     The constructor keeps its arguments as they are; `solve` checks them.
@@ -118,12 +118,6 @@ class BaseSolver(Parameters, ABC):
                 reason = regularizer.why_not(method) or self.missing or f"it needs {method}"
                 return f"{regularizer!r} does not suit it: {reason}"
         return self.refuse(problem)
-
-    def check_state(self) -> None:
-        """A ValueError where a file has restored other attributes than the parameters; see `_state`."""
-        check(vars(self).keys() == self.defaults().keys(), f"{type(self).__name__} has other parameters")
-        for name, value in vars(self).items():
-            check_plain(name, value, (BaseSolver,))
 
 
 class Monitor:

@@ -24,7 +24,6 @@ class StringKernel(Kernel):
     """
 
     reads = "sequences"
-    parts = (Alphabet,)
     equal_lengths = False
 
     @property
@@ -45,8 +44,9 @@ class StringKernel(Kernel):
     def check_state(self) -> None:
         super().check_state()
         for name, value in vars(self).items():
-            if isinstance(value, Integral) and name not in ("start", "stop") and value > MOST:  # type: ignore[operator]
-                raise ValueError(f"{name} = {value} is more than {MOST}")
+            for number in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(number, Integral) and name not in ("start", "stop") and number > MOST:  # type: ignore[operator]
+                    raise ValueError(f"{name} = {value} is more than {MOST}")
         check_encoding(self.encoding)
         self.check(None)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._base import StringKernel, integer
+from ._base import MOST, StringKernel, integer
 
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences
@@ -43,6 +43,15 @@ class WordKernel(StringKernel):
         """Σ_table ⟨φ, φ⟩ of these is the kernel, φ the numbers of words; `positive`: all with positive weight."""
         channels = enumerate(self.channels(size))
         return [Reading(places, (0,) * len(places), span, weight, c) for c, (places, span, weight) in channels]
+
+    def n_readings(self, size: int, positive: bool = False) -> int:
+        """How many there are, or more: quickly, for a kernel that was read from a file."""
+        return MOST
+
+    def check_state(self) -> None:
+        super().check_state()
+        if self.n_readings(2) > MOST:
+            raise ValueError(f"{self!r} has too many ways to choose places")
 
     def windows(self, X: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(letters, begin, end): the codes of all sequences and where the part [start:stop] of each lies in them."""

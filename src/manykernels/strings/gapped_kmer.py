@@ -4,8 +4,7 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from .._state import check
-from ._base import MOST, fits, integer
+from ._base import fits, integer
 from ._words import WordKernel, window
 
 if TYPE_CHECKING:
@@ -63,9 +62,8 @@ class GappedKmer(WordKernel):
         integer(self, "k", 1, integer(self, "l"))
         window(self)
 
-    def check_state(self) -> None:
-        super().check_state()
-        check(comb(self.l, self.k) <= MOST, f"l={self.l} and k={self.k} are too many ways to choose places")
+    def n_readings(self, size: int, positive: bool = False) -> int:
+        return comb(self.l, self.k)
 
     def channels(self, size: int) -> list[Any]:
         fits(self, size, self.k, comb(self.l, self.k))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._state import check
-from ._base import MOST, fits, integer
+from ._base import fits, integer
 from ._words import Reading, WordKernel, window
 
 if TYPE_CHECKING:
@@ -66,10 +65,10 @@ class Mismatch(WordKernel):
         integer(self, "m", 0, integer(self, "k"))
         window(self)
 
-    def check_state(self) -> None:
-        super().check_state()
-        ways = sum(comb(self.k, j) for j in range(max(0, self.k - 2 * self.m), self.k + 1))
-        check(ways <= MOST, f"k={self.k} and m={self.m} are too many ways to choose places")
+    def n_readings(self, size: int, positive: bool = False) -> int:
+        if positive:  # of more than 17 letters to change there are too many anyway
+            return sum(comb(self.k, far) * (size - 1) ** far for far in range(min(self.m, 17) + 1))
+        return sum(comb(self.k, j) for j in range(max(0, self.k - 2 * min(self.m, 9)), self.k + 1))
 
     def channels(self, size: int) -> list[Any]:
         fits(self, size, self.k)

@@ -1,0 +1,279 @@
+"""States as JSON: dictionaries of numbers, texts, arrays, lists of those and other parts, each under its tag.
+
+A number, a text, None or a list stands for itself; all else is an object that says what it `is`. Arrays of a few
+numbers stand in the text, larger ones in members of their own, each named once, so that what is made of a file is
+bounded by its length.
+"""
+
+import math
+import os
+import re
+import types
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_sparse
+from ._tags import reader, tag_of
+
+FEW = 8  # entries that an array in the text has at most
+SPARSE = 2**26  # entries that arrays of few others than 0 may have in all, or as many as the reader says
+_MEMBER = re.compile(r"a[0-9]{1,9}")
+_NUMBER = re.compile(r"[<|][biuf][1248]")
+_KEYS = (str, int, float, type(None), np.generic)  # of dicts, and members of sets
+_PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
+_FUNCTIONS = ("_kernel", "_similarity", "_distances")
+_WORDS = {tuple: "tuple", set: "set", frozenset: "frozenset"}
+
+
+class Encoder:
+    """From values to JSON; `arrays` {name: array} are put aside.
+
+    `sparse`: arrays of few others than 0 are their other entries, truth values bits, NumPy's numbers plain ones.
+    """
+
+    def __init__(self, sparse=False):
+        self.sparse, self.arrays = sparse, {}
+
+    def encode(self, value, where):
+        """`value` as JSON; `where` is its path in the model, for errors."""
+        if value is None or isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins":
+            return value
+        if isinstance(value, list) or self.sparse and type(value) is tuple:
+            return self._list(value, where)
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, np.generic):
+            return self._scalar(value)
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        if type(value) in _WORDS:
+            return {"is": _WORDS[type(value)], "items": self._list(value, where)}
+        if type(value) is slice:
+            return {"is": "slice", "items": self._list([value.start, value.stop, value.step], where)}
+        if isinstance(value, dict):
+            return self._dict(value, where)
+        if sp.issparse(value) and value.format == "csr":
+            parts = self._list([value.data, value.indices, value.indptr], where)
+            return {"is": "csr", "array": isinstance(value, sp.sparray), "shape": value.shape, "items": parts}
+        return self._other(value, where)
+
+    def _list(self, items, where):
+        return [self.encode(item, f"{where}[{i}]") for i, item in enumerate(items)]
+
+    def _states(self, state, where):
+        return {key: self.encode(item, f"{where}.{key}") for key, item in state.items()}
+
+    def _dict(self, value, where):
+        strange = [key for key in value if not isinstance(key, _KEYS)]
+        if strange:
+            raise ValueError(f"{where} has the key {strange[0]!r}, which cannot be saved: use a number or a text.")
+        if all(type(key) is str for key in value):
+            return {"is": "dict", "items": self._states(value, where)}
+        items = [[self.encode(key, where), self.encode(item, f"{where}.{key}")] for key, item in value.items()]
+        return {"is": "pairs", "items": items}
+
+    def _array(self, value, where):
+        if value.dtype == object:
+            return {"is": "objects", "shape": value.shape, "items": self._list(value.ravel().tolist(), where)}
+        if value.size <= FEW and _NUMBER.fullmatch(value.dtype.str):
+            return {"is": "numbers", "dtype": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
+        if self.sparse and value.dtype == bool:
+            return {"is": "bits", "of": self._aside(np.packbits(value)), "shape": value.shape}
+        if self.sparse and 3 * np.count_nonzero(value) < 2 * value.size < 2**33:
+            at = np.flatnonzero(value)
+            aside = self._aside(value.ravel()[at]), self._aside(at.astype(np.uint32))
+            return {"is": "few", "of": aside[0], "at": aside[1], "shape": value.shape}
+        return {"is": "array", "of": self._aside(value)}
+
+    def _aside(self, array):
+        """The name of an array that stands in a member of its own."""
+        name = f"a{len(self.arrays)}"
+        self.arrays[name] = array
+        return name
+
+    def _scalar(self, value):
+        if self.sparse:
+            return value.item()
+        if _NUMBER.fullmatch(value.dtype.str):
+            return {"is": "scalar", "dtype": value.dtype.str, "value": value.item()}
+        return {"is": "entry", "of": self._aside(np.asarray(value))}
+
+    def _other(self, value, where):
+        module, name, tag = type(value).__module__, type(value).__qualname__, tag_of(type(value))
+        if tag is not None and hasattr(value, "to_state"):
+            node = {"is": "part", "tag": tag[0], "version": tag[1]}
+            if not module.startswith(f"{__package__}."):
+                node["class"] = f"{module}.{name}"
+            return node | {"state": self._states(value.to_state(), where or name)}
+        if is_function(value):
+            return {"is": "function", "name": value.__name__}
+        if module == _PROCESS:
+            return {"is": "process", "name": name, "state": self._states(value.get_params(deep=False), where)}
+        raise ValueError(f"{where} = {value!r} cannot be saved without pickle: {_cure(value)}, or pickle the model.")
+
+
+def _cure(value):
+    """What to do about a value that cannot be written."""
+    cls = type(value)
+    strange = isinstance(value, type) or hasattr(value, "__code__")
+    if strange or cls.__module__.partition(".")[0] in (__package__, "sklearn", "builtins", "numpy"):
+        return "use a kernel of manykernels.kernels, kernels='precomputed' or a plain value in its place"
+    solver = "a fitted model does without its solver, so set_params(solver='auto') first, or " * hasattr(value, "solve")
+    wants = "" if hasattr(value, "to_state") else ", to_state() and from_state(state)"
+    name = cls.__qualname__
+    return f'{solver}give {name} a file_tag = ("name", 1){wants}, and load with parts=[{name}]'
+
+
+def is_function(value):
+    """Whether it is a kernel function of scikit-learn, which stands in files by its name."""
+    plain = isinstance(value, types.FunctionType) and value.__module__ == _PAIRWISE
+    return plain and value.__name__.endswith(_FUNCTIONS) and not value.__name__.startswith("_")
+
+
+class Decoder:
+    """From JSON to values, with the arrays of an `Archive`; `found` are classes from outside the package, by tag.
+
+    Arrays of few entries other than 0 have `most` entries together, or 2²⁶; None: there are none.
+    """
+
+    KINDS = (
+        "array", "numbers", "bits", "few", "scalar", "entry", "objects", "tuple", "set", "frozenset", "slice", "dict",
+        "pairs", "csr", "function", "process", "part",
+    )  # fmt: skip
+
+    def __init__(self, archive, found, most=None):
+        self.archive, self.found, self.left = archive, found, -1 if most is None else max(most, SPARSE)
+        self.unread = set(archive.checksums())
+
+    def decode(self, node):
+        if isinstance(node, list):
+            return [self.decode(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        kind = node["is"]
+        if kind not in self.KINDS:
+            raise ValueError(f"it holds the unknown kind {str(kind)[:80]!r}")
+        return getattr(self, f"_{kind}")(node)
+
+    def _member(self, name):
+        check(isinstance(name, str) and _MEMBER.fullmatch(name), f"an array is called {str(name)[:80]!r}")
+        self.unread.remove(f"{name}.npy")
+        return self.archive.array(f"{name}.npy")
+
+    def _items(self, node, *kinds):
+        items = self.decode(node["items"])
+        if not isinstance(items, list) or kinds and not all(isinstance(item, kinds) for item in items):
+            raise ValueError(f"a {node['is']} in it holds something else")
+        return items
+
+    def _shape(self, node, size=None):
+        """The shape that a node declares, of so many entries."""
+        shape = check_list("shape", node["shape"], int, len(node["shape"]))
+        count = math.prod(shape)
+        check(min(shape, default=0) >= 0 and (size is None or count == size), f"an array of {size} has shape {shape}")
+        return shape, count
+
+    def _array(self, node):
+        return self._member(node["of"])
+
+    def _numbers(self, node):
+        values = check_is("numbers", node["items"], list)
+        check(len(values) <= FEW and all(isinstance(v, bool | int | float) for v in values), "numbers are none")
+        return np.array(values, _dtype(node["dtype"])).reshape(self._shape(node, len(values))[0])
+
+    def _bits(self, node):
+        shape, size = self._shape(node)
+        value = self._member(node["of"])
+        check_array("bits", value, np.uint8, -(-size // 8))
+        return np.unpackbits(value, count=size).astype(bool).reshape(shape)
+
+    def _few(self, node):
+        shape, size = self._shape(node)
+        self.left -= size
+        check(self.left >= 0, f"an array has {size} entries")
+        entries, at = self._member(node["of"]), self._member(node["at"])
+        check_index("at", at, size, len(entries), ascending=True, dtype=np.uint32)
+        value = np.zeros(size, entries.dtype)
+        value[at] = entries
+        return value.reshape(shape)
+
+    def _scalar(self, node):
+        check_is("a number", node["value"], (bool, int, float))
+        return np.array(node["value"], _dtype(node["dtype"]))[()]
+
+    def _entry(self, node):
+        array = self._member(node["of"])
+        check(array.ndim == 0, "a number in it is an array")
+        return array[()]
+
+    def _objects(self, node):
+        items = self._items(node)
+        value = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            value[i] = item
+        return value.reshape(self._shape(node, len(items))[0])
+
+    def _tuple(self, node):
+        return tuple(self._items(node))
+
+    def _set(self, node):
+        return set(self._items(node, *_KEYS, tuple, frozenset))
+
+    def _frozenset(self, node):
+        return frozenset(self._set(node))
+
+    def _slice(self, node):
+        return slice(*self._items(node, *_KEYS))
+
+    def _dict(self, node):
+        return {key: self.decode(item) for key, item in check_is("items", node["items"], dict).items()}
+
+    def _pairs(self, node):
+        value = {}
+        for key, item in node["items"]:
+            key = self.decode(key)
+            check(isinstance(key, _KEYS) and key not in value, "a dict in it has a key twice, or a strange one")
+            value[key] = self.decode(item)
+        return value
+
+    def _csr(self, node):
+        parts, shape = self._items(node), tuple(node["shape"])
+        check_sparse(*parts, *shape)
+        return (sp.csr_array if node["array"] else sp.csr_matrix)(tuple(parts), shape=shape)
+
+    def _function(self, node):
+        from sklearn.metrics import pairwise
+
+        value = getattr(pairwise, check_is("name", node["name"], str), None)
+        check(is_function(value), f"it names {node['name'][:80]!r} where a kernel of scikit-learn should be")
+        return value
+
+    def _process(self, node):
+        """A kernel of scikit-learn's Gaussian processes: its parameters and nothing else."""
+        from sklearn.gaussian_process import kernels
+
+        cls = getattr(kernels, check_is("name", node["name"], str), None)
+        named = isinstance(cls, type) and issubclass(cls, kernels.Kernel) and cls.__module__ == _PROCESS
+        check(named, f"it names {node['name'][:80]!r} where a kernel of Gaussian processes should be")
+        state = self._state(node)
+        for name, value in state.items():
+            check_plain(name, value, (kernels.Kernel,))
+            numbers = not name.endswith(("_bounds", "metric", "_kwargs"))
+            check(not (numbers and isinstance(value, str | None)), f"{name} is {value!r}")
+        kernel = cls(**state)
+        check(kernel.get_params(deep=False).keys() == state.keys(), f"{cls.__name__} has other parameters")
+        return kernel
+
+    def _state(self, node):
+        return {name: self.decode(item) for name, item in check_is("a state", node["state"], dict).items()}
+
+    def _part(self, node):
+        tag = check_is("a tag", node["tag"], str)[:80], check_integer("a version", node["version"], 1, 2**31)
+        cls = reader(tag, self.found, str(node.get("class", ""))[:80])
+        return cls.from_state(self._state(node))
+
+
+def _dtype(name):
+    check(isinstance(name, str) and _NUMBER.fullmatch(name) is not None, f"it names the dtype {str(name)[:80]!r}")
+    return np.dtype(name)

@@ -1,0 +1,89 @@
+"""Every family of kernels with every estimator: what is loaded predicts the same, bit by bit."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.gaussian_process.kernels import RationalQuadratic
+from sklearn.metrics.pairwise import laplacian_kernel
+
+import manykernels
+from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, kernels, strings
+from manykernels.datasets import make_splice
+from manykernels.kernels import RBF, Linear, Polynomial
+
+X, y = make_classification(24, 5, random_state=0)
+POSITIVE, BITS = np.abs(X), (X > 0).astype(float)
+S = list(make_splice(24, length=15, positives=0.5, strength=0.6)[0])
+STACK = np.stack([X @ X.T, (1 + X @ X.T) ** 2], axis=2)
+CLASSES = np.arange(24) % 3
+TASK = np.arange(24) // 2 % 2
+
+FAMILIES = {
+    "chi2": ([kernels.Chi2()], POSITIVE),
+    "constant": ([kernels.Constant(2.0), RBF(gamma=0.2)], X),
+    "cosine": ([kernels.Cosine(), Linear()], X),
+    "histogram intersection": ([kernels.HistogramIntersection()], POSITIVE),
+    "identity": ([kernels.Identity(), Linear()], X),
+    "laplacian": ([kernels.Laplacian(gamma="scale")], X),
+    "linear": ([("a", Linear(), [0, 1]), ("b", Linear(), slice(2, 5))], X),
+    "polynomial": ([Polynomial(degree=2), Polynomial(degree=2.5, gamma=0.1, coef0=3.0)], POSITIVE),
+    "rbf": ([RBF(gamma=np.float64(0.1)), RBF(), RBF(gamma="scale")], X),
+    "tanimoto": ([kernels.Tanimoto()], BITS),
+    "sums and products": ([RBF(gamma=1.0) + Polynomial(degree=2) * Linear()], X),
+    "function": ([laplacian_kernel, RBF(gamma=0.1)], X),
+    "Gaussian process": ([RationalQuadratic(alpha=0.7)], X),
+    "single columns": ([(f"column {j}", RBF(gamma=0.5), [j]) for j in range(5)], X),
+    "automatic": ("auto", X),
+    "sparse": ([RBF(gamma=0.1), Linear()], sparse.csr_array(BITS)),
+    "sparse features": ("features", sparse.csr_array(BITS * (np.arange(5) == 1))),
+    "explicit features": ("features", X),
+    "precomputed": ("precomputed", STACK),
+    "a stack": ("precomputed", KernelStack([STACK[:, :, 0], STACK[:, :, 1]], ["one", "two"])),
+    "views": ([("s", strings.Spectrum(2), "s"), ("x", RBF(gamma=0.1), "x")], {"s": S, "x": X}),
+    "missing views": ([("s", strings.Spectrum(2), "s", "zero"), ("x", Linear(), "x")], {"s": [None, *S[1:]], "x": X}),
+    "tasks": (kernels.multi_task([RBF(gamma=0.1), Linear()]), X),
+    "degree": (strings.degree_kernels(3), S),
+    "positions": (strings.position_kernels(3, 15, block=5), S),
+    "spectrum": ([strings.Spectrum(3), strings.Spectrum((1, 2), start=2)], S),
+    "weighted degree": ([strings.WeightedDegree(3), strings.WeightedDegree(2, start=3)], S),
+    "shifts": ([strings.WeightedDegreeShift(3, 2)], S),
+    "gapped": ([strings.GappedKmer(4, 2)], S),
+    "mismatch": ([strings.Mismatch(3, 1)], S),
+    "words": ("coordinate", S),
+    "trie": ("trie", S),
+}  # fmt: skip
+LISTS = {  # kernels that are learned by their explicit features, and how
+    "features": ([("a", Linear(), [0, 1]), ("b", Linear()), ("c", kernels.Cosine(), [1, 2])], {"solver": "coordinate"}),
+    "coordinate": ([strings.Spectrum(3), *strings.degree_kernels(2)], {"solver": "coordinate"}),
+    "trie": ([strings.WeightedDegreeShift(3, 2)], {"solver": "coordinate", "features": "trie"}),
+}  # fmt: skip
+ESTIMATORS = {
+    "two classes": (MKLClassifier, y),
+    "three classes": (MKLClassifier, CLASSES),
+    "numbers": (MKLRegressor, X[:, 0]),
+    "one class": (MKLOneClass, None),
+}
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_loaded_predicts_the_same(family, estimator, tmp_path):
+    given, data = FAMILIES[family]
+    cls, target = ESTIMATORS[estimator]
+    given, options = LISTS.get(given, (given, {})) if isinstance(given, str) else (given, {})
+    options = {} if cls is MKLOneClass else options
+    task = {"task": TASK} if family == "tasks" else {}
+    model = cls(given, tol=1e-2, **options).fit(data, target, **task)
+    model.save(tmp_path / "model.mk")
+    for again in (pickle.loads(pickle.dumps(model)), manykernels.load(tmp_path / "model.mk")):
+        for method in ("predict", "decision_parts", "combined_kernel"):
+            found, wanted = (getattr(m, method)(data, **task) for m in (again, model))
+            np.testing.assert_array_equal(found, wanted)
+        assert repr(again) == repr(model) and vars(again).keys() == vars(model).keys()
+    again.save(tmp_path / "again.mk")
+    again = manykernels.load(tmp_path / "again.mk")
+    np.testing.assert_array_equal(again.predict(data, **task), model.predict(data, **task))

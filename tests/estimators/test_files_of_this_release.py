@@ -1,0 +1,63 @@
+"""The files under tests/files: every release reads them, and finds in them what the one that wrote them knew."""
+
+import json
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import manykernels
+from manykernels import _tags
+from manykernels._archive import TEXT
+from manykernels.solvers import _checkpoint, solve
+
+FILES = Path(__file__).parents[1] / "files"
+sys.path.append(str(FILES))
+import write as written  # noqa: E402
+
+WANTED = json.loads((FILES / "wanted.json").read_text())
+
+
+@pytest.mark.parametrize("name", written.MODELS)
+def test_a_model_of_an_older_release_predicts_what_it_did(name):
+    model = manykernels.load(FILES / f"{name}.mk")
+    given, wanted = written.given(name, written.NEW), WANTED[name]
+    assert type(model) is type(written.MODELS[name][0])
+    decisions = model.predict if name == "regressor" else model.decision_function
+    np.testing.assert_allclose(decisions(**given), wanted["decisions"], rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(model.kernel_weights_, wanted["weights"])
+    if name != "regressor":
+        assert model.predict(**given).tolist() == wanted["predictions"]
+    assert model.duality_gap_ <= model.tol
+
+
+def test_a_fit_of_an_older_release_goes_on_from_its_checkpoint(tmp_path):
+    shutil.copy(FILES / "fit.checkpoint", tmp_path)
+    file = _checkpoint.Checkpoint(tmp_path / "fit.checkpoint", {"fit": "of this folder"}, 1, 18)
+    kept = file.parts[0]["state"]["point"]["gap"]
+    found = solve(written.problem(), "analytic", tol=1e-9, checkpoint=_checkpoint.Part(file, 0))
+    assert found.converged and found.history[0]["gap"] <= 2 * kept < 1
+    assert found.primal == pytest.approx(WANTED["checkpoint"], rel=1e-7)
+
+
+def test_the_files_are_small_and_their_tags_are_still_known():
+    tags = set()
+    for path in FILES.glob("*.mk"):
+        assert path.stat().st_size < 8000
+        with zipfile.ZipFile(path) as file:
+            text = file.read(TEXT).decode()
+        tags |= {(node["tag"], node["version"]) for node in parts(json.loads(text))}
+    assert tags <= _tags.TAGS.keys()
+    rooms = {name.partition("/")[0] for name, _ in tags}
+    assert rooms >= {"estimator", "predictor", "bank", "kernel", "sequences", "alphabet", "loss", "regularizer"}
+
+
+def parts(node):
+    """All parts of a JSON text."""
+    if isinstance(node, dict) and node.get("is") == "part":
+        yield node
+    for item in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from parts(item)
