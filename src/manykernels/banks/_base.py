@@ -81,6 +81,24 @@ class Bank(ABC):
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
         return self.combined(theta, rows, rows, dtype=np.float64)
 
+    def matrices(
+        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
+    ) -> np.ndarray:
+        """K_m[rows, rows] of each of some kernels, (|kernels|, |rows|, |rows|): for those who need them all at hand."""
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        size, dtype = self.n if rows is None else len(rows), self.dtype if dtype is None else dtype
+        S = np.empty((len(kernels), size, size), dtype)
+        for k, m in enumerate(kernels):
+            S[k] = self.combined(np.eye(1, self.M, m)[0], rows, rows, dtype=dtype)
+        return S
+
+    def held(self, exact: bool = False) -> Bank:
+        """The bank of the same kernels as matrices in memory, where they fit and several problems gain by it; or self.
+
+        `exact` says that float64 matrices are wanted, as `matrices` gives them. Predictors are this bank's affair.
+        """
+        return self
+
     def cost(self) -> float:
         """Nanoseconds, roughly, to compute an entry of all kernels anew (to read M stored ones takes M / 2).
 

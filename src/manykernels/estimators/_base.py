@@ -142,12 +142,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
 
+        kernels = bank if joint else bank.held(exact)  # one-vs-rest fits read them again and again
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
         for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            own, cost = regularizer.bind(bank, y, np.tile(c, (len(y), 1)), loss, intercept, C)
-            problem = Problem(bank, y, loss, own, cost, intercept=intercept)
+            own, cost = regularizer.bind(kernels, y, np.tile(c, (len(y), 1)), loss, intercept, C)
+            problem = Problem(kernels, y, loss, own, cost, intercept=intercept)
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
