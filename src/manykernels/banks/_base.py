@@ -181,6 +181,14 @@ class Predictor(ABC):
     def gram(self, X: Any, Y: Any = None, theta: np.ndarray | None = None) -> np.ndarray:
         """Σ_m θ_m K_m(X, Y) of two sets of new data, (n_X, n_Y); Y = None means X."""
 
+    def diagonal(self, X: Any, theta: np.ndarray) -> np.ndarray | None:
+        """Σ_m θ_m k_m(x, x) of new data, (n_new,); None where it is not known."""
+        return None
+
+    def support_gram(self, theta: np.ndarray) -> np.ndarray | None:
+        """Σ_m θ_m K_m(support, support), (n_support, n_support); None where the support examples are not kept."""
+        return None
+
     def support_data(self) -> Any:
         """The support examples as they are kept; None where there are none, for precomputed kernels."""
         return None

@@ -159,6 +159,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             self._solutions = solutions + last[len(solutions) :]
         if len(solutions) == len(parts):
             self._store(bank, rows, solutions, joint)
+            if regularizer.bayesian:
+                self.support_weight_ = cost[0, self._support(solutions)]
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
@@ -171,26 +173,26 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         short = [s for s in solutions if not s.converged]
         if not short:
             rough = next((s.reason for s in solutions if s.reason), "")
+            which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and s.reason)
             if rough:
-                warnings.warn(f"{type(self).__name__} has converged, but {rough}.", UserWarning, stacklevel=4)
+                warnings.warn(f"{type(self).__name__} has converged{which}, but {rough}.", UserWarning, stacklevel=4)
             return
         bayes = hasattr(self, "stationarity_")
         early = all(s.n_iter < self.max_iter for s in short)
         cure = next((s.reason for s in short if s.reason), "")
         cure = cure or ("it no longer improves; raise tol" if early else "raise max_iter or tol")
         what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
-        which = [label for s, label in zip(solutions, labels, strict=True) if label and not s.converged]
+        which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and not s.converged)
         warnings.warn(
             f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above tol={self.tol:g}, after "
-            f"{max(s.n_iter for s in short)} steps{''.join(which[:3])}{', …' * (len(which) > 3)}: {cure}.",
+            f"{max(s.n_iter for s in short)} steps{which}: {cure}.",
             ConvergenceWarning,
             stacklevel=4,
         )
 
     def _store(self, bank, rows, solutions, joint):
         """Fitted attributes; what prediction needs is kept for the support examples only."""
-        a = np.concatenate([s.a for s in solutions])
-        support = np.flatnonzero(a.any(axis=0))
+        a, support = np.concatenate([s.a for s in solutions]), self._support(solutions)
         self.support_ = rows[support]
         self.dual_coef_ = a[:, support]
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
@@ -203,7 +205,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self._predictor = bank.predictor(support)
-        for name in ("tasks_", "log_marginal_likelihood_", "stationarity_", "noise_"):  # of an earlier fit
+        for name in ("tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_"):  # of an earlier fit
             vars(self).pop(name, None)
         kernels = self._predictor.kernel_list
         if kernels is not None and kernels.tasks is not None:
@@ -212,6 +214,10 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
+
+    def _support(self, solutions):
+        """The examples with a ≠ 0 in any of the solutions."""
+        return np.flatnonzero(np.any([s.a.any(axis=0) for s in solutions], axis=0))
 
     def _decide(self, X, task=None):
         """Σ_m f_m(x) + b, (n, T)."""
@@ -259,6 +265,12 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
 
         check_is_fitted(self)
         save(self, path)
+
+
+def _listed(labels):
+    """The first of these labels, each with its comma."""
+    labels = list(labels)
+    return "".join(labels[:3]) + ", …" * (len(labels) > 3)
 
 
 def _finite(values):

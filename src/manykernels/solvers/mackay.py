@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._base import Control
 
 LOWEST = 1e-8  # of the variance of y: no learned noise is below it
+VANISHING = 1e-6  # and below this it is told of
 LONGEST = 64.0  # step, in units of MacKay's
 SOME = 16  # kernels that are read at a time where they do not fit in memory
 MOST = 400  # kernels up to which a Newton step is tried
@@ -191,7 +192,18 @@ class Updates:
             theta, a, self.b, point.value, np.nan, np.nan,
             n_iter=len(self.history), history=self.history, converged=converged, interrupted=interrupted,
             log_marginal_likelihood=-float(point.likelihood), stationarity=point.stationarity, noise=point.noise,
+            reason=self._remark(point),
         )  # fmt: skip
+
+    def _remark(self, point):
+        """What speaks against a learned noise of nothing, in words."""
+        if not self.learns or point.noise > VANISHING * self.variance:
+            return ""
+        return (
+            f"the learned noise, {point.noise:.0e}, is at its floor of {LOWEST:g} of y's variance: y is likeliest where "
+            "the kernels explain it to the last digit, as with labels without contradictions and kernels so narrow that "
+            "they stand for the noise; to have noise apart, give noise= a number, or leave out the narrow kernels"
+        )
 
 
 class Point:
