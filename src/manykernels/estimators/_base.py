@@ -158,9 +158,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if self.warm_start:
             self._solutions = solutions + last[len(solutions) :]
         if len(solutions) == len(parts):
-            self._store(bank, rows, solutions, joint)
-            if regularizer.bayesian:
-                self.support_weight_ = cost[0, self._support(solutions)]
+            self._store(bank, rows, solutions, joint, cost[0] if regularizer.bayesian else None)
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
@@ -190,9 +188,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             stacklevel=4,
         )
 
-    def _store(self, bank, rows, solutions, joint):
-        """Fitted attributes; what prediction needs is kept for the support examples only."""
-        a, support = np.concatenate([s.a for s in solutions]), self._support(solutions)
+    def _store(self, bank, rows, solutions, joint, weight=None):
+        """Fitted attributes; what prediction needs is kept for the support examples only.
+
+        Those are the examples with a ≠ 0; with EmpiricalBayes all that have a `weight`.
+        """
+        a = np.concatenate([s.a for s in solutions])
+        support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
         self.support_ = rows[support]
         self.dual_coef_ = a[:, support]
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
@@ -213,11 +215,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if solutions[0].stationarity is not None:
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))
+            self.support_weight_ = np.array(weight[support], dtype=float)
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
-
-    def _support(self, solutions):
-        """The examples with a ≠ 0 in any of the solutions."""
-        return np.flatnonzero(np.any([s.a.any(axis=0) for s in solutions], axis=0))
 
     def _decide(self, X, task=None):
         """Σ_m f_m(x) + b, (n, T)."""
@@ -228,8 +227,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
 
-        Shape (n, M), or (n, n_classes, M) with more than two classes; the sum over the last axis plus
-        `intercept_` is the decision.
+        Shape (n, M), or (n, T, M) with T outputs: more than two classes, several labels or targets; the sum over the
+        last axis plus `intercept_` is the decision.
         """
         check_is_fitted(self)
         X = self._new_X(X, task)

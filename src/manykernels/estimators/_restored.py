@@ -107,16 +107,15 @@ def check_model(model):
     from ..banks.dense import DensePredictor
     from ..losses import Loss
     from ..solution import Solution
+    from .outputs import checked_outputs
 
-    predictor, outputs = check_is("_predictor", model._predictor, Predictor), 1
+    predictor = check_is("_predictor", model._predictor, Predictor)
     n, M = predictor.sizes()
     check(set(model._get_param_names()) <= set(vars(model)), f"{type(model).__name__} lacks parameters")
     check_jobs(model.n_jobs)
     check(model.normalize in ("multiplicative", "spherical", "trace", None), f"normalize is {model.normalize!r}")
+    outputs = checked_outputs(model)
     if is_classifier(model):
-        classes = model.classes_
-        check(type(classes) is np.ndarray and classes.ndim == 1 and len(classes) > 1, "classes_ is no list of classes")
-        outputs = 1 if len(classes) == 2 else len(classes)
         check_is("loss", model.loss, (str, Loss))
     check_array("dual_coef_", model.dual_coef_, np.float64, outputs, n)
     check_array("intercept_", model.intercept_, np.float64, outputs)
