@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..banks.dense import room
+from ..inner.systems import blas_for
 from ..solution import Solution
 from ._base import BaseSolver
-from ._inner_problem import blas_for
 
 if TYPE_CHECKING:
     from ..problem import Problem
