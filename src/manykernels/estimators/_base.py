@@ -26,6 +26,8 @@ from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
 
+OPTIONAL = "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_"  # not of every model
+
 
 class MKLBase(WeightBars, NamedParts, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
@@ -207,7 +209,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self._predictor = bank.predictor(support)
-        for name in ("tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_"):  # of an earlier fit
+        for name in OPTIONAL:  # of an earlier fit
             vars(self).pop(name, None)
         kernels = self._predictor.kernel_list
         if kernels is not None and kernels.tasks is not None:

@@ -94,8 +94,8 @@ def choose_multi_class(Y, weight, regularizer):
     Shared with EmpiricalBayes, whose every vector of weights costs n³ operations a step, and where a class, or a label
     or its absence, has fewer than `FEW` examples, too few to learn weights of its own from; else one-vs-rest, which
     tells the classes apart. Measured, accuracy of shared minus that of one-vs-rest at p = 1 and C = 0.1, 1, 10: digits
-    with 10 examples a class +0.058, +0.007, +0.010; with 45 a class +0.002, 0.000, 0.000 (wine and iris at 25 and more
-    alike, within 0.007).
+    with 10 examples a class +0.058, +0.007, +0.010; with 45 a class +0.002, 0.000, 0.000; mfeat with 40 −0.011, +0.003,
+    +0.003; wine and iris with 25 and more within 0.007. docs/outputs.md has the table.
     """
     if len(Y) == 1:
         return "shared", "two classes have one vector of weights"

@@ -200,9 +200,10 @@ class Updates:
         if not self.learns or point.noise > VANISHING * self.variance:
             return ""
         return (
-            f"the learned noise, {point.noise:.0e}, is at its floor of {LOWEST:g} of y's variance: y is likeliest where "
-            "the kernels explain it to the last digit, as with labels without contradictions and kernels so narrow that "
-            "they stand for the noise; to have noise apart, give noise= a number, or leave out the narrow kernels"
+            f"the learned noise, {point.noise:.0e}, is at its floor of {LOWEST:g} of y's variance: y is likeliest "
+            "where the kernels explain it to the last digit, as with labels without contradictions and kernels so "
+            "narrow that they stand for the noise; to have noise apart, give noise= a number, or leave out the narrow "
+            "kernels"
         )
 
 
