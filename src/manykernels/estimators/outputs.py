@@ -57,7 +57,7 @@ def check_multilabel(y, weight, class_weight, task):
     constant = np.flatnonzero((shares == 0) | (shares == 1))
     if len(constant):
         raise ValueError(
-            f"y has the same label for all examples with weight in the columns {constant[:10].tolist()}: leave them out."
+            f"y has the same label for all examples with weight in the columns {constant[:10].tolist()}: drop them."
         )
 
 

@@ -140,8 +140,8 @@ class MKLRegressor(RegressorMixin, MKLBase):
             return mean
         if not hasattr(self, "noise_"):
             raise ValueError(
-                f"return_std=True needs a Gaussian posterior, which regularizer={self.regularizer!r} does not have: fit "
-                'with regularizer=EmpiricalBayes(noise="learn"), loss="squared".'
+                f"return_std=True needs a Gaussian posterior, which regularizer={self.regularizer!r} does not have: "
+                'fit with regularizer=EmpiricalBayes(noise="learn"), loss="squared".'
             )
         std = np.sqrt(posterior_variance(self, self._new_X(X, task))[:, 0])
         return mean, std if self.n_outputs_ == 1 else np.repeat(std[:, None], self.n_outputs_, axis=1)
