@@ -229,6 +229,19 @@ def test_a_bank_is_the_stack_of_its_kernels(name, normalize):
 
 
 @every_bank
+def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
+    case = Case(name, normalize)
+    rows, some = np.array([0, 3, 4, 17, 39]), np.array([0, 2])
+    case.close(case.bank.matrices(), case.S)
+    case.close(case.bank.matrices(some, rows, f8), case.S[some][:, rows][:, :, rows])
+    held = case.bank.held(exact=True)
+    assert (held is case.bank) == case.bank.explicit and held.names == case.bank.names
+    np.testing.assert_array_equal(held.usable, case.bank.usable)
+    case.close(held.matrices(), case.S)
+    assert held.matrices(dtype=held.dtype) is held.matrices() or held is case.bank  # without a copy
+
+
+@every_bank
 def test_a_restricted_bank_is_a_part_of_the_stack(name, normalize):
     case = Case(name, normalize)
     rows, some = np.arange(3, 20), np.flatnonzero(case.usable)[:3]
@@ -297,6 +310,18 @@ def test_a_predictor_has_the_kernel_between_new_examples(name, normalize):
     G, fewer = np.tensordot(theta, case.G, 1), part(BANKS[name][1], slice(n, n + 5))
     case.close(predictor.gram(case.new, theta=theta), G, theta.sum())
     case.close(predictor.gram(case.new, fewer, theta=theta), G[:, :5], theta.sum())
+
+
+@every_bank
+def test_a_predictor_has_what_a_posterior_needs_or_none(name, normalize):
+    case = Case(name, normalize)
+    support, theta = np.arange(0, n, 3), case.theta
+    predictor = case.bank.predictor(support)
+    own, K = predictor.diagonal(case.new, theta), predictor.support_gram(theta)
+    assert (own is not None) == (K is not None) == isinstance(case.bank, PairwiseBank)
+    if own is not None:
+        case.close(own, np.einsum("m,mii->i", theta, case.G), theta.sum())
+        case.close(K, np.tensordot(theta, case.S[:, support][:, :, support], 1), theta.sum())
 
 
 @every_bank

@@ -83,7 +83,9 @@ def test_two_examples_and_one_column_are_enough(Model, kernels):
 @pytest.mark.parametrize(
     "target, match",
     [
-        (np.c_[y, 1 - y, y], r"\(80, 3\).*MultiOutputClassifier.*argmax"),
+        (np.c_[y, 1 - y, y + 1], r"\(80, 3\).*other entries than 0 and 1.*MultiOutputClassifier"),
+        (np.c_[y, y, 0 * y], r"same label .* in the columns \[2\]"),
+        (np.zeros((80, 2, 2)), r"\(80, 2, 2\): give one target"),
         (np.where(y, None, "a"), "40 missing values \\(None\\)"),
         (np.where(y, "b", None).tolist(), "40 missing|[0-9]+ missing values"),
         (np.where(y, np.nan, 1.0), "NaN"),
@@ -98,8 +100,9 @@ def test_labels_that_cannot_be_learned_are_told_why(target, match):
 
 
 def test_targets_of_a_regression():
-    with pytest.raises(ValueError, match=r"\(80, 2\).*MultiOutputRegressor"):
-        MKLRegressor(KERNELS).fit(X, X[:, :2])
+    assert MKLRegressor(KERNELS).fit(X, X[:, :2]).predict(X).shape == (80, 2)
+    with pytest.raises(ValueError, match=r"\(80, 2, 1\): give one target"):
+        MKLRegressor(KERNELS).fit(X, X[:, :2, None])
     with pytest.raises(ValueError, match="missing"):
         MKLRegressor(KERNELS).fit(X, np.where(y, None, 1.0))
     np.testing.assert_allclose(MKLRegressor(KERNELS).fit(X, np.ones(80)).predict(X), 1.0)

@@ -106,6 +106,24 @@ class Bank(ABC):
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
         return self.combined(theta, rows, rows, dtype=np.float64)
 
+    def matrices(
+        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
+    ) -> np.ndarray:
+        """K_m[rows, rows] of each of some kernels, (|kernels|, |rows|, |rows|): for those who need them all at hand."""
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        size, dtype = self.n if rows is None else len(rows), self.dtype if dtype is None else dtype
+        S = np.empty((len(kernels), size, size), dtype)
+        for k, m in enumerate(kernels):
+            S[k] = self.combined(np.eye(1, self.M, m)[0], rows, rows, dtype=dtype)
+        return S
+
+    def held(self, exact: bool = False) -> Bank:
+        """The bank of the same kernels as matrices in memory, where they fit and several problems gain by it; or self.
+
+        `exact` says that float64 matrices are wanted, as `matrices` gives them. Predictors are this bank's affair.
+        """
+        return self
+
     def cost(self) -> float:
         """Nanoseconds, roughly, to compute an entry of all kernels anew (to read M stored ones takes M / 2).
 
@@ -220,6 +238,14 @@ class Predictor(Stored, ABC):
     @abstractmethod
     def gram(self, X: Any, Y: Any = None, theta: np.ndarray | None = None) -> np.ndarray:
         """Σ_m θ_m K_m(X, Y) of two sets of new data, (n_X, n_Y); Y = None means X."""
+
+    def diagonal(self, X: Any, theta: np.ndarray) -> np.ndarray | None:
+        """Σ_m θ_m k_m(x, x) of new data, (n_new,); None where it is not known."""
+        return None
+
+    def support_gram(self, theta: np.ndarray) -> np.ndarray | None:
+        """Σ_m θ_m K_m(support, support), (n_support, n_support); None where the support examples are not kept."""
+        return None
 
     def support_data(self) -> Any:
         """The support examples as they are kept; None where there are none, for precomputed kernels."""

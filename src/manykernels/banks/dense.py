@@ -15,6 +15,7 @@ from ..kernels.normalize import precision, scales
 from ._base import Bank, Predictor
 from ._stack import Stack
 
+ROOM = 2**32  # bytes for matrices that are kept, where there is no memory_limit
 EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
 
 
@@ -86,6 +87,13 @@ class DenseBank(Bank):
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self)
         self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
+
+    @classmethod
+    def holding(cls, other: Bank, S: np.ndarray) -> Self:
+        """The kernels of another bank as the matrices S (M, n, n) that it gave."""
+        bank = cls.from_scaled(S, other.names, other.n_jobs, other.usable)
+        bank.memory_limit, bank.indefinite, bank.unit = other.memory_limit, other.indefinite, other.unit
+        return bank
 
     @classmethod
     def from_scaled(
@@ -202,6 +210,21 @@ class DenseBank(Bank):
         run_blocks(block, range(len(kernels)), self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
 
+    def matrices(
+        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
+    ) -> np.ndarray:
+        """Those in memory themselves, where they are as they are wanted."""
+        every = (kernels is None or len(kernels) == self.M) and (rows is None or len(rows) == self.n)
+        plain = self._root is None and not self.stack.last and (self.scale == 1.0).all()
+        if every and plain and self.dtype == np.dtype(self.dtype if dtype is None else dtype):
+            return self.stack.array
+        return super().matrices(kernels, rows, dtype)
+
+    def held(self, exact: bool = False) -> Bank:
+        if not exact or 8 * self.M * self.n**2 > room(self.memory_limit):
+            return self
+        return DenseBank.holding(self, self.matrices(dtype=np.float64))
+
     def predictor(self, support: np.ndarray) -> Predictor:
         root = None if self._root is None else self._root[:, support]
         return DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
@@ -291,6 +314,11 @@ class DensePredictor(Predictor):
         stack = Stack.of(X)
         rows, cols = np.arange(stack.shape[0]), np.arange(stack.shape[1])
         return stack.combined(np.asarray(theta) * self.scale, rows, cols, stack.array.dtype, n_jobs=self.n_jobs)
+
+
+def room(memory_limit):
+    """Bytes that may go into matrices that are kept for all of a fit."""
+    return ROOM if memory_limit is None else memory_limit // 2
 
 
 def default_names(M):

@@ -23,8 +23,11 @@ from ._base import Bank, Predictor
 from ._groups import arrays_of, data_of, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles, make_groups
-from .dense import DenseBank, report_unusable, warn_indefinite
+from .dense import ROOM, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
+
+LAYERS = 16  # kernels that are computed from one block of their base
+COARSE = 1e3  # k(x, x) of normalised kernels beyond which a float32 matrix has too few digits of what varies
 
 
 class PairwiseBank(Bank):
@@ -231,7 +234,7 @@ class PairwiseBank(Bank):
         """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
-        size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, 2**32
+        size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, ROOM
         if self.free is not None:
             limit = self.free // 2 - self._copied(rows, kernels)
             if limit < 0:
@@ -239,14 +242,33 @@ class PairwiseBank(Bank):
         part = self._part(rows, kernels, None if self.free is None else limit)
         if size > limit or part.cost() < 0.5 * kernels.size:
             return part
-        S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
-        one = np.eye(kernels.size)
-        for group in part.groups:
-            for first in range(0, group.members.size, 16):
-                layers = np.sort(group.members)[first : first + 16]
-                write = writer(S, True, layers)
-                part.tiles.weighted(part.sides, part.sides, one[layers], rows.size, rows.size, write, True)
-        return DenseBank.from_scaled(S, part.names, self.n_jobs, part.usable)
+        return DenseBank.from_scaled(part.matrices(), part.names, self.n_jobs, part.usable)
+
+    def matrices(
+        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
+    ) -> np.ndarray:
+        """Kernels of one base are computed from one block of it, `LAYERS` of them at a time."""
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        sides = take(self.sides, rows, self.tiles.active(np.isin(np.arange(self.M), kernels)))
+        n, where = self.n if rows is None else len(rows), np.full(self.M, -1)
+        where[kernels] = np.arange(kernels.size)
+        S = np.empty((kernels.size, n, n), self.dtype if dtype is None else dtype)
+        for group in self.groups:
+            members = np.sort(group.members[where[group.members] >= 0])
+            for first in range(0, members.size, LAYERS):
+                layers = members[first : first + LAYERS]
+                one = (np.arange(self.M) == layers[:, None]).astype(float)
+                self.tiles.weighted(sides, sides, one, n, n, writer(S, True, where[layers]), True)
+        return S
+
+    def held(self, exact: bool = False) -> Bank:
+        """Where float32 matrices have digits enough, and are quicker to read than to compute."""
+        size = self.M * self.n**2 * self.dtype.itemsize
+        coarse = self.dtype == np.float32 and self._diagonals.max() > COARSE
+        dear = exact or self.cost() >= 0.5 * self.M
+        if coarse or not dear or 1.25 * size > (ROOM if self.free is None else self.free // 2):
+            return self
+        return DenseBank.holding(self, self.matrices())
 
     def _copied(self, rows, kernels):
         """Bytes that the bank on these rows and kernels has of its own."""

@@ -119,6 +119,21 @@ class PairwisePredictor(Predictor):
             raise ValueError("An object with fit_transform has no kernel between two new data sets.")
         return self._gram(left, right, theta, n, m)
 
+    def diagonal(self, X, theta):
+        theta, n = np.asarray(theta, float) * self.tiles.scale, n_examples(split(X)[0])
+        sides, total = self._new(X, theta != 0, np.arange(n))[0], np.zeros(n)
+        for i, group, chosen in self.tiles.active(theta != 0):
+            own = group.diagonals(sides[i])[chosen]
+            factor = 1.0 if sides[i].factor is None else sides[i].factor[chosen] ** 2
+            total += theta[group.members[chosen]] @ (own * factor)
+        return total
+
+    def support_gram(self, theta):
+        theta = np.asarray(theta, float)
+        if any(group.pairs.kind == "gram" for _, group, _ in self.tiles.active(theta * self.tiles.scale != 0)):
+            return None
+        return self._gram(self.sides, self.sides, theta, self.n_support, self.n_support)
+
     def _gram(self, left, right, theta, n, m):
         out = np.empty((n, m), self.tiles.dtype)
         self.tiles.weighted(left, right, theta[None], n, m, writer(out[None]))

@@ -26,6 +26,8 @@ from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
 
+OPTIONAL = "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_"  # not of every model
+
 
 class MKLBase(WeightBars, NamedParts, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
@@ -144,12 +146,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
 
+        kernels = bank if joint else bank.held(exact)  # one-vs-rest fits read them again and again
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
         for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            own, cost = regularizer.bind(bank, y, np.tile(c, (len(y), 1)), loss, intercept, C)
-            problem = Problem(bank, y, loss, own, cost, intercept=intercept)
+            own, cost = regularizer.bind(kernels, y, np.tile(c, (len(y), 1)), loss, intercept, C)
+            problem = Problem(kernels, y, loss, own, cost, intercept=intercept)
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
@@ -159,7 +162,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if self.warm_start:
             self._solutions = solutions + last[len(solutions) :]
         if len(solutions) == len(parts):
-            self._store(bank, rows, solutions, joint)
+            self._store(bank, rows, solutions, joint, cost[0] if regularizer.bayesian else None)
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
@@ -172,26 +175,30 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         short = [s for s in solutions if not s.converged]
         if not short:
             rough = next((s.reason for s in solutions if s.reason), "")
+            which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and s.reason)
             if rough:
-                warnings.warn(f"{type(self).__name__} has converged, but {rough}.", UserWarning, stacklevel=4)
+                warnings.warn(f"{type(self).__name__} has converged{which}, but {rough}.", UserWarning, stacklevel=4)
             return
         bayes = hasattr(self, "stationarity_")
         early = all(s.n_iter < self.max_iter for s in short)
         cure = next((s.reason for s in short if s.reason), "")
         cure = cure or ("it no longer improves; raise tol" if early else "raise max_iter or tol")
         what = f"stationarity of {self.stationarity_:.2e}" if bayes else f"duality gap of {self.duality_gap_:.2e}"
-        which = [label for s, label in zip(solutions, labels, strict=True) if label and not s.converged]
+        which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and not s.converged)
         warnings.warn(
             f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above tol={self.tol:g}, after "
-            f"{max(s.n_iter for s in short)} steps{''.join(which[:3])}{', …' * (len(which) > 3)}: {cure}.",
+            f"{max(s.n_iter for s in short)} steps{which}: {cure}.",
             ConvergenceWarning,
             stacklevel=4,
         )
 
-    def _store(self, bank, rows, solutions, joint):
-        """Fitted attributes; what prediction needs is kept for the support examples only."""
+    def _store(self, bank, rows, solutions, joint, weight=None):
+        """Fitted attributes; what prediction needs is kept for the support examples only.
+
+        Those are the examples with a ≠ 0; with EmpiricalBayes all that have a `weight`.
+        """
         a = np.concatenate([s.a for s in solutions])
-        support = np.flatnonzero(a.any(axis=0))
+        support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
         self.support_ = rows[support]
         self.dual_coef_ = a[:, support]
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
@@ -204,7 +211,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self._predictor = bank.predictor(support)
-        for name in ("tasks_", "log_marginal_likelihood_", "stationarity_", "noise_"):  # of an earlier fit
+        for name in OPTIONAL:  # of an earlier fit
             vars(self).pop(name, None)
         kernels = self._predictor.kernel_list
         if kernels is not None and kernels.tasks is not None:
@@ -212,6 +219,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if solutions[0].stationarity is not None:
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))
+            self.support_weight_ = np.array(weight[support], dtype=float)
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
 
     def _decide(self, X, task=None):
@@ -223,8 +231,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
 
-        Shape (n, M), or (n, n_classes, M) with more than two classes; the sum over the last axis plus
-        `intercept_` is the decision.
+        Shape (n, M), or (n, T, M) with T outputs: more than two classes, several labels or targets; the sum over the
+        last axis plus `intercept_` is the decision.
         """
         check_is_fitted(self)
         X = self._new_X(X, task)
@@ -271,6 +279,12 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
 
         check_is_fitted(self)
         save(self, path)
+
+
+def _listed(labels):
+    """The first of these labels, each with its comma."""
+    labels = list(labels)
+    return "".join(labels[:3]) + ", …" * (len(labels) > 3)
 
 
 def _finite(values):

@@ -1,4 +1,4 @@
-"""Classification: two classes, one-vs-rest with weights per class, or one weight vector for all classes."""
+"""Classification: two classes, several, or labels that may hold together; weights for each of them or for all."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses
 from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
-from .inputs import check_y
+from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
+from .posterior import posterior_variance
 from .tasks import check_classes_of_tasks, check_task
 from .validation import check_loss, check_weight
 
@@ -28,9 +27,12 @@ if TYPE_CHECKING:
 
 
 def _has_probabilities(self):
-    if losses.get(self.loss).probabilistic:
+    if losses.get(self.loss).probabilistic or getattr(self.regularizer, "bayesian", False):
         return True
-    raise AttributeError(f'predict_proba needs loss="logistic", not loss={self.loss!r}.')
+    raise AttributeError(
+        f'predict_proba needs loss="logistic" or regularizer=EmpiricalBayes(...), not loss={self.loss!r}: for other '
+        "losses use scikit-learn's CalibratedClassifierCV(model), which learns probabilities from decisions."
+    )
 
 
 class MKLClassifier(ClassifierMixin, MKLBase):
@@ -60,7 +62,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     max_iter : outer steps at most
     fit_intercept : whether there is a b
     class_weight : None, "balanced" or {class: weight}
-    multi_class : "ovr" (weights per class) or "shared" (one weight vector for all classes)
+    multi_class : "ovr" (one-vs-rest, weights for each class or label), "shared" (one weight vector for all of them) or
+        "auto", which chooses by the rule of `choose_multi_class` and says so in `multi_class_`
     memory_limit : bytes for kernels, an integer or a string such as "4GB": blocks of them, copies of the columns that
         they see, matrices kept; a solver has one matrix of the examples that matter besides, and X is yours
     device : "cpu", "cuda" or "cuda:1" (a card, by PyTorch: extra `gpu`), or "auto", a card where there is one and the
@@ -92,9 +95,13 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     support_ : indices (n_support,) of the examples in `dual_coef_` (1 or n_classes, n_support), signed
     intercept_ : b (1 or n_classes,)
     history_ : one dict per outer step
+    multi_class_, multi_class_reason_ : "ovr" or "shared", and why, in words
+    multilabel_ : whether y was an indicator matrix (n, T) of labels that may hold together; `classes_` is then
+        0..T−1, with an output each
     tasks_ : the tasks of the training data, where kernels are `multi_task`
     log_marginal_likelihood_, stationarity_, noise_ : with EmpiricalBayes, whose gap is NaN; the sum and the maximum
         over the classes, and σ², one-vs-rest (n_classes,)
+    support_weight_ : (n_support,), with EmpiricalBayes, the sample and class weights of the support examples
     """
 
     def __init__(
@@ -140,19 +147,38 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
-        """Learn from X and the labels y (n,), of the tasks `task` (n,) where kernels are `multi_task`."""
+        """Learn from X and the labels y, of the tasks `task` (n,) where kernels are `multi_task`.
+
+        y is (n,), a class for each example, or (n, T) of 0 and 1, labels of which any number may hold.
+        """
         self._check_params()
         check_number("C", self.C)
-        check_choice("multi_class", self.multi_class, ("ovr", "shared"))
+        check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
         loss = check_loss(self.loss, "binary", also=("squared",))
-        y = check_y(self, y, numeric=False)
-        check_classification_targets(y)
+        y, self.multilabel_ = read_labels(self, y)
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), y)
-        weight = check_weight(sample_weight, len(y))
-        task = check_task(task, len(y))
+        weight, task = check_weight(sample_weight, len(y)), check_task(task, len(y))
+        Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
+        self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
+        joint = len(Y) == 1 or self.multi_class_ == "shared"
+        options = dict(C=self.C, intercept=self.fit_intercept, joint=joint, task=task)
+        return self._fit(X, Y, weight, self.C * weight * of_example, loss, **options)
 
+    def _labels(self, y, weight, task):
+        """(±1 (T, n), factors of the examples (n,)) of labels that may hold together."""
+        check_multilabel(y, weight, self.class_weight, task)
+        self.classes_ = np.arange(y.shape[1])
+        return np.where(y.T == 1, 1.0, -1.0), np.ones(len(y))
+
+    def _classes(self, y, weight, task):
+        """The same of classes that exclude each other: one-vs-rest, a row only where there are two."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         present = np.bincount(codes, weight, len(self.classes_)) > 0
         if present.sum() < 2:
@@ -165,34 +191,47 @@ class MKLClassifier(ClassifierMixin, MKLBase):
         of_class[present] = compute_class_weight(
             self.class_weight, classes=self.classes_[present], y=y[weight > 0], sample_weight=weight[weight > 0]
         )
-        binary = len(self.classes_) == 2
-        targets = np.arange(1, 2) if binary else np.arange(len(self.classes_))
-        Y = np.where(codes == targets[:, None], 1.0, -1.0)
-        joint = binary or self.multi_class == "shared"
-        c = self.C * weight * of_class[codes]
-        options = dict(C=self.C, intercept=self.fit_intercept, joint=joint, task=task)
-        return self._fit(X, Y, weight, c, loss, **options)
+        targets = np.arange(1, 2) if len(self.classes_) == 2 else np.arange(len(self.classes_))
+        return np.where(codes == targets[:, None], 1.0, -1.0), of_class[codes]
+
+    def _choose(self, Y, weight):
+        if self.multi_class != "auto":
+            return self.multi_class, f'multi_class="{self.multi_class}" was given'
+        return choose_multi_class(Y, weight, self.regularizer)
+
+    def _several(self):
+        """Whether there is an output for each class or label."""
+        return self.multilabel_ or len(self.classes_) > 2
 
     def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """Σ_m f_m(x) + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""
+        """Σ_m f_m(x) + b: (n,) for two classes (positive: classes_[1]), else (n, n_classes) or (n, n_labels)."""
         decision = self._decide(X, task)
-        return decision[:, 0] if len(self.classes_) == 2 else decision
+        return decision if self._several() else decision[:, 0]
 
     def predict(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """The class of each example, (n,)."""
+        """The class of each example, (n,), or its labels, (n, T) of 0 and 1."""
         decision = self._decide(X, task)
-        binary = len(self.classes_) == 2
-        return self.classes_[(decision[:, 0] > 0).astype(int) if binary else decision.argmax(axis=1)]
+        if self.multilabel_:
+            return (decision > 0).astype(int)
+        return self.classes_[decision.argmax(axis=1) if self._several() else (decision[:, 0] > 0).astype(int)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """1 / (1 + e^{-f}), normalised over the classes one-vs-rest; (n, n_classes). Needs loss="logistic"."""
-        P = expit(self._decide(X, task))
-        P = np.hstack([1 - P, P]) if len(self.classes_) == 2 else P
-        return P / P.sum(axis=1, keepdims=True)
+        """P(class | x), (n, n_classes), one-vs-rest ones made to sum to 1; P(label | x), (n, T), of several labels.
+
+        With loss="logistic" 1 / (1 + e^{−f}). With regularizer=EmpiricalBayes(...) labels are ±1 and Gaussian about
+        the posterior, and P is the probability that a new one, its noise included, is positive:
+        Φ(f(x) / √(var(x) + σ²)). That needs the kernels between all n training examples, n² + 2 n n_new float64
+        numbers, and their Cholesky factor, for each vector of weights and in each call. For other losses wrap the model
+        in scikit-learn's `CalibratedClassifierCV`.
+        """
+        decision, variance = self._decide(X, task), None
+        if not losses.get(self.loss).probabilistic:
+            variance = posterior_variance(self, self._new_X(X, task)) + self.noise_
+        return probabilities(decision, variance, not self.multilabel_)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
-        """The share of examples, by weight, whose class is right."""
+        """The share of examples, by weight, whose class, or all of whose labels, are right."""
         from sklearn.metrics import accuracy_score
 
         return accuracy_score(y, self.predict(X, task), sample_weight=sample_weight)

@@ -89,18 +89,21 @@ def check_table(model, X, reset, options):
         raise
 
 
-def check_y(model, y, numeric):
-    """y (n,) by scikit-learn's `validate_data`, or a ValueError that says what to do with several targets or none."""
-    labels = np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
-    if labels.ndim == 2 and labels.shape[1] > 1:
-        cure = "MultiOutputRegressor." if numeric else "MultiOutputClassifier; one-hot columns are y.argmax(axis=1)."
-        raise ValueError(
-            f"y has shape {labels.shape}, but the model has one target an example: wrap it in scikit-learn's {cure}"
-        )
+def check_y(model, y, numeric, several=False):
+    """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that says what to do."""
+    labels = as_labels(y)
     missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
     if missing:
         raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y.")
-    return validate_data(model, y=y, y_numeric=numeric)
+    if labels.ndim > 2:
+        raise ValueError(f"y has shape {labels.shape}: give one target an example, (n,), or T of them, (n, T).")
+    several = several and labels.ndim == 2 and labels.shape[1] > 1
+    return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
+
+
+def as_labels(y):
+    """y as an array to look at, an empty one where it is nothing of the kind."""
+    return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
 
 
 def _is_missing(value):

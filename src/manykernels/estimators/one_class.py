@@ -123,8 +123,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 )
         return bank
 
-    def _store(self, bank, rows, solutions, joint):
-        super()._store(bank, rows, solutions, joint)
+    def _store(self, bank, rows, solutions, joint, weight=None):
+        super()._store(bank, rows, solutions, joint, weight)
         for name in ("radius_", "_square"):  # of an earlier fit
             vars(self).pop(name, None)
         if self.formulation == "level_set":

@@ -18,8 +18,9 @@ from .._validation import parse_bytes
 
 FITTED = (
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
-    "kernel_scale_", "kernel_weights_", "log_marginal_likelihood_", "n_features_in_", "n_iter_", "noise_", "objective_",
-    "radius_", "stationarity_", "support_",
+    "kernel_scale_", "kernel_weights_", "log_marginal_likelihood_", "multi_class_", "multi_class_reason_",
+    "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "stationarity_",
+    "support_", "support_weight_",
 )  # fmt: skip
 HIDDEN = {"_predictor": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
 FOLLOWS = {"tasks_"}  # from the predictor
@@ -103,15 +104,14 @@ def check_model(model):
     from ..kernels.normalize import check_choice
     from ..losses import Loss
     from ..solution import Solution
+    from .outputs import checked_outputs
 
-    predictor, outputs = check_is("predictor", model._predictor, Predictor), 1
+    predictor = check_is("predictor", model._predictor, Predictor)
     n, M = predictor.sizes()
     model._check_params()
     check_choice(model.normalize)
+    outputs = checked_outputs(model)
     if is_classifier(model):
-        classes = model.classes_
-        check(type(classes) is np.ndarray and classes.ndim == 1 and len(classes) > 1, "classes_ is no list of classes")
-        outputs = 1 if len(classes) == 2 else len(classes)
         check_is("loss", model.loss, (str, Loss))
     check_array("dual_coef_", model.dual_coef_, np.float64, outputs, n)
     check_array("intercept_", model.intercept_, np.float64, outputs)

@@ -33,6 +33,7 @@ class Regularizer(Part):
     constraint = False  # Ω is the indicator of a compact convex set
     simplex = False  # that set is the simplex
     exact = False  # the kernels must be float64
+    bayesian = False  # models have a Gaussian posterior
     limit = 0.5
 
     def has(self, method: str) -> bool:

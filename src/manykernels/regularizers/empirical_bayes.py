@@ -25,6 +25,7 @@ class EmpiricalBayes(Regularizer):
     without h), `stationarity_` and `noise_` in its place.
     """
 
+    bayesian = True
     exact = True  # log|K̄| wants float64 kernels
 
     def __init__(self, noise: float | None = None, prior: Prior | None = None) -> None:

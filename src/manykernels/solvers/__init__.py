@@ -216,7 +216,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
         return found if found.history else _told(found, control)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, monitor, problem)
-    return replace(found, reason=problem.remark(found, tol, max_iter))
+    return replace(found, reason=problem.remark(found, tol, max_iter) or found.reason)
 
 
 def _told(found, control):

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..banks.dense import room
 from ..inner.systems import blas_for
 from ..solution import Solution
 from ._base import BaseSolver
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from ._base import Control
 
 LOWEST = 1e-8  # of the variance of y: no learned noise is below it
+VANISHING = 1e-6  # and below this it is told of
 LONGEST = 64.0  # step, in units of MacKay's
+SOME = 16  # kernels that are read at a time where they do not fit in memory
 MOST = 400  # kernels up to which a Newton step is tried
 
 
@@ -189,7 +192,19 @@ class Updates:
             theta, a, self.b, point.value, np.nan, np.nan,
             n_iter=len(self.history), history=self.history, converged=converged, interrupted=interrupted,
             log_marginal_likelihood=-float(point.likelihood), stationarity=point.stationarity, noise=point.noise,
+            reason=self._remark(point),
         )  # fmt: skip
+
+    def _remark(self, point):
+        """What speaks against a learned noise of nothing, in words."""
+        if not self.learns or point.noise > VANISHING * self.variance:
+            return ""
+        return (
+            f"the learned noise, {point.noise:.0e}, is at its floor of {LOWEST:g} of y's variance: y is likeliest "
+            "where the kernels explain it to the last digit, as with labels without contradictions and kernels so "
+            "narrow that they stand for the noise; to have noise apart, give noise= a number, or leave out the narrow "
+            "kernels"
+        )
 
 
 class Point:
@@ -239,22 +254,20 @@ class Point:
 
 
 class Kernels:
-    """Products with each of some kernels on some rows: from memory where they fit, else read from the bank again."""
+    """Products with each of some kernels on some rows: from memory where they fit, else computed again, some at a time.
+
+    Memory is half of the bank's `memory_limit`, 4 GiB without one.
+    """
 
     def __init__(self, bank, kernels, rows):
         self.bank, self.kernels, self.rows = bank, kernels, rows
-        limit = 2**30 if bank.memory_limit is None else bank.memory_limit // 2
-        self.stack = None
-        if 8 * len(kernels) * len(rows) ** 2 <= limit:
-            self.stack = np.array([self._read(m) for m in range(len(kernels))])
+        fits = int(room(bank.memory_limit) // (8 * max(len(rows), 1) ** 2))
+        self.some, self.stack = max(1, min(SOME, fits)), None
+        if len(kernels) <= fits:
+            self.stack = self._read(0, len(kernels))
 
-    def _read(self, m):
-        one = np.zeros(self.bank.M)
-        one[self.kernels[m]] = 1.0
-        return self.bank.combined(one, self.rows, self.rows, dtype=np.float64)
-
-    def _each(self):
-        return (self._read(m) for m in range(len(self.kernels))) if self.stack is None else self.stack
+    def _read(self, first, last):
+        return self.bank.matrices(self.kernels[first:last], self.rows, np.float64)
 
     def combined(self, theta):
         if self.stack is not None:
@@ -265,11 +278,13 @@ class Kernels:
 
     def traces(self, lower):
         """Tr(A K_m), (M',), for the symmetric A of which the lower triangle is given."""
-        A = np.tril(lower, -1)
-        A = A + A.T + np.diag(np.diag(lower))
+        A = np.tril(lower)
+        A *= 2.0
+        A[np.diag_indices(len(A))] *= 0.5
         if self.stack is not None:
             return self.stack.reshape(len(self.stack), -1) @ A.ravel()
-        return np.array([np.vdot(A, K) for K in self._each()])
+        parts = (self._read(k, k + self.some) for k in range(0, len(self.kernels), self.some))
+        return np.concatenate([part.reshape(len(part), -1) @ A.ravel() for part in parts])
 
     def products(self, a):
         """K_m a_t, (T, M', n)."""
