@@ -7,6 +7,8 @@ from sklearn.utils.validation import validate_data
 
 from ..kernels._base import len_
 from ..kernels._frames import not_numeric
+from ..kernels._views import is_views
+from ..kernels.views import Views
 
 
 def check_stack(X, square):
@@ -32,8 +34,10 @@ def check_stack(X, square):
 
 def check_views(X, known, fit):
     """A ValueError where X is not a dict of views of one length, with the names `known` from fit; None for none."""
-    if not isinstance(X, dict):
-        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give a dict with {known}.")
+    if not is_views(X):
+        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
+    views = X if isinstance(X, Views) else None
+    X = X if views is None else views._data
     if known is None and not fit:
         raise ValueError(f"X is a dict of views ({list(X)}), but the model was fitted on one table: give X as there.")
     lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
@@ -47,12 +51,12 @@ def check_views(X, known, fit):
             f"X[{empty[0]!r}] is None: fit needs examples of every view; leave it out, or put NaN in the rows of "
             'examples that lack it and give its kernels as (name, kernel, view, "zero").'
         )
-    if len(empty) == len(X):
+    if views is None and len(empty) == len(X):
         raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
     for name, x in X.items():
         if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
             raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
-    sizes = {name: len_(x) for name, x in X.items() if x is not None}
+    sizes = {name: len_(x) for name, x in X.items() if x is not None and views is None}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"The views of X have different numbers of examples: {sizes}; give each a row per example.")
 

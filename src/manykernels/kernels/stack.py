@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from ._rows import positions
+
 
 class KernelStack:
     """M kernel matrices between n examples and n_train training examples.
@@ -81,7 +83,7 @@ class KernelStack:
     def __getitem__(self, index: Any) -> KernelStack:
         rows, cols, kernels = _axes(index)
         M, n, n_train = self.matrices.shape
-        rows, cols, kernels = _positions(rows, n), _positions(cols, n_train), _positions(kernels, M)
+        rows, cols, kernels = positions(rows, n), positions(cols, n_train), positions(kernels, M)
         cut = self.matrices if kernels is None else self.matrices[kernels]
         if rows is not None:
             cut = cut[:, rows] if cols is None else cut[:, rows[:, None], cols]
@@ -113,22 +115,3 @@ def _axes(index):
     if dots:
         parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
     return parts + [None] * (3 - len(parts))
-
-
-def _positions(key, size):
-    """The positions (k,) that a number, a slice, a mask or a list stands for; None for all."""
-    if key is None or isinstance(key, slice) and key == slice(None):
-        return None
-    if isinstance(key, slice):
-        return np.arange(size)[key]
-    key = np.atleast_1d(np.asarray(key)).ravel()  # np.ix_ gives (k, 1) and (1, k)
-    if key.dtype == bool:
-        if len(key) != size:
-            raise IndexError(f"a mask of {len(key)} entries does not fit an axis of {size}.")
-        return np.flatnonzero(key)
-    if key.dtype.kind not in "iu" and key.size:
-        raise IndexError(f"{key.tolist()[:5]} are no positions: give integers, a slice or a mask.")
-    outside = key[(key < -size) | (key >= size)]
-    if outside.size:
-        raise IndexError(f"index {outside[0]} is out of bounds for an axis of {size}.")
-    return key.astype(int)
