@@ -104,7 +104,7 @@ class Bank(ABC):
         """The solver of the problem at fixed weights with targets y and costs c, (n,) or those of some rows.
 
         For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
-        `solvers._machine.Machine`, which solvers take where this is None.
+        `solvers.InnerProblem`, which solvers take where this is None.
         """
         return None
 

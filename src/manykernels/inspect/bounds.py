@@ -3,9 +3,9 @@
     H_p = {x ↦ Σ_m ⟨w_m, ψ_m(x)⟩ :  ‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q} ≤ norm},   q = 2p/(p+1),   k_m(x, x) ≤ R²
 
 which is the set of predictors with ½ Σ ‖f_m‖²/θ_m ≤ ½ norm² for some ‖θ‖_p ≤ 1. An intercept is not part of it.
-Where this departs from the print: the conversion behind Corollary 9 goes through the q with 1/q + 1/⌈p*⌉ = 1, not
+Where this departs from the paper: the conversion behind Corollary 9 goes through the q with 1/q + 1/⌈p*⌉ = 1, not
 q = ⌈p*⌉; the bounds of section 5.1 have no C² left in Example 1 at p = 1, and M^{1/p*} in the place of M² in Example 2,
-where the print repeats Example 1. Theorem 8 is stated there for even p*, but every integer r = p* will do: against
+where the paper repeats Example 1. Theorem 8 is stated there for even p*, but every integer r = p* will do: against
 Gaussian signs, E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
 """
 

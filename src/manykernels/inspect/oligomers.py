@@ -6,7 +6,7 @@ Sonnenburg, Zien, Philips and Rätsch (2008). A word of the support that meets t
 that agree with it there, times the probability of its letters outside; so Q(·, p) is a sum of functions of the parts
 z[s:e], each a table of A^{e−s} numbers, whatever the length of the words. Words beside the window matter only where
 letters depend on each other, and then through its first or last letter. Exact, in n_support · L · (d² + k²) steps.
-Beside the print, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
+Beside the paper, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 is MKLRegressor(group_kernels(groups), regularizer=LpSum(1), loss="squared", normalize=None, C=C): the group lasso of
 Yuan and Lin (2006), for overlapping groups that of Jacob et al. (2009) (Tomioka and Suzuki 2011, Ex. 6). LpNorm(1)
 has ½ (Σ‖w_m‖)² in place of the sum, the same models at other C; LpNorm(p), p > 1, is its smooth variant (Kloft et al.
-2011, §3.3; the print writes the sum in its (13) and means the square).
+2011, §3.3; the paper writes the sum in its (13) and means the square).
 """
 
 from __future__ import annotations

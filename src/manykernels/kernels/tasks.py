@@ -47,7 +47,7 @@ def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
     and k@same task = n_tasks · k(x, y) [x and y are of the same task]: with regularizer=1 the block norm is
     ½ (√(Σ_t ‖f_t‖² / n_tasks) + ‖f_shared‖)² (Tomioka and Suzuki 2011, Corollary 5), else ½ (Σ_t ‖f_t‖ + ‖f_shared‖)².
     Both hold for the kernels as they are, normalize=None. The former then never uses its shared part, as equal f_t
-    cost no more (the print does not say so): learn the share by another normalisation, which scales each kernel by
+    cost no more (the paper does not say so): learn the share by another normalisation, which scales each kernel by
     itself, or by p > 1, or give it, Fixed([1 - lam, lam]).
 
     Give the tasks as `fit(X, y, task=task)`, `predict(X, task=task)`. A task that was not in the training data is

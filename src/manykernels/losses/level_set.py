@@ -13,7 +13,7 @@ class LevelSet(Loss):
     """V = max(0, 1 − f);   V* = u on −1 ≤ u ≤ 0 (Kloft et al. 2011, §3.4).
 
     The hinge loss on positive examples only; y is not read, and there is no intercept: f itself is compared with 1.
-    The print lacks the 1 − in its primal; its conjugate and its dual have it.
+    The paper lacks the 1 − in its primal; its conjugate and its dual have it.
     """
 
     name = "level_set"

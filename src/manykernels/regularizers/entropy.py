@@ -12,7 +12,7 @@ from .lp_norm import project_simplex
 class Entropy(Regularizer):
     """Ω(θ) = (lam/2) Σ θ_m ln θ_m on the simplex;   Ω*(s) = (lam/2) ln Σ exp(2 s_m / lam) (Xu et al. 2010).
 
-    The smoothed simplex: the weights are a softmax, and Ω* is within (lam/2) ln M of max s (the −1 in the print's (10)
+    The smoothed simplex: the weights are a softmax, and Ω* is within (lam/2) ln M of max s (the −1 in the paper's (10)
     and (11) is a slip: at equal s the distance is (lam/2) ln M).
     """
 

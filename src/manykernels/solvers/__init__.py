@@ -17,7 +17,7 @@ import numpy as np
 
 from ._base import BaseSolver, Caller, Control, Monitor, seed_of
 from ._checkpoint import Watch
-from ._machine import Machine
+from ._inner_problem import InnerProblem
 from ._oracle import Oracle
 from ._warm import begin_from
 from .analytic import Analytic
@@ -50,7 +50,8 @@ SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it
 FEW = 5000  # on up to so many examples
 
 __all__ = [
-    "SOLVERS", "BaseSolver", "Control", "Machine", "Monitor", "Oracle", "Solver", "best_for", "get", "seed_of", "solve",
+    "SOLVERS", "BaseSolver", "Control", "InnerProblem", "Monitor", "Oracle", "Solver", "best_for", "get",
+    "seed_of", "solve",
     *(solver.__name__ for solver in SOLVERS.values()),
 ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 A solver of your own is a subclass of `BaseSolver` with a `solve(problem, control)` that returns a `Solution`. Of
 `control` it needs no more than `tol`, `max_iter`, `warm` and `record(...)`; `Oracle` does the rest for methods that
-solve the machine at given weights.
+solve the inner problem at given weights.
 """
 
 from __future__ import annotations

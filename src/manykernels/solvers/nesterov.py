@@ -1,4 +1,4 @@
-"""Accelerated gradient steps on the smooth dual: Algorithm 2 of Xu, Jin, Zhu, Lyu and King (2010), paper 003.
+"""Accelerated gradient steps on the smooth dual: Algorithm 2 of Xu, Jin, Zhu, Lyu and King (2010).
 
     min over a :   F(a) = Σ c V*(y, −a / c) + Ω*(½ q(a)) ,   lo ≤ a ≤ hi (, Σ a = total) ,   q_m = aᵀK_m a
 
@@ -20,7 +20,7 @@ print, which contradicts itself, in
   Corollary 3  L = max_m λ_max(K_m) + (2/λ) r² max_m λ_max(K_m)², r² = max ‖a‖² in the box (n C² for the hinge): the
                curvature of aᵀG a is its largest eigenvalue, not its largest diagonal entry a_g, and
                ∇²Ω* ≤ (2/λ) diag θ; plus the diagonal of a loss that has one;
-  (18)         the steps go out from the start α⁰, d(α) = ½ ‖α − α⁰‖², where the print has the machine with the mean
+  (18)         the steps go out from the start α⁰, d(α) = ½ ‖α − α⁰‖², where the paper has the solution with the mean
                kernel for α⁰ but d(α) = ½ ‖α‖²; then Theorem 4 holds as
                F(β^N) − F* ≤ 2 L ‖a* − α⁰‖² / (N + 1)², and with α⁰ = 0 as printed.
 """
@@ -80,7 +80,7 @@ class Nesterov(BaseSolver):
 
 
 def start(oracle, smooth, warm):
-    """The `SmoothPoint` at a warm start, or at the machine with uniform weights (line 2 of Algorithm 2)."""
+    """The `SmoothPoint` at a warm start, or at the inner problem with uniform weights (line 2 of Algorithm 2)."""
     point = smooth.at(oracle.a if warm else oracle(oracle.theta).a)
     if warm:
         smooth.certify(point)
@@ -88,7 +88,7 @@ def start(oracle, smooth, warm):
 
 
 def algorithm_2(oracle, smooth, L, warm, every):
-    """The sequences α, β, γ of the print with the constant L."""
+    """The sequences α, β, γ of the paper with the constant L."""
     point, k = start(oracle, smooth, warm), 0
     centre, total = point.a, 0.0
     while True:
@@ -140,7 +140,7 @@ class SmoothDual:
         if bank.dtype == np.float64 or oracle.tol >= 1e-4:  # many passes: in memory, where that is exact enough
             self.memory = bank.restrict(np.arange(oracle.n), self.kernels)
         for name in ("lo", "hi", "linear", "diagonal", "kink"):
-            setattr(self, name, np.array([getattr(machine, name) for machine in oracle.machines]))
+            setattr(self, name, np.array([getattr(inner, name) for inner in oracle.inners]))
 
     def products(self, a):
         if self.memory is None:

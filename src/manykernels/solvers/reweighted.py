@@ -1,8 +1,8 @@
-"""Alternation with the weights of the dual, for block norms that have no Ω: a machine at θ, then θ from its norms.
+"""Alternation with the weights of the dual, for block norms that have no Ω: the SVM at θ, then θ from its norms.
 
     min over a :   Σ c V*(y, −a / c) + Ω*(½ q(a)) ,   q_m = aᵀK_m a ;   θ ← ∇Ω*(½ q)
 
-Where Ω* is concave (`BlockNorm`, `BlockSum`: powers below 1 of the q_m) its tangent lies above it, so that the machine
+Where Ω* is concave (`BlockNorm`, `BlockSum`: powers below 1 of the q_m) its tangent lies above it, so that the SVM
 at θ minimises an upper bound of the dual problem, which touches it at the last a: the dual value never falls. Kernels
 whose q_m vanishes get ever larger weights, which is what makes Newton steps stall there and does no harm here.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reweighted(BaseSolver):
-    """A machine and the weights of the dual by turns: majorise and minimise."""
+    """An inner problem and the weights of the dual by turns: majorise and minimise."""
 
     name = "reweighted"
     needs = ("conjugate", "weights_from_dual", "start")

@@ -1,10 +1,10 @@
-"""Reduced gradients: SimpleMKL (Rakotomamonjy, Bach, Canu, Grandvalet 2008), the solver that papers 001 and 003 time.
+"""Reduced gradients: SimpleMKL (Rakotomamonjy, Bach, Canu, Grandvalet 2008), which Yang (2011) and Xu (2010) time.
 
     min over θ in the simplex of J(θ) ,   ∂J/∂θ_m = −½ aᵀK_m a
 
 The largest weight keeps Σθ = 1. A step goes down the reduced gradient to the first weight that becomes 0, and on from
 there with that weight held, as long as J falls; then the best point on the way back is sought by golden sections.
-Departs from the print in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
+Departs from the paper in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
 """
 
 from __future__ import annotations

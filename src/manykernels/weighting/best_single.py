@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._validation import check_integer
-from ._base import TwoStage, machine
+from ._base import TwoStage, solve_single
 
 if TYPE_CHECKING:
     from ..banks._base import Bank
     from ..losses._base import Loss
 
-_TOL = 1e-3  # gap of the machines that kernels are compared by
+_TOL = 1e-3  # gap of the predictors that kernels are compared by
 
 
 class BestSingle(TwoStage):
-    """All weight on the kernel whose own machine has the lowest mean held-out loss, the estimator's, over `cv` folds.
+    """All weight on the kernel whose own predictor has the lowest mean held-out loss, the estimator's, over `cv` folds.
 
     Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
     """
@@ -54,19 +54,19 @@ class BestSingle(TwoStage):
 
 
 def _held_out(K, Y, c, test, loss, intercept):
-    """(Σ c V over the test examples, of the machine learned on the others, and the gap of that machine)."""
-    found = machine(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _TOL)
+    """(Σ c V over the test examples, of the predictor learned on the others, and its gap)."""
+    found = solve_single(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _TOL)
     f = found.a @ K[np.ix_(~test, test)] + found.b[:, None]
     return sum(float(w[test] @ loss.value(y[test], f_t)) for y, w, f_t in zip(Y, c, f, strict=True)), found.gap
 
 
 def _report(rule, bank, gaps):
-    """A warning where machines that the weights stand on are not solved: `duality_gap_` does not speak of them."""
+    """A warning where predictors that the weights stand on are not solved: `duality_gap_` does not speak of them."""
     short = np.flatnonzero(~(gaps <= _TOL))
     if short.size:
         worst = short[np.argmax(np.nan_to_num(gaps[short], nan=np.inf))]
         warnings.warn(
-            f"regularizer={rule!r} compares kernels by machines that stopped short of a duality gap of {_TOL:g} for "
+            f"regularizer={rule!r} compares kernels by predictors that stopped short of a duality gap of {_TOL:g} for "
             f"{short.size} of them ({bank.names[worst]!r}: {gaps[worst]:.2g}), and is less sure for it: lower C, or "
             "rescale those kernels",
             UserWarning,

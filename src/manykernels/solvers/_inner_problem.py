@@ -2,7 +2,7 @@
 
     min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
 
-The outputs are K a + shift; the shift is 0 for a machine, and that of a local model for a Newton step in `a`.
+The outputs are K a + shift; the shift is 0 for an inner problem, and that of a local model for a Newton step in `a`.
 Coordinate steps find who is free; Newton steps on the free block (its Cholesky factor) finish, so that a tight
 tolerance costs little more than a loose one. Losses whose conjugate is not quadratic stay strictly inside the box
 and take damped Newton steps on the true conjugate.
@@ -32,12 +32,12 @@ LARGE = 10000  # above this many free variables conjugate gradients replace the 
 
 
 def inner_problem(problem, y, c):
-    """The solver of the problem at fixed weights for targets y and costs c: the bank's own, or else a `Machine`."""
+    """The solver of the problem at fixed weights for targets y and costs c: the bank's own, or an `InnerProblem`."""
     own = problem.bank.inner(problem.loss, y, c, problem.intercept)
-    return Machine(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
+    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
 
 
-class Machine:
+class InnerProblem:
     """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
 
     shift: np.ndarray | float = 0.0
