@@ -20,6 +20,7 @@ from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, is_frame
 from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.stack import KernelStack
 from ..kernels.views import Views
 from ._html import WeightBars
 from ._params import NamedParts
@@ -61,9 +62,14 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
 
     def _check_X(self, X, *, reset):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
+        from ..banks._base import Source
+
         if self._is_precomputed():
-            X = check_stack(X, reset)
+            X = check_stack(X, reset, None if reset else getattr(self, "_trained", None))
             self._check_width(X.shape[1], "columns (training examples)", reset)
+            if reset:
+                part = isinstance(X, KernelStack) and X.is_part()
+                self._trained = (X.link()[0], X.link()[2]) if part else None
         elif is_views(X) or (not reset and self._views() is not None):
             check_views(X, None if reset else self._views(), reset)
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
@@ -73,7 +79,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         elif _holds_objects(X, _reads(self.kernels)):
             self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
-            finite = True if isinstance(self.kernels, str) else "allow-nan"  # a kernel may have missing="zero"
+            finite = isinstance(self.kernels, str)  # else what a kernel sees is looked at, and it may have missing="zero"
+            finite = "allow-nan" if isinstance(self.kernels, Source) else finite
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
             X = check_table(self, X, reset, options)
         if reset and _n_examples(X) < 2:
