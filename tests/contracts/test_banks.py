@@ -13,12 +13,12 @@ from manykernels.banks.features import FeatureBank
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.trie import TrieBank
 from manykernels.banks.words import WordBank
+from manykernels.inner import InnerProblem
 from manykernels.kernels import RBF, Cosine, KernelList, KernelStack, Laplacian, Linear, Polynomial
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solvers import solve
-from manykernels.solvers._inner_problem import InnerProblem
 from manykernels.strings import Degree, Sequences, Spectrum, WeightedDegree, WeightedDegreeShift
 
 n, N_NEW = 40, 12

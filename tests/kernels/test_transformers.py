@@ -128,7 +128,7 @@ def test_an_imputer_is_given_the_missing_entries():
     expected = fit([RBF(gamma=0.3)], hand.transform(X[TRAIN])).decision_function(hand.transform(X))
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-6)
     with pytest.raises(ValueError, match="contains NaN in column 1"):
-        fit([("a", PIPE, RBF())], X)
+        fit([("a", PCA(2), RBF())], X)
     X[4] = np.nan  # an example without any entry lacks the source
     model = fit([("a", pipe, RBF(gamma=0.3), None, "zero"), Identity()], X)
     assert model.decision_parts(X)[4, 0] == 0 and (model.decision_parts(X)[3, 0] != 0).all()

@@ -7,10 +7,10 @@ from problems import make, small_problem
 
 from manykernels import losses
 from manykernels.banks import DenseBank
+from manykernels.inner import InnerProblem
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, BlockSum, Entropy, LpNorm, LpSum
 from manykernels.solvers import Solver, solve, spicy
-from manykernels.solvers._inner_problem import InnerProblem
 
 MEMBERS = [
     BlockNorm(3),

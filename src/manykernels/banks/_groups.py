@@ -93,9 +93,12 @@ class Group:
         group.pairs.dtype = np.dtype(np.float64)
         return group
 
-    def side(self, view, index=None, normalize=None):
-        """The examples of a View prepared for this group's base, with the factors of its kernels' rows."""
-        side = self.pairs.side(view.X, index)
+    def side(self, view, index=None, normalize=None, side=None):
+        """The examples of a View prepared for this group's base, with the factors of its kernels' rows.
+
+        `side` holds the examples where they are prepared already.
+        """
+        side = self.pairs.side(view.X, index) if side is None else side
         factor = np.ones((self.members.size, len_(view.X)))
         if view.present is not None:
             factor *= view.present

@@ -76,7 +76,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         elif is_frame(X):
             check_names(X)
             X = validate_data(self, X, reset=reset, skip_check_array=True)
-        elif _holds_objects(X, _reads(self.kernels)):
+        elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
             self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
             finite = isinstance(self.kernels, str)  # else what a kernel sees is looked at, and it may have missing="zero"
@@ -275,8 +275,13 @@ def _finite(values):
     return values
 
 
-def _reads(kernels):
-    """What the kernels that are given for X as a whole read, a set; see `kernels._base`."""
+def _is_mixed(X):
+    """Whether X is an array (n, d) of objects or texts."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS"
+
+
+def _reads(kernels, parts=False):
+    """What the kernels that are given for X as a whole, or for `parts` of it too, read, a set; see `kernels._base`."""
     from ..kernels import Kernel, KernelSpec
     from ..kernels._pipes import reads_of
     from ..kernels.spec import as_spec
@@ -286,7 +291,7 @@ def _reads(kernels):
     for spec in kernels if several else [kernels]:
         with suppress(ValueError):  # what is no kernel is refused where it is read
             spec = as_spec(spec)
-            if spec.columns is None and isinstance(spec.kernel, Kernel):
+            if (parts or spec.columns is None) and isinstance(spec.kernel, Kernel):
                 found.add(spec.kernel.reads if spec.transformer is None else reads_of(spec.transformer))
     return found
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._threads import close_pool, limit_blas
+from ..inner import inner_problem
 from ..solution import Solution
-from ._inner_problem import inner_problem, matvec
 
 if TYPE_CHECKING:
     from ..problem import Certificate, Problem
@@ -226,6 +226,23 @@ class Oracle(Run):
     `Oracle(problem, control).run(method)` is the `Solution` of a method(oracle) that begins at `oracle.theta`, asks
     for the `Point` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last step,
     and where nothing improves.
+
+    Parameters
+    ----------
+    problem : Problem
+    control : Control
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.problem import Problem
+    >>> from manykernels.regularizers import LpNorm
+    >>> from manykernels.solvers import Control, Oracle
+    >>> problem = Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2))
+    >>> Oracle(problem, Control()).run(lambda oracle: oracle(oracle.theta)).converged
+    True
     """
 
     effort = 0.1
@@ -244,7 +261,7 @@ class Oracle(Run):
         gap = self.gap if np.isfinite(self.gap) else 1.0
         target = self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.inners)
         while True:
-            K = self.bank.combined(weights, dtype=self.dtype, shifted=problem.intercept)
+            K = self.bank.matrix(weights, None, self.dtype, problem.intercept)
             solved = [inner.solve(K, a, target) for inner, a in zip(self.inners, self.a, strict=True)]
             a = np.array([part[0] for part in solved])
             moving = [inner.free(a_t) for inner, a_t in zip(self.inners, a, strict=True)]
@@ -268,15 +285,16 @@ class Oracle(Run):
         """Σ_m θ_m K_m a on all examples (T, n); beside the support only the kernels with weight are touched."""
         outputs = np.empty(a.shape)
         outputs[:, support] = np.einsum("m,tmi->ti", theta, P)
-        rest, used = np.setdiff1d(np.arange(self.n), support), theta > 0
+        rest = np.setdiff1d(np.arange(self.n), support)
         if len(rest):
-            P = self.bank.products(a[:, support], support, rest, self.index[used])
-            outputs[:, rest] = np.einsum("m,tmi->ti", theta[used], P)
+            weights = np.zeros(self.bank.M)
+            weights[self.index] = theta
+            outputs[:, rest] = self.bank.outputs(weights, a[:, support], support, rest)
         return outputs
 
     def _fine(self, K, a, exact, target):
         """Whether the outputs of the block agree with the exact ones up to a constant."""
-        error = exact - np.array([matvec(K, a_t) for a_t in a])
+        error = exact - np.array([inner.outputs(K, a_t) for inner, a_t in zip(self.inners, a, strict=True)])
         if self.problem.intercept:
             error = error - error.mean(axis=1, keepdims=True)
         return float(np.sum(self.problem.c * np.abs(error) * (a != 0))) <= 3 * target * len(a)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._inner_problem import inner_problem, matvec
+from ..inner import inner_problem
 from ._oracle import Run, Stall
 
 FIRST = 400  # examples of the first active set
@@ -156,9 +156,7 @@ class Wrapper(Run):
     def _evaluate(self, gap):
         """Solves the inner problem at θ on the active rows: (state, certificate there, inner gap)."""
         problem, rows = self.problem, self.rows
-        K = self.bank.combined(
-            self._full(self.theta), self.cols, self.cols, dtype=self.dtype, shifted=problem.intercept
-        )
+        K = self.bank.matrix(self._full(self.theta), self.cols, self.dtype, problem.intercept)
         a, b, inner_gap = self.a[:, rows], self.b, 0.0
         self.target = target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)
         for t, inner in enumerate(self.inners):
@@ -171,7 +169,7 @@ class Wrapper(Run):
         P = self.bank.products(a[:, support], at, at, self.picked)
         q = np.einsum("tmi,ti->m", P, a[:, support])
         exact = np.einsum("m,tmi->ti", self.theta, P)
-        outputs = np.array([matvec(K, a_t) for a_t in a])
+        outputs = np.array([inner.outputs(K, a_t) for inner, a_t in zip(self.inners, a, strict=True)])
         error = exact - outputs[:, support]
         if problem.loss.total:  # K is known up to a constant, which shows where Σ a is not 0
             outputs += error.mean(axis=1, keepdims=True)
@@ -200,14 +198,15 @@ class Wrapper(Run):
         problem = self.problem
         theta, a, support, q, known, known_outputs = self.last
         self.theta, self.a = theta, a.copy()
-        kernels = self.kernels[theta > 0]
+        weights = np.zeros(problem.bank.M)
+        weights[self.kernels] = theta
         rest = np.setdiff1d(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
         outputs[:, known] = known_outputs
-        step = max(1, 2**26 // (problem.n_outputs * max(len(kernels), 1)))
+        step = max(1, 2**26 // (problem.n_outputs * max(np.count_nonzero(theta), 1)))
         for i in range(0, len(rest), step):
-            P = problem.bank.products(self.a[:, support], support, rest[i : i + step], kernels)
-            outputs[:, rest[i : i + step]] = np.einsum("m,tmi->ti", theta[theta > 0], P)
+            part = rest[i : i + step]
+            outputs[:, part] = problem.bank.outputs(weights, self.a[:, support], support, part)
         b = self.intercepts(outputs)
         certificate = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
         if self.best is None or not self.best["gap"] <= certificate.gap:

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 
 class Analytic(BaseSolver):
-    """The inner problem and the closed-form weights by turns."""
+    """The inner problem and the closed-form weights by turns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Analytic
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Analytic()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "analytic"
     needs = ("value", "conjugate", "weights_from_norms", "prox", "start")

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver
 from ._cuts import cuts_for
-from ._inner_problem import InnerProblem
 from ._oracle import Finished, Run
 from ._rows import rows_of
 
@@ -44,8 +44,22 @@ STALL = 10  # steps without gain after which float32 blocks are given up
 class Chunking(BaseSolver):
     """Working sets of the inner problem and weight steps, interleaved.
 
-    size : variables of a working set at most, None for as many as the inner problem asks for
-    accelerate : whether the closed form is sped up; False is the method as printed
+    Parameters
+    ----------
+    size : int, optional
+        Variables of a working set at most; None for as many as the inner problem asks for.
+    accelerate : bool, default True
+        Whether the closed form is sped up; False is the method of the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Chunking
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Chunking(size=4)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "chunking"

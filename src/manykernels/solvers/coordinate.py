@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
-from ._inner_problem import InnerProblem
 from ._oracle import Point, Run
 from ._warm import _feasible
 
@@ -41,8 +41,23 @@ VISITS = 2**21  # examples of a pass after which v is summed anew, so that it ca
 class Coordinate(BaseSolver):
     """Dual coordinate passes over explicit features, with the weights interleaved.
 
-    size : examples of a visit
-    random_state : of the order of the examples; None for that of the estimator, or of `solve`
+    Parameters
+    ----------
+    size : int, default 128
+        Examples of a visit, at least 2.
+    random_state : int, None or NumPy generator
+        Of the order of the examples; None for that of the estimator, or of `solve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import rank_one_kernels
+    >>> from manykernels.solvers import Coordinate
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(rank_one_kernels(X), solver=Coordinate(size=32)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "coordinate"

@@ -25,7 +25,18 @@ HALVINGS = 8  # of a step; then it is the inner problem that is too coarse
 
 
 class Hessian(BaseSolver):
-    """Second-order steps on the weights with a line search."""
+    """Second-order steps on the weights with a line search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Hessian
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Hessian()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "hessian"
     needs = Newton.needs

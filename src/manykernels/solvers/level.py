@@ -24,7 +24,23 @@ if TYPE_CHECKING:
 
 
 class Level(BaseSolver):
-    """Cutting planes and level sets; `tau` in (0, 1) is the level between the bounds."""
+    """Cutting planes and level sets.
+
+    Parameters
+    ----------
+    tau : float, default 0.5
+        The level between the bounds, in (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Level
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(regularizer=1, solver=Level(tau=0.9)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "level"
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner.systems import blas_for
 from ..solution import Solution
 from ._base import BaseSolver
-from ._inner_problem import blas_for
 
 if TYPE_CHECKING:
     from ..problem import Problem

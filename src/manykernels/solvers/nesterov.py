@@ -13,7 +13,7 @@ By default L follows the curvature that is met, and the momentum starts anew whe
 of a combination of two points are the combination of theirs, so that a step costs one product with each kernel.
 
 `fixed_step=True` is Algorithm 2 as stated: three sequences, τ_k = 2/(k + 3), and a constant L. It departs from the
-print, which contradicts itself, in
+paper, which contradicts itself, in
   (10), (13)   no −1 in the exponents: they belong to a maximum over 0 ≤ p ≤ 1, (7) and (8) to one over the simplex;
                so (11) is f_λ − f ≤ (λ/2) ln M;
   (12)         ∇ = −e + Σ θ_m G_m α, without the ½;
@@ -45,8 +45,22 @@ if TYPE_CHECKING:
 class Nesterov(BaseSolver):
     """Accelerated gradient steps on the smooth dual.
 
-    fixed_step : the method as stated above, to study its bound: it takes thousands of steps
-    every : so many steps there is a certificate, and max_iter counts those
+    Parameters
+    ----------
+    fixed_step : bool, default False
+        The method as stated in the module, to study its bound: it takes thousands of steps.
+    every : int, default 10
+        So many steps there is a certificate, and max_iter counts those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Nesterov
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Nesterov(every=5)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "nesterov"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner.systems import blas_for
 from ._base import BaseSolver
-from ._inner_problem import HalfHessian, blas_for
 from ._wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -30,7 +30,18 @@ STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
 
 
 class Newton(BaseSolver):
-    """Damped Newton steps on the weights around a warm-started inner problem, on the active examples."""
+    """Damped Newton steps on the weights around a warm-started inner problem, on the active examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Newton
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Newton()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "newton"
     needs = ("value", "conjugate", "prox", "minimise", "start")
@@ -102,7 +113,7 @@ class NewtonStep:
             if free.sum() > 1:
                 with suppress(np.linalg.LinAlgError):
                     B = P[:, free[state.support]]
-                    half = HalfHessian(state.K, free, inner.diagonal, inner.intercept, B)
+                    half = inner.half_hessian(state.K, free, B)
             halves.append(half)
         Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
         self.model, self.theta, self.slack = Model(-0.5 * state.q, np.vstack(Z)), state.theta, state.slack

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 
 
 class Reweighted(BaseSolver):
-    """An inner problem and the weights of the dual by turns: majorise and minimise."""
+    """An inner problem and the weights of the dual by turns: majorise and minimise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.regularizers import BlockNorm
+    >>> from manykernels.solvers import Reweighted
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(regularizer=BlockNorm(3), solver=Reweighted()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "reweighted"
     needs = ("conjugate", "weights_from_dual", "start")

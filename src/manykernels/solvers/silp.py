@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 
 class SILP(BaseSolver):
-    """Cutting planes and linear programs over the simplex."""
+    """Cutting planes and linear programs over the simplex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import SILP
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(regularizer=1, solver=SILP()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "silp"
     needs = ("value", "conjugate", "start")

@@ -25,7 +25,19 @@ RATIO = 0.5 * (np.sqrt(5) - 1)
 
 
 class SimpleMKL(BaseSolver):
-    """Reduced gradients on the simplex with a line search."""
+    """Reduced gradients on the simplex with a line search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
+    >>> from manykernels.solvers import SimpleMKL
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier([RBF(gamma=0.1), RBF(gamma=1.0)], regularizer=1, solver=SimpleMKL()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "simplemkl"
     needs = ("value", "conjugate", "start")

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner import InnerProblem
+from ..inner.systems import HalfHessian
 from ._base import BaseSolver
-from ._inner_problem import HalfHessian, InnerProblem
 from ._oracle import Oracle
 
 if TYPE_CHECKING:
@@ -44,8 +45,22 @@ FEW = 1000  # up to here all examples take part in a Newton step, above only tho
 class Spicy(BaseSolver):
     """Proximal steps on the functions by a dual augmented Lagrangian.
 
-    gamma : the first γ, None for one by the regularizer
-    growth : its factor from one proximal step to the next
+    Parameters
+    ----------
+    gamma : float, optional
+        The first γ; None for one by the regularizer.
+    growth : float, default 10
+        Its factor from one proximal step to the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Spicy
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Spicy(growth=5.0)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "spicy"

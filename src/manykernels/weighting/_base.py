@@ -27,6 +27,12 @@ class TwoStage(Regularizer):
     """A rule that finds weights from the kernels and the targets, before and apart from the predictor.
 
     It stands where a regularizer does; `bind` puts `Fixed` weights in its place before anything is solved.
+
+    Examples
+    --------
+    >>> from manykernels.weighting import Align, TwoStage
+    >>> isinstance(Align(), TwoStage), Align().has("bind")
+    (True, True)
     """
 
     needs_targets = True

@@ -18,9 +18,27 @@ _TOL = 1e-3  # gap of the predictors that kernels are compared by
 
 
 class BestSingle(TwoStage):
-    """All weight on the kernel whose own predictor has the lowest mean held-out loss, the estimator's, over `cv` folds.
+    """The best kernel alone, by cross-validation.
+
+    All weight on the kernel whose own predictor has the lowest mean held-out loss, the estimator's, over `cv` folds.
 
     Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
+
+    Parameters
+    ----------
+    cv : int, default 5
+        Folds, at least 2 and no more than the smallest class has examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.weighting import BestSingle
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> bank = DenseBank(np.stack([np.outer(y, y), np.eye(4)], axis=2))
+    >>> BestSingle(cv=2).bind(bank, y, 1.0, Hinge())[0]
+    Fixed(weights=[1., 0.])
     """
 
     def __init__(self, cv: int = 5) -> None:
@@ -35,7 +53,7 @@ class BestSingle(TwoStage):
         folds = self._folds(Y[:, rows], loss.targets == "binary" or set(np.unique(Y)) <= {-1.0, 1.0})
         risk, gaps = np.full(bank.M, np.inf), np.zeros(bank.M)
         for m in np.flatnonzero(bank.usable):
-            K = bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)  # type: ignore[call-overload]
+            K = bank.combined(np.eye(1, bank.M, int(m))[0], rows, rows, dtype=np.float64)
             parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
             risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
         _report(self, bank, gaps)

@@ -26,7 +26,7 @@ def interior_point(inner, K, a, target):
 
 def _follow(inner, K, a, target):
     index = np.flatnonzero(inner.hi > inner.lo)
-    Q = K[np.ix_(index, index)].astype(np.float64)
+    Q = inner.host(K)[np.ix_(index, index)].astype(np.float64)
     held = np.where(inner.hi > inner.lo, 0.0, a)
     fixed = inner.outputs(K, held)[index]  # the shift, and what the others add
     y, c = inner.y[index], inner.c[index]

@@ -5,9 +5,9 @@ import pytest
 from problems import make, small_problem
 
 from manykernels import losses
+from manykernels.inner import InnerProblem, systems
+from manykernels.inner.systems import Free, HalfHessian
 from manykernels.regularizers import LpNorm
-from manykernels.solvers import _inner_problem
-from manykernels.solvers._inner_problem import Free, HalfHessian, InnerProblem
 
 
 def solved(loss, intercept, theta, Ks, y, C=1.0):
@@ -41,7 +41,7 @@ def test_the_half_hessian_gives_the_derivatives_in_the_weights(loss, intercept):
 @pytest.mark.parametrize("equality", [True, False])
 def test_the_system_of_the_free_variables_is_solved_either_way(large, equality, monkeypatch):
     """(K_FF + D_F) x + β 1 = r for some β, and Σ x = s; then K may lack a constant, and need not be definite."""
-    monkeypatch.setattr(_inner_problem, "LARGE", large)
+    monkeypatch.setattr(systems, "LARGE", large)
     Ks, _ = make(0, n=40)
     rng, K, index = np.random.default_rng(0), Ks.sum(axis=0) - (10.0 if equality else 0.0), np.arange(1, 40, 3)
     diagonal, r = rng.random(40), rng.normal(size=len(index))
