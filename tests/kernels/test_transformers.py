@@ -1,5 +1,7 @@
 """Transformers before kernels are fitted on training examples alone; categories and products across columns."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -247,3 +249,15 @@ def test_a_product_is_one_kernel_of_the_search_space():
     model = MKLClassifier([("p", On([0], RBF(gamma=0.1)) * On([1], RBF(gamma=1.0)))])
     model.set_params(kernels__p__k1__kernel__gamma=3.0).fit(A, y)
     assert model._predictor.kernel_list.kernels[0].k1.kernel.gamma == 3.0
+
+
+@pytest.mark.parametrize("kernels, words", [
+    ([("a", PIPE, RBF())], "Pipeline.* before a kernel cannot be saved.*transform X before"),
+    ([Features(StandardScaler())], "StandardScaler.. before a kernel cannot be saved"),
+    ([On([0], RBF()) * On([1], RBF())], "across columns or views, cannot be saved"),
+], ids=str)  # fmt: skip
+def test_a_file_refuses_what_it_cannot_hold_and_pickle_holds_it(kernels, words, tmp_path):
+    model = fit(kernels, A)
+    with pytest.raises(ValueError, match=words):
+        model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(A), model.decision_function(A))

@@ -20,7 +20,6 @@ from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, is_frame
 from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
-from ..kernels.stack import KernelStack
 from ..kernels.views import Views
 from ._html import WeightBars
 from ._params import NamedParts
@@ -65,11 +64,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from ..banks._base import Source
 
         if self._is_precomputed():
-            X = check_stack(X, reset, None if reset else getattr(self, "_trained", None))
+            X = check_stack(X, reset, None if reset else getattr(self._predictor, "trained", None))
             self._check_width(X.shape[1], "columns (training examples)", reset)
-            if reset:
-                part = isinstance(X, KernelStack) and X.is_part()
-                self._trained = (X.link()[0], X.link()[2]) if part else None
         elif is_views(X) or (not reset and self._views() is not None):
             check_views(X, None if reset else self._views(), reset)
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
@@ -266,6 +262,9 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
+        kernels = self._predictor.kernel_list
+        if kernels is not None:
+            kernels.check_plain()
         save(self, path)
 
 

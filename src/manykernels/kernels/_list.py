@@ -143,6 +143,20 @@ class KernelList:
             for (name, columns, _), encoding, pipe in zip(self._keys, self._encodings, self._pipes, strict=True)
         ]  # fmt: skip
 
+    def check_plain(self) -> None:
+        """A ValueError that says what of it cannot stand in a file."""
+        for pipe in self._pipes:
+            if pipe is not None:
+                raise ValueError(
+                    f"{pipe.given!r} before a kernel cannot be saved without pickle: transform X before fit and "
+                    "predict, and save a model of plain kernels, or pickle the model."
+                )
+        for kernel, view in zip(self.kernels, self.view_of, strict=True):
+            if self._joins[view] is not None:
+                raise ValueError(
+                    f"{kernel!r}, a kernel across columns or views, cannot be saved without pickle: pickle the model."
+                )
+
     def check_state(self) -> None:
         """A ValueError where a file has restored what banks cannot work with; see `_state`."""
         M, V = len(check_is("kernels", self.kernels, list)), len(check_is("_keys", self._keys, list))
