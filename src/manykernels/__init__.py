@@ -31,8 +31,8 @@ _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect",
 )  # fmt: skip
 __all__ = [
-    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "Views", "__version__", "datasets", "inspect", "kernels",
-    "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
+    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "Views", "__version__", "datasets", "inspect",
+    "kernels", "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
 ]  # fmt: skip
 
 

@@ -83,7 +83,11 @@ def test_widths_are_those_of_what_comes_out_and_weights_are_handed_on():
 
 def test_parameters_of_both_are_searched_by_name():
     model = MKLClassifier([("a", PIPE, RBF(gamma=0.3), [0, 1, 2], "zero"), KernelSpec("b", RBF(1.0), transformer=PIPE)])
-    names = {"kernels__a__kernel__gamma": 2.0, "kernels__a__transformer__pca__n_components": 1, "kernels__b__kernel__gamma": 5.0}
+    names = {
+        "kernels__a__kernel__gamma": 2.0,
+        "kernels__a__transformer__pca__n_components": 1,
+        "kernels__b__kernel__gamma": 5.0,
+    }
     assert names.keys() <= model.get_params().keys()
     twin = clone(model).set_params(**names)
     assert {name: twin.get_params()[name] for name in names} == names
@@ -95,7 +99,7 @@ def test_parameters_of_both_are_searched_by_name():
 @pytest.mark.parametrize("wrap", [
     list, np.array, lambda t: np.array(t, object), pd.Series, pl.Series, lambda t: pd.DataFrame({"t": t}),
     lambda t: pl.DataFrame({"t": t}), lambda t: Views({"t": t}), lambda t: {"t": t}, tuple,
-], ids=["list", "array", "objects", "series", "polars series", "pandas", "polars", "views", "dict", "tuple"])  # fmt: skip
+], ids="list array objects series polars-series pandas polars views dict tuple".split())  # fmt: skip
 @pytest.mark.parametrize("solver", ["auto", "coordinate"])
 def test_texts_are_taken_from_whatever_holds_them(wrap, solver):
     kernels = [("w", Features(TfidfVectorizer())), ("c", Features(CountVectorizer(binary=True)))]
@@ -115,7 +119,15 @@ def test_a_text_that_is_missing_is_named_or_left_out():
     text[3] = None
     with pytest.raises(ValueError, match=r"1 entries that are no text \(None, in row 3\).*\"zero\""):
         fit([Features(TfidfVectorizer())], text)
-    model = fit([("t", Features(TfidfVectorizer()), None, "zero"), Features(CountVectorizer(), )][:1], text)
+    model = fit(
+        [
+            ("t", Features(TfidfVectorizer()), None, "zero"),
+            Features(
+                CountVectorizer(),
+            ),
+        ][:1],
+        text,
+    )
     assert model.decision_parts(text)[3, 0] == 0 and model.decision_parts(text)[2, 0] != 0
     with pytest.raises(ValueError, match="one text an example"):
         fit([("t", Features(TfidfVectorizer()), ["a", "b"])], pd.DataFrame({"a": TEXT, "b": TEXT}))
@@ -141,7 +153,9 @@ def test_a_column_transformer_sees_the_names():
     made = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["sex"]))
     model = fit([("all", made, RBF(gamma=0.5))], frame)
     hand = clone(made).fit_transform(frame)
-    np.testing.assert_allclose(model.decision_function(frame), fit([RBF(gamma=0.5)], hand).decision_function(hand), atol=1e-6)
+    np.testing.assert_allclose(
+        model.decision_function(frame), fit([RBF(gamma=0.5)], hand).decision_function(hand), atol=1e-6
+    )
 
 
 class Bad(TransformerMixin, BaseEstimator):
@@ -209,7 +223,9 @@ def test_categories_are_learned_and_unknown_ones_are_like_nothing(wrap, solver):
     K = overlap(plain, plain, False)
     hand = MKLClassifier("precomputed", tol=1e-6).fit(K[:, :, None], y)
     np.testing.assert_allclose(model.decision_function(X), hand.decision_function(K[:, :, None]), atol=1e-3)
-    assert model.decision_parts(new)[2] == pytest.approx(0) and model.kernel_names_ == ["categorical(match_missing=False)[all]"]
+    assert model.decision_parts(new)[2] == pytest.approx(0) and model.kernel_names_ == [
+        "categorical(match_missing=False)[all]"
+    ]
     weighted = Categorical()(plain, plain[:1])
     assert weighted.shape == (N, 1)
 
@@ -229,7 +245,10 @@ def test_kernels_of_different_columns_multiply_and_add(X, normalize):
     np.testing.assert_allclose(model.kernel_weights_, hand.kernel_weights_, atol=1e-4)
     np.testing.assert_allclose(model.decision_function(X), hand.decision_function(K), atol=1e-3)
     np.testing.assert_allclose(product(X), one, atol=1e-12)
-    assert model.kernel_names_[0] == "ages of a sex" and "[age] · categorical(match_missing=False)[sex]" in model.kernel_names_[1]
+    assert (
+        model.kernel_names_[0] == "ages of a sex"
+        and "[age] · categorical(match_missing=False)[sex]" in model.kernel_names_[1]
+    )
     some = X.iloc[:3] if hasattr(X, "iloc") else X[:3]
     np.testing.assert_allclose(model.decision_function(some), model.decision_function(X)[:3], atol=1e-9)
 
@@ -252,7 +271,7 @@ def test_a_product_is_one_kernel_of_the_search_space():
 
 
 @pytest.mark.parametrize("kernels, words", [
-    ([("a", PIPE, RBF())], "Pipeline.* before a kernel cannot be saved.*transform X before"),
+    ([("a", PIPE, RBF())], "before a kernel cannot be saved.*transform X before"),
     ([Features(StandardScaler())], "StandardScaler.. before a kernel cannot be saved"),
     ([On([0], RBF()) * On([1], RBF())], "across columns or views, cannot be saved"),
 ], ids=str)  # fmt: skip

@@ -29,7 +29,16 @@ CONTENTS = {
     "polars series": pl.Series(TEXT),
     "objects": [{i} for i in range(N)],
 }
-KEYS = [[4, 1, 1], np.array([4, 1, 1]), slice(1, 5, 2), np.arange(N) % 2 == 0, [True, False] * 3, [], -np.arange(1, 3), 3]
+KEYS = [
+    [4, 1, 1],
+    np.array([4, 1, 1]),
+    slice(1, 5, 2),
+    np.arange(N) % 2 == 0,
+    [True, False] * 3,
+    [],
+    -np.arange(1, 3),
+    3,
+]
 
 
 def rows_of(x):
@@ -66,7 +75,11 @@ def test_it_is_what_scikit_learn_asks_of_data():
 def test_views_are_found_by_name_and_position():
     X = Views({"a": TABLE, "b": TEXT, "c": TABLE + 1})
     assert X["b"] is TEXT and "b" in X and "z" not in X and X.names == X.columns == ["a", "b", "c"]
-    assert X[["c", "a"]].names == ["c", "a"] and X[2:, ["b"]].shape == (4, 1) and X.take([0, 2], axis=1).names == ["a", "c"]
+    assert (
+        X[["c", "a"]].names == ["c", "a"]
+        and X[2:, ["b"]].shape == (4, 1)
+        and X.take([0, 2], axis=1).names == ["a", "c"]
+    )
     assert X.iloc[[1, 0], 1]["b"] == ["b", "a"] and X.iloc[:, 1:].names == ["b", "c"]
     assert X.to_dict()["a"] is TABLE
     with pytest.raises(KeyError, match="no view 'z'.*'a', 'b', 'c'"):

@@ -18,7 +18,14 @@ from sklearn.base import BaseEstimator
 from .._state import check, check_is, check_plain
 from .._validation import check_number
 
-READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, the most particular first
+READS = (
+    "views",
+    "sequences",
+    "objects",
+    "numeric",
+    "anything",
+    "nothing",
+)  # what kernels read, the most particular first
 
 MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
 

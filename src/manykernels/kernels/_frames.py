@@ -101,5 +101,5 @@ def not_numeric(x, labels):
     example = str(example) if isinstance(example, np.str_) else example
     return (
         f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
-        "numbers sees: give a Categorical() kernel for categories, or list the columns of each kernel."
+        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), and list the columns of each kernel."
     )

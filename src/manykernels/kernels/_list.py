@@ -15,7 +15,7 @@ from ._base import READS, Kernel, Sum
 from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
 from ._wrap import as_kernel
-from .on import Bundle, On, Seen, leaves, resolved
+from .on import READERS, Bundle, On, Seen, leaves, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import SAME, numbers, split, spread
 
@@ -28,6 +28,7 @@ class KernelList:
     `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task kernels.
     """
 
+    columns: list[Any]
     task_of: Any
     tasks: Any
     _encodings: Any
@@ -106,7 +107,9 @@ class KernelList:
             _resolved(kernel, views[v], weights) if look else self._joined(kernel, v) for v, kernel, look in parts
         ]
         shown = zip(given, wrapped, self.kernels, strict=True)
-        self.names = _names(specs, [kernel if one is other and not leaves(one) else one for one, other, kernel in shown], labels)
+        self.names = _names(
+            specs, [kernel if one is other and not leaves(one) else one for one, other, kernel in shown], labels
+        )
 
     def _add_view(self, key, encoding=None, transformer=None, join=None):
         self._keys.append(key)
@@ -274,6 +277,9 @@ class KernelList:
         if self._reads[v] in ("anything", "nothing") and not is_numeric(x):
             return View(x, None)
         return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+
+
+READERS.append(KernelList.from_spec)
 
 
 def _split(kernel, spec):

@@ -84,9 +84,8 @@ class Indicators(BaseEstimator):
             rows.append(np.flatnonzero(found >= 0))
             at.append(found[rows[-1]])
             first += len(categories)
-        rows, at = np.concatenate(rows), np.concatenate(at)
-        shape = (len(columns[0]) if columns else 0, max(first, 1))
-        return sp.csr_array((np.full(len(at), d**-0.5), (rows, at)), shape=shape)
+        places = np.concatenate(rows), np.concatenate(at)
+        return sp.csr_array((np.full(len(places[0]), d**-0.5), places), shape=(len(columns[0]), max(first, 1)))
 
     def _columns(self, X):
         """The entries of each column, missing ones None (a category) or _NOTHING."""

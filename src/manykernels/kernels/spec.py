@@ -21,15 +21,13 @@ class KernelSpec(NamedTuple):
 
 
 def as_spec(spec):
-    from .on import On
-
     if not isinstance(spec, KernelSpec):
         spec = _from_tuple(spec) if isinstance(spec, tuple) else KernelSpec(None, spec)
-    if isinstance(spec.kernel, On) and spec.transformer is None:
+    if hasattr(spec.kernel, "placed") and spec.transformer is None:  # an On
         if spec.columns is not None:
             raise ValueError(f"{spec.kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
-        on = spec.kernel
-        return as_spec(spec._replace(kernel=on.kernel, columns=on.columns, transformer=on.transformer))
+        kernel, columns, transformer = spec.kernel.placed()
+        return as_spec(spec._replace(kernel=kernel, columns=columns, transformer=transformer))
     return spec
 
 

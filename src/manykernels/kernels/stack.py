@@ -23,8 +23,8 @@ class KernelStack:
     `stack[rows]` is (rows, n_train, M), for predict; `stack[np.ix_(rows, cols)]`, `stack[:, cols]` and
     `stack[..., kernels]` cut the other axes. Slices of a square stack remember which examples their rows and columns
     are: fit takes the columns of its own rows, `square()`, and predict those of the training examples, so that the rows
-    which `train_test_split`, `CalibratedClassifierCV` or `StackingClassifier` cut are all they need. `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to
-    predict with `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
+    which `train_test_split`, `CalibratedClassifierCV` or `StackingClassifier` cut are all they need.
+    `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to predict with `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
     """
 
     ndim = 3
@@ -50,7 +50,8 @@ class KernelStack:
         self.names = None if names is None else list(names)
         if self.names is not None and (len(self.names) != len(matrices) or len(set(self.names)) < len(self.names)):
             raise ValueError(f"names must be {len(matrices)} different names, one a kernel; got {self.names}")
-        self._origin, self._link = secrets.randbits(62), None
+        self._origin = secrets.randbits(62)
+        self._link: tuple[int, np.ndarray, np.ndarray] | None = None
         self._given = None if test_diagonals is None else np.asarray(test_diagonals, float)
         if self._given is not None and self._given.shape != matrices.shape[:2]:
             raise ValueError(f"test_diagonals has shape {self._given.shape}; it must be (M, n) = {matrices.shape[:2]}")
@@ -151,8 +152,8 @@ class KernelStack:
         part = KernelStack(cut, names, diagonals)
         part.given, link = self.given, self.link()
         if link is not None:
-            cut = [own if at is None else own[at] for own, at in zip(link[1:], (rows, cols), strict=True)]
-            part._origin, part._link = link[0], (link[0], *cut)
+            at = link[1] if rows is None else link[1][rows]
+            part._origin, part._link = link[0], (link[0], at, link[2] if cols is None else link[2][cols])
         return part
 
     def __array__(self, dtype=None, copy=None):

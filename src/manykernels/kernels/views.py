@@ -135,8 +135,7 @@ class Views:
         """
         if isinstance(key, str):
             return self._data[self._known(key)]
-        parts = key if isinstance(key, tuple) else (key,)
-        parts = [part for part in parts if part is not Ellipsis]
+        parts = [part for part in (key if isinstance(key, tuple) else (key,)) if part is not Ellipsis]
         if len(parts) == 1 and _are_names(parts[0]):
             parts = [slice(None), *parts]
         if not 1 <= len(parts) <= 2:
@@ -170,7 +169,9 @@ class Views:
     def to_dict(self) -> dict[str, Any]:
         """{name: data}; a ValueError where examples lack a view, since a dict cannot say so."""
         if self.missing:
-            raise ValueError(f"views lacks {_report(self)}: a dict has all rows of all views; keep those that have them.")
+            raise ValueError(
+                f"views lacks {_report(self)}: a dict has all rows of all views; keep those that have them."
+            )
         return dict(self._data)
 
     def _known(self, name):
@@ -210,7 +211,7 @@ class Views:
     def __array__(self, dtype=None, copy=None):
         raise ValueError(
             f"{self!r} is no table, so that it cannot be an array: give views[name], or an estimator that takes Views, "
-            'such as MKLClassifier([(name, kernel, view), ...]); preprocess a view by (view, transformer, kernel).'
+            "such as MKLClassifier([(name, kernel, view), ...]); preprocess a view by (view, transformer, kernel)."
         )
 
     def __repr__(self):
@@ -224,7 +225,11 @@ def _are_names(key):
 
 def _line(views, name):
     x, mask = views._data[name], views._present[name]
-    what = "nothing" if x is None else f"{type(x).__name__} {tuple(getattr(x, 'shape', (len_(x) if x is not None else 0,)))}"
+    what = (
+        "nothing"
+        if x is None
+        else f"{type(x).__name__} {tuple(getattr(x, 'shape', (len_(x) if x is not None else 0,)))}"
+    )
     lost = 0 if mask is None else int((~mask).sum())
     return f"{name}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
 
