@@ -22,6 +22,17 @@ def positions(key, size):
     return key.astype(int) % max(size, 1)
 
 
+def axes(index):
+    """(rows, columns, kernels) of what stands in the brackets, None for an axis that is not cut."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
+        raise IndexError(f"{index!r} is no index of a KernelStack: give rows, columns and kernels at most.")
+    if dots:
+        parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
+    return parts + [None] * (3 - len(parts))
+
+
 def take(x, rows):
     """The examples of x at these positions, in what they came in."""
     from sklearn.utils import _safe_indexing

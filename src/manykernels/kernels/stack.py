@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from ._rows import positions
+from ._rows import axes, positions
 
 if TYPE_CHECKING:
     from .stack_examples import StackExamples
@@ -24,7 +24,8 @@ class KernelStack:
     `stack[..., kernels]` cut the other axes. Slices of a square stack remember which examples their rows and columns
     are: fit takes the columns of its own rows, `square()`, and predict those of the training examples, so that the rows
     which `train_test_split`, `CalibratedClassifierCV` or `StackingClassifier` cut are all they need.
-    `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to predict with `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
+    `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to predict with
+    `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
     """
 
     ndim = 3
@@ -161,14 +162,3 @@ class KernelStack:
 
     def __repr__(self):
         return f"KernelStack(shape={self.shape}, dtype={self.dtype})"
-
-
-def axes(index):
-    """(rows, columns, kernels) of what stands in the brackets, None for an axis that is not cut."""
-    parts = list(index) if isinstance(index, tuple) else [index]
-    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
-    if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
-        raise IndexError(f"{index!r} is no index of a KernelStack: give rows, columns and kernels at most.")
-    if dots:
-        parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
-    return parts + [None] * (3 - len(parts))

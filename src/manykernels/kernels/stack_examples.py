@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._rows import positions
-from .stack import KernelStack, axes
+from ._rows import axes, positions
 
 
 class StackExamples:
@@ -34,7 +33,7 @@ class StackExamples:
 
     ndim = 3
 
-    def __init__(self, stack: KernelStack, rows: Any = None) -> None:
+    def __init__(self, stack: Any, rows: Any = None) -> None:
         self.stack = stack
         self.rows = np.arange(len(stack)) if rows is None else rows
 
@@ -55,8 +54,8 @@ class StackExamples:
         stack = self.stack if kernels is None else self.stack[..., kernels]
         return StackExamples(stack, self.rows if rows is None else self.rows[rows])
 
-    def with_examples(self, examples: np.ndarray | None = None) -> KernelStack:
-        """The kernels (n, ·, M) with the examples at these positions of the stack; None for (n, n, M), themselves."""
+    def with_examples(self, examples: np.ndarray | None = None) -> Any:
+        """The KernelStack (n, ·, M) with the examples at these positions of the stack; None for (n, n, M), themselves."""
         return self.stack[np.ix_(self.rows, self.rows if examples is None else examples)]
 
     def __array__(self, dtype=None, copy=None):
