@@ -55,7 +55,7 @@ class StackExamples:
         return StackExamples(stack, self.rows if rows is None else self.rows[rows])
 
     def with_examples(self, examples: np.ndarray | None = None) -> Any:
-        """The KernelStack (n, ·, M) with the examples at these positions of the stack; None for (n, n, M), themselves."""
+        """The KernelStack (n, ·, M) with the examples at these positions of the stack; None: with themselves."""
         return self.stack[np.ix_(self.rows, self.rows if examples is None else examples)]
 
     def __array__(self, dtype=None, copy=None):
