@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
     from . import datasets, inspect, kernels, losses, regularizers, sequences, solvers, strings, weighting
     from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, load
-    from .kernels import KernelStack
+    from .kernels import KernelStack, Views
 
 _HOMES = {
     "MKLClassifier": ".estimators",
@@ -25,13 +25,14 @@ _HOMES = {
     "MKLOneClass": ".estimators",
     "load": ".estimators",
     "KernelStack": ".kernels",
+    "Views": ".kernels",
 }
 _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect",
 )  # fmt: skip
 __all__ = [
-    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "__version__", "datasets", "inspect", "kernels",
-    "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
+    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "Views", "__version__", "datasets", "inspect",
+    "kernels", "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
 ]  # fmt: skip
 
 

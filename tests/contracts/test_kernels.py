@@ -35,6 +35,8 @@ EXAMPLES = [
     2 * mk.Linear() + 1,
     mk.RBF(0.2) * mk.Polynomial(2),
     mk.Features(RBFSampler(n_components=20, random_state=0)),
+    mk.Categorical(),
+    mk.On([0, 2], mk.RBF(0.5)),
 ]
 EVERY = pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
 rng = np.random.default_rng(0)

@@ -56,11 +56,12 @@ def test_matrices_that_are_sparse_are_refused_with_the_cure():
 
 
 @pytest.mark.parametrize("stack", [STACK, ARRAY], ids=["stack", "array"])
-def test_rows_alone_are_for_predict_and_fit_says_how_to_cut_both(stack):
+def test_rows_alone_are_for_predict_and_fit_of_an_array_says_how_to_cut_both(stack):
     rows, others, labels, _ = train_test_split(stack, y, random_state=0)
     assert rows.shape == (45, 60, 3) and others.shape == (15, 60, 3)
-    with pytest.raises(ValueError, match=r"\(45, 60, 3\).*np.arange\(60\).*np.ix_\(test, train\)"):
-        MKLClassifier("precomputed").fit(rows, labels)
+    if stack is ARRAY:
+        with pytest.raises(ValueError, match=r"\(45, 60, 3\).*np.arange\(60\).*np.ix_\(test, train\)"):
+            MKLClassifier("precomputed").fit(rows, labels)
     model = MKLClassifier("precomputed").fit(stack, y)
     np.testing.assert_allclose(model.decision_function(stack)[ROWS], model.decision_function(stack[ROWS]), atol=1e-9)
     train, test = train_test_split(np.arange(60), random_state=0)
@@ -139,3 +140,29 @@ def test_a_stack_remembers_the_rounding_of_what_it_was_given():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             MKLClassifier("precomputed").fit(given, y)
+
+
+def test_a_slice_knows_its_examples_and_no_other_stack_is_taken_for_its_own():
+    train, test = train_test_split(np.arange(60), random_state=1)
+    model = MKLClassifier("precomputed", tol=1e-8).fit(STACK[train], y[train])
+    found = model.decision_function(STACK[test])
+    hand = MKLClassifier("precomputed", tol=1e-8).fit(STACK[np.ix_(train, train)], y[train])
+    np.testing.assert_allclose(found, hand.decision_function(STACK[np.ix_(test, train)]), atol=1e-9)
+    np.testing.assert_allclose(found, model.decision_function(STACK[::-1, ::-1][59 - test]), atol=1e-9)
+    np.testing.assert_allclose(found, model.decision_function(STACK.examples()[test]), atol=1e-9)
+    part = STACK[np.ix_(np.arange(50), np.arange(50))]  # examples of a part keep their places in the whole
+    inner = train[train < 50]
+    model.fit(part.examples()[inner], y[inner])
+    np.testing.assert_allclose(
+        model.decision_function(STACK[test]), hand.fit(STACK[inner], y[inner]).decision_function(STACK[test]), atol=1e-9
+    )
+    with pytest.raises(ValueError, match="lacks 1 of the .* training examples among its columns"):
+        model.predict(STACK[:, np.setdiff1d(np.arange(60), inner[:1])])
+    with pytest.raises(ValueError, match="columns"):
+        model.predict(KernelStack(STACK.matrices.copy()))
+    across = KernelStack(STACK.matrices[:, :30, 30:])
+    for method in (across.square, across.examples):
+        with pytest.raises(ValueError, match="square"):
+            method()
+    assert repr(STACK.examples()[:7]) == "StackExamples(7 of 60 examples, 3 kernels)"
+    assert STACK.examples()[..., [0]].shape == (60, 60, 1) and STACK.examples().dtype == np.float64

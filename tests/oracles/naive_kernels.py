@@ -41,6 +41,10 @@ def value(kernel, x, y, same=False):
             return dot / norms if norms > 0 else 0.0
         case mk.Constant():
             return kernel.value
+        case mk.Categorical():
+            return float(np.mean(x == y))
+        case mk.On():
+            return value(kernel.kernel, x[kernel.columns], y[kernel.columns], same)
         case mk.Identity():
             return float(same)
         case mk.Function():

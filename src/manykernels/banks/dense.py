@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dpotrf
 
-from .._state import check_array, check_index, check_integer, check_jobs
+from .._state import check_array, check_index, check_integer, check_jobs, check_list
 from .._threads import limit_blas, run_blocks
 from ..kernels.normalize import precision, scales
 from ._base import Bank, Predictor
@@ -66,6 +66,8 @@ class DenseBank(Bank):
         self.stack, self.n, self.M, self.n_jobs = stack, n, M, n_jobs
         self.dtype, self.unit = stack.array.dtype, stack.unit
         self.memory_limit = memory_limit
+        part = X.link() if hasattr(X, "is_part") and X.is_part() else None
+        self.trained = None if part is None else (part[0], part[2])
         self.names = list(names) if names is not None else list(getattr(X, "names", None) or default_names(M))
         if len(self.names) != M:
             raise ValueError(f"names has {len(self.names)} entries for {M} kernels; give one name a kernel")
@@ -103,7 +105,7 @@ class DenseBank(Bank):
         bank = cls.__new__(cls)
         bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
         bank.dtype, bank.names, bank.n_jobs, bank.memory_limit = S.dtype, list(names), n_jobs, None
-        bank.normalize, bank._root, bank._shift = None, None, _floor(S[:, 0].T)
+        bank.trained, bank.normalize, bank._root, bank._shift = None, None, None, _floor(S[:, 0].T)
         bank.scale = np.ones(bank.M)
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
         bank._diagonals = np.einsum("mii->mi", S).astype(np.float64)
@@ -227,11 +229,19 @@ class DenseBank(Bank):
 
     def predictor(self, support: np.ndarray) -> Predictor:
         root = None if self._root is None else self._root[:, support]
-        return DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+        predictor = DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+        if self.trained is not None:
+            predictor.trained = self.trained
+        return predictor
 
 
 class DensePredictor(Predictor):
-    """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read."""
+    """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read.
+
+    `trained` is (number, positions): which square KernelStack the model was fitted on a part of, and on which examples.
+    """
+
+    trained: tuple[int, np.ndarray] | None = None
 
     def __init__(self, support, n_train, scale, root, n_jobs):
         self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
@@ -245,6 +255,9 @@ class DensePredictor(Predictor):
 
     def check_state(self) -> None:
         check_integer("n_train", self.n_train, 1, 2**48)
+        if self.trained is not None:
+            check_integer("trained", check_list("trained", list(self.trained), object, 2)[0], 0, 2**62)
+            check_index("trained", self.trained[1], 2**32, self.n_train)
         check_index("support", self.support, self.n_train, ascending=True)
         check_array("scale", self.scale, np.float64, None)
         if self.root is not None:

@@ -203,12 +203,13 @@ def _by_source(kernels):
     found, sources = copy(kernels), {}
     for v, (name, columns, _) in enumerate(kernels._keys):
         zero = bool(kernels._zero[v])  # such a view stays alone: an example may lack one and have another
-        sources.setdefault((name, columns is None, zero, v if zero else -1), []).append(v)
+        alone = zero or kernels._pipes[v] is not None
+        sources.setdefault((name, columns is None, zero, v if alone else -1), []).append(v)
     found._keys, place, source_of = [], [None] * len(kernels._keys), np.empty(len(kernels._keys), int)
     for number, ((name, whole, _, _), members) in enumerate(sources.items()):
         source_of[members] = number
-        if whole:
-            found._keys.append((name, None, None))
+        if whole or kernels._pipes[members[0]] is not None:
+            found._keys.append(kernels._keys[members[0]])
             continue
         columns = [kernels._keys[v][1] for v in members]
         union, at = np.unique(np.concatenate(columns), return_inverse=True)
@@ -220,5 +221,6 @@ def _by_source(kernels):
         found._keys.append((name, union, [named[c] for c in union.tolist()] if named else None))
     found._zero = np.array([zero for _, _, zero, _ in sources])
     found._reads, found._encodings = ["numeric"] * len(sources), [None] * len(sources)
+    found._pipes, found._joins = [kernels._pipes[members[0]] for members in sources.values()], [None] * len(sources)
     found.view_of = source_of[kernels.view_of]
     return found, [place[v] for v in kernels.view_of]

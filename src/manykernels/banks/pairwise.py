@@ -128,7 +128,7 @@ class PairwiseBank(Bank):
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
-            dear = group.pairs.kind is None and group.kernels[0].reads in ("sequences", "objects")
+            dear = group.pairs.kind is None and group.kernels[0].reads in ("views", "sequences", "objects")
             key = group.view, group.pairs.kind, id(group.kernels[0]) if dear else None
             if (type(side) is Side or dear) and key in kept:
                 side.cache = kept[key]

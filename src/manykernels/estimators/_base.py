@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from numbers import Integral
 from os import PathLike
 from typing import Any, Self
@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, is_frame
+from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.views import Views
 from ._html import WeightBars
 from ._params import NamedParts
 from .checkpoint import parts_of
@@ -61,19 +63,24 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
 
     def _check_X(self, X, *, reset):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
+        from ..banks._base import Source
+
         if self._is_precomputed():
-            X = check_stack(X, reset)
+            X = check_stack(X, reset, None if reset else getattr(self._predictor, "trained", None))
             self._check_width(X.shape[1], "columns (training examples)", reset)
-        elif _is_views(X) or (not reset and self._views() is not None):
+        elif is_views(X) or (not reset and self._views() is not None):
             check_views(X, None if reset else self._views(), reset)
-            self._check_width(len(X), "views", reset)
+            self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
         elif is_frame(X):
             check_names(X)
             X = validate_data(self, X, reset=reset, skip_check_array=True)
-        elif _holds_objects(X, _reads(self.kernels)):
+        elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
             self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
-            finite = True if isinstance(self.kernels, str) else "allow-nan"  # a kernel may have missing="zero"
+            finite = isinstance(
+                self.kernels, str
+            )  # else what a kernel sees is looked at, and it may have missing="zero"
+            finite = "allow-nan" if isinstance(self.kernels, Source) else finite
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
             X = check_table(self, X, reset, options)
         if reset and _n_examples(X) < 2:
@@ -278,6 +285,9 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
+        kernels = self._predictor.kernel_list
+        if kernels is not None:
+            kernels.check_plain()
         save(self, path)
 
 
@@ -293,18 +303,24 @@ def _finite(values):
     return values
 
 
-def _reads(kernels):
-    """What the kernels that are given for X as a whole read, a set; see `kernels._base`."""
+def _is_mixed(X):
+    """Whether X is an array (n, d) of objects or texts."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS"
+
+
+def _reads(kernels, parts=False):
+    """What the kernels that are given for X as a whole, or for `parts` of it too, read, a set; see `kernels._base`."""
     from ..kernels import Kernel, KernelSpec
+    from ..kernels._pipes import reads_of
+    from ..kernels.spec import as_spec
 
     several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
     found = set()
     for spec in kernels if several else [kernels]:
-        named = isinstance(spec, tuple) and len(spec) > 1
-        whole = not named or len(spec) < 3 or spec[2] is None
-        kernel = spec[1] if named else spec
-        if whole and isinstance(kernel, Kernel):
-            found.add(kernel.reads)
+        with suppress(ValueError):  # what is no kernel is refused where it is read
+            spec = as_spec(spec)
+            if (parts or spec.columns is None) and isinstance(spec.kernel, Kernel):
+                found.add(spec.kernel.reads if spec.transformer is None else reads_of(spec.transformer))
     return found
 
 
@@ -326,10 +342,6 @@ def _holds_objects(X, reads):
         return True
 
 
-def _is_views(X):
-    return isinstance(X, dict) and not hasattr(X, "shape")  # scipy's DOK matrices are dicts
-
-
 def _n_examples(X):
     from ..kernels._views import n_examples
 
@@ -337,4 +349,5 @@ def _n_examples(X):
 
 
 def _take(X, rows):
-    return {k: _safe_indexing(v, rows) for k, v in X.items()} if _is_views(X) else _safe_indexing(X, rows)
+    table = isinstance(X, Views) or not is_views(X)
+    return _safe_indexing(X, rows) if table else {k: _safe_indexing(v, rows) for k, v in X.items()}

@@ -51,7 +51,17 @@ class NamedParts:
 def _named(kernels):
     """(name, kernel) of the specifications that have a name."""
     several = isinstance(kernels, list | tuple) and not hasattr(kernels, "_fields")
-    return [(spec[0], spec[1]) for spec in kernels if _has_name(spec)] if several else []
+    return [(spec[0], _kernel(spec)) for spec in kernels if _has_name(spec)] if several else []
+
+
+def _kernel(spec):
+    """The kernel of a specification with a name, together with the transformer before it."""
+    from ..kernels.spec import Transformed, has_transformer
+
+    if has_transformer(spec):
+        return Transformed(spec[1], spec[2])
+    transformer = getattr(spec, "transformer", None)
+    return spec[1] if transformer is None else Transformed(transformer, spec[1])
 
 
 def _has_name(spec):
@@ -75,7 +85,15 @@ def _with_kernels(kernels, params):
 
 
 def _replaced(spec, params):
+    from ..kernels.spec import Transformed, has_transformer
+
     params = dict(params)
-    kernel = params.pop("", spec[1])
+    kernel = params.pop("", _kernel(spec))
     kernel = with_params(kernel, params, f"kernels__{spec[0]}") if params else kernel
-    return spec._replace(kernel=kernel) if hasattr(spec, "_fields") else (spec[0], kernel, *spec[2:])
+    before = kernel.transformer if isinstance(kernel, Transformed) else None
+    kernel = kernel.kernel if isinstance(kernel, Transformed) else kernel
+    if hasattr(spec, "_fields"):
+        return spec._replace(kernel=kernel, transformer=before)
+    if has_transformer(spec):
+        return (spec[0], *((kernel,) if before is None else (before, kernel)), *spec[3:])
+    return (spec[0], kernel, *spec[2:])

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from ..kernels._base import len_
 from ..kernels._frames import not_numeric
+from ..kernels._views import checked_view, is_views
+from ..kernels.stack import KernelStack
+from ..kernels.stack_examples import StackExamples
+from ..kernels.views import Views
 
 
-def check_stack(X, square):
-    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise."""
+def check_stack(X, square, trained=None):
+    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise.
+
+    A slice of the square stack whose examples `trained`, (its number, positions), the model was fitted on gives the
+    columns of these.
+    """
+    if isinstance(X, StackExamples):
+        known = not square and trained is not None and trained[0] == X.stack.link()[0]
+        X = X.with_examples() if square else X.with_examples(X.stack.where(trained[1])) if known else X.stack[X.rows]
+    elif isinstance(X, KernelStack):
+        if square and X.is_part():
+            X = X.square()
+        elif not square and trained is not None and (X.link() or (None,))[0] == trained[0]:
+            X = X.columns(trained[1])
     X = X if hasattr(X, "matrices") else np.asarray(X)
     if X.dtype.kind not in "biufO":
         raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
@@ -21,7 +38,8 @@ def check_stack(X, square):
         cure = "the kernels lie along the first axis; give KernelStack(X)."
     elif len(X.shape) == 3 and X.shape[0] < X.shape[1]:
         cure = (
-            "rows alone, as train_test_split cuts them, are for predict; split the indices, train, test = "
+            "rows alone, as train_test_split cuts them, are for predict; give a KernelStack, whose slices know their "
+            "examples, or split the indices, train, test = "
             f"train_test_split(np.arange({X.shape[1]})), and give X[np.ix_(train, train)] to fit and "
             "X[np.ix_(test, train)] to predict."
         )
@@ -32,8 +50,10 @@ def check_stack(X, square):
 
 def check_views(X, known, fit):
     """A ValueError where X is not a dict of views of one length, with the names `known` from fit; None for none."""
-    if not isinstance(X, dict):
-        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give a dict with {known}.")
+    if not is_views(X):
+        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
+    views = X if isinstance(X, Views) else None
+    X = X if views is None else views._data
     if known is None and not fit:
         raise ValueError(f"X is a dict of views ({list(X)}), but the model was fitted on one table: give X as there.")
     lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
@@ -47,12 +67,12 @@ def check_views(X, known, fit):
             f"X[{empty[0]!r}] is None: fit needs examples of every view; leave it out, or put NaN in the rows of "
             'examples that lack it and give its kernels as (name, kernel, view, "zero").'
         )
-    if len(empty) == len(X):
+    if views is None and len(empty) == len(X):
         raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
     for name, x in X.items():
         if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
             raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
-    sizes = {name: len_(x) for name, x in X.items() if x is not None}
+    sizes = {name: len_(x) for name, x in X.items() if x is not None and views is None}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"The views of X have different numbers of examples: {sizes}; give each a row per example.")
 
@@ -75,6 +95,9 @@ def check_table(model, X, reset, options):
             raise ValueError(
                 "X has rows of different lengths: make them equal, or give a kernel of your own for such examples."
             ) from error
+        if "infinity" in str(error) or "contains NaN" in str(error):
+            x = X if sp.issparse(X) else np.asarray(X, float)
+            checked_view(x, False, False, lambda: range(x.shape[1]))  # names the columns
         table = None
         if "dim" in str(error) or "convert" in str(error):
             table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)

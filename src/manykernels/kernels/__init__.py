@@ -4,6 +4,7 @@ from ._base import Kernel, Product, Sum
 from ._list import KernelList
 from ._wrap import Fitted, Function, GaussianProcess, as_kernel
 from .align import alignment, target_alignments
+from .categorical import Categorical
 from .chi2 import Chi2
 from .constant import Constant
 from .cosine import Cosine
@@ -15,6 +16,7 @@ from .identity import Identity
 from .laplacian import Laplacian
 from .linear import Linear
 from .normalize import multiplicative, spherical, trace
+from .on import On
 from .polynomial import Polynomial
 from .rank_one import rank_one_kernels
 from .rbf import RBF
@@ -22,8 +24,10 @@ from .spec import KernelSpec
 from .stack import KernelStack
 from .tanimoto import Tanimoto
 from .tasks import multi_task, multi_task_stack
+from .views import Views
 
 __all__ = [
+    "Categorical",
     "Chi2",
     "Constant",
     "Cosine",
@@ -39,11 +43,13 @@ __all__ = [
     "KernelStack",
     "Laplacian",
     "Linear",
+    "On",
     "Polynomial",
     "Product",
     "RBF",
     "Sum",
     "Tanimoto",
+    "Views",
     "alignment",
     "as_kernel",
     "auto_kernels",

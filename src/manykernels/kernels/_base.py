@@ -17,7 +17,14 @@ from sklearn.base import BaseEstimator
 from .._state import Stored, check, check_is
 from .._validation import check_number
 
-READS = ("sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, the most particular first
+READS = (
+    "views",
+    "sequences",
+    "objects",
+    "numeric",
+    "anything",
+    "nothing",
+)  # what kernels read, the most particular first
 
 MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
 
@@ -34,6 +41,7 @@ class Kernel(Stored, BaseEstimator):
         The examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
         graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
         `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no example.
+        "views": several of them, see `On`.
     family : str or None
         The explicit features it has, with which it can be learned on many examples. None: it is compared pair by
         pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
@@ -64,6 +72,10 @@ class Kernel(Stored, BaseEstimator):
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
         return self
+
+    def split(self) -> tuple[Any, Kernel] | None:
+        """(transformer, kernel) where it is a kernel of what a transformer makes of X, fitted on the training data."""
+        return None
 
     def form(self) -> tuple[float, float, float] | None:
         """(degree, g, c) where k = exp(gB + c) (degree 0) or (gB + c)^degree; None where k has another form."""

@@ -70,6 +70,21 @@ def to_numbers(x, labels):
         raise ValueError(not_numeric(x, labels) or f"X is not numeric: {error}") from error
 
 
+def missing_entries(x):
+    """Which entries of an array are None, NaN, NA or NaT, of its shape."""
+    if x.dtype.kind == "f":
+        return np.isnan(x)
+    if x.dtype.kind in "mM":
+        return np.isnat(x)
+    if x.dtype != object:
+        return np.zeros(x.shape, bool)
+    return np.frompyfunc(_is_missing, 1, 1)(x).astype(bool)
+
+
+def _is_missing(value):
+    return type(value).__name__ in _MISSING or isinstance(value, float) and value != value
+
+
 def not_numeric(x, labels):
     """A sentence that names the columns with entries that are no numbers; None where there are none."""
     found = {}
@@ -86,5 +101,5 @@ def not_numeric(x, labels):
     example = str(example) if isinstance(example, np.str_) else example
     return (
         f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
-        "numbers sees: encode categories first, by OneHotEncoder say, or list the columns of each kernel."
+        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), and list the columns of each kernel."
     )

@@ -11,9 +11,11 @@ import numpy as np
 
 from .._state import check, check_index, check_integer, check_is, check_list, check_plain
 from ..sequences.alphabet import check_encoding
-from ._base import READS, Kernel
+from ._base import READS, Kernel, Sum
+from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
 from ._wrap import as_kernel
+from .on import READERS, Bundle, On, Seen, leaves, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import SAME, numbers, split, spread
 
@@ -27,10 +29,13 @@ class KernelList:
     `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task kernels.
     """
 
+    columns: list[Any]
     task_of: Any
     tasks: Any
     _encodings: Any
     _keys: list[tuple[Any, Any, Any]]
+    _pipes: list[Any]  # of each view: the transformer before its kernels, or None
+    _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
     task_of, tasks, _encodings = (), None, ()
 
     @classmethod
@@ -58,21 +63,30 @@ class KernelList:
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
         specs, self.task_of, self.tasks = spread(specs, split(X)[1])
-        wrapped = [as_kernel(spec.kernel) for spec in specs]
-        source = Source(split(X)[0], objects=_object_views(wrapped, specs))
+        given = [as_kernel(spec.kernel) for spec in specs]
+        before, wrapped = zip(*(_split(kernel, spec) for kernel, spec in zip(given, specs, strict=True)), strict=True)
+        source = Source(split(X)[0], objects=_object_views(wrapped, specs, before))
         self.n_features = source.n_features
         self._keys, self.view_of, self.columns = [], np.empty(len(specs), int), []
         self._encodings = []  # of each view: (alphabet, unknown) where string kernels see it
+        self._pipes, self._joins = [], []
         numbers, labels = {}, []
         for m, spec in enumerate(specs):
+            if leaves(wrapped[m]):
+                self.view_of[m] = len(self._keys)
+                self._add_view((next(iter(source.X)), NONE, []), join=_join(wrapped[m], spec, X, weights))
+                self.columns.append(None)
+                labels.append("")
+                continue
             blind = wrapped[m].base == "same" and spec.columns is None and spec.missing != "zero"  # sees no data
-            view, columns, label = (next(iter(source.X)), None, "all") if blind else source.resolve(spec.columns)
-            encoding, objects = wrapped[m].encoding, wrapped[m].reads == "objects"
-            identity = blind or (view, None if columns is None else columns.tobytes(), encoding, objects)
+            where = (next(iter(source.X)), None, "all") if blind else source.resolve(spec.columns, spec.name)
+            view, columns, label = where
+            encoding, objects, pipe = wrapped[m].encoding, wrapped[m].reads == "objects", signature(before[m])
+            identity = blind or (view, None if columns is None else columns.tobytes(), encoding, objects, pipe)
             if identity not in numbers:
                 numbers[identity] = len(self._keys)
-                self._keys.append((view, NONE, []) if blind else (view, columns, source.names(view, columns)))
-                self._encodings.append(encoding)
+                key = (view, NONE, []) if blind else (view, columns, source.names(view, columns))
+                self._add_view(key, encoding, before[m])
             self.view_of[m] = numbers[identity]
             self.columns.append(columns)
             labels.append(label)
@@ -83,11 +97,33 @@ class KernelList:
                 raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
             self._zero[v] &= spec.missing == "zero"
             self._reads[v] = min(self._reads[v], kernel.reads, key=READS.index)
+        for v, pipe in enumerate(self._pipes):
+            if pipe is not None:
+                pipe.fit(self._raw(v, source), weights)
         looks = [type(kernel).resolve is not Kernel.resolve for kernel in wrapped]  # what no kernel sees is not cut
+        looks = [look and self._joins[v] is None for look, v in zip(looks, self.view_of, strict=True)]
         views = self.views(X, np.unique(self.view_of[looks]))
         parts = zip(self.view_of, wrapped, looks, strict=True)
-        self.kernels = [_resolved(kernel, views[v], weights) if look else kernel for v, kernel, look in parts]
-        self.names = _names(specs, self.kernels, labels)
+        self.kernels = [
+            _resolved(kernel, views[v], weights) if look else self._joined(kernel, v) for v, kernel, look in parts
+        ]
+        shown = zip(given, wrapped, self.kernels, strict=True)
+        self.names = _names(
+            specs, [kernel if one is other and not leaves(one) else one for one, other, kernel in shown], labels
+        )
+
+    def _add_view(self, key, encoding=None, transformer=None, join=None):
+        self._keys.append(key)
+        self._encodings.append(encoding)
+        self._pipes.append(None if transformer is None else Pipe(transformer))
+        self._joins.append(join)
+
+    def _joined(self, kernel, v):
+        """A kernel across views with those of its own list in the place of each On."""
+        join = self._joins[v]
+        if join is None:
+            return kernel
+        return resolved(kernel, [Seen(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
 
     @property
     def M(self) -> int:
@@ -111,13 +147,14 @@ class KernelList:
     def widths(self) -> list[int | None]:
         """How many columns each view has, None where it holds strings."""
         return [
-            None if encoding is not None else len(columns) if columns is not None
+            None if encoding is not None else pipe.width if pipe is not None else len(columns) if columns is not None
             else self.n_features[name] if isinstance(self.n_features, dict) else self.n_features
-            for (name, columns, _), encoding in zip(self._keys, self._encodings, strict=True)
+            for (name, columns, _), encoding, pipe in zip(self._keys, self._encodings, self._pipes, strict=True)
         ]  # fmt: skip
 
     def to_state(self) -> dict[str, Any]:
         """For a file, see `_state`."""
+        self.check_plain()
         each = zip(self._keys, self._encodings, self._zero.tolist(), self._reads, strict=True)
         views = [
             {
@@ -139,8 +176,23 @@ class KernelList:
         found._keys = [(view["name"], view["columns"], view["column_names"]) for view in views]
         found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
         found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
+        found._pipes, found._joins = [None] * len(views), [None] * len(views)
         found.check_state()
         return found
+
+    def check_plain(self) -> None:
+        """A ValueError that says what of it cannot stand in a file."""
+        for pipe in self._pipes:
+            if pipe is not None:
+                raise ValueError(
+                    f"{pipe.given!r} before a kernel cannot be saved without pickle: transform X before fit and "
+                    "predict, and save a model of plain kernels, or pickle the model."
+                )
+        for kernel, view in zip(self.kernels, self.view_of, strict=True):
+            if self._joins[view] is not None:
+                raise ValueError(
+                    f"{kernel!r}, a kernel across columns or views, cannot be saved without pickle: pickle the model."
+                )
 
     def check_state(self) -> None:
         """A ValueError where a file has restored what banks cannot work with."""
@@ -199,12 +251,14 @@ class KernelList:
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
         part._keys, part._encodings = [self._keys[v] for v in seen], [self._encodings[v] for v in seen]
         part._zero, part._reads = self._zero[seen], [self._reads[v] for v in seen]
+        part._pipes, part._joins = [self._pipes[v] for v in seen], [self._joins[v] for v in seen]
         return part
 
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
         X, task = split(X)
-        objects = [key[0] for key, reads in zip(self._keys, self._reads, strict=True) if reads == "objects"]
+        parts = zip(self._keys, self._reads, self._pipes, strict=True)
+        objects = [key[0] for key, reads, pipe in parts if "objects" in (reads, pipe and reads_of(pipe.given))]
         source = Source(X, self.n_features, objects)
         if source.n_features != self.n_features:
             raise ValueError(
@@ -214,13 +268,30 @@ class KernelList:
         code = numbers(self.tasks, task)
         views = [None] * len(self._keys)
         for v in range(len(views)) if which is None else which:
-            view = self._view(v, source)
+            view = self._view(v, source) if self._joins[v] is None else _bundle(self._joins[v], X)
             views[v] = view if code is None else view._replace(task=code)
         return views
 
     def _view(self, v, source):
         """View number v; its X is None where it has strings or objects and no example has them."""
-        key, zero, encoding = self._keys[v], self._zero[v], self._encodings[v]
+        view = self._raw(v, source)
+        return view if self._pipes[v] is None else self._pipes[v].transform(view)
+
+    def _raw(self, v, source):
+        """View number v before a transformer, those examples absent that lack it."""
+        name, given = self._keys[v][0], source.present.get(self._keys[v][0])
+        if given is None or source.X[name] is None or self._keys[v][1] is NONE:
+            return self._cut(v, source)
+        if not self._zero[v]:
+            raise ValueError(
+                f"X lacks the view {name!r} in {int((~given).sum())} of {source.n} examples, but kernels need it: give "
+                f'them as (name, kernel, {name!r}, "zero"), or keep the others, X[X.present[{name!r}]].'
+            )
+        view = self._cut(v, source)
+        return view._replace(present=given if view.present is None else given & view.present)
+
+    def _cut(self, v, source):
+        key, zero, encoding, pipe = self._keys[v], self._zero[v], self._encodings[v], self._pipes[v]
         if key[1] is not None and not len(key[1]):
             return View(np.zeros((source.n, 1)), None)  # for kernels that see no data
         if key[0] in source.X and source.X[key[0]] is None:
@@ -230,8 +301,10 @@ class KernelList:
                     f'(name, kernel, {key[0]!r}, "zero"), to predict without.'
                 )
             width = source.n_features[key[0]] if key[1] is None else len(key[1])
-            plain = self._reads[v] == "numeric"
+            plain = self._reads[v] == "numeric" and pipe is None
             return View(np.zeros((source.n, width)) if plain else None, np.zeros(source.n, bool))
+        if pipe is not None:
+            return raw_view(source, key, pipe.given, zero)
         if encoding is not None:
             return string_view(source.column(*key), encoding, zero)
         x = source.cut(*key)
@@ -242,13 +315,61 @@ class KernelList:
         return checked_view(x, zero, source.finite, lambda: source.labels(*key))
 
 
-def _object_views(kernels, specs):
+READERS.append(KernelList.from_spec)
+
+
+def _split(kernel, spec):
+    """(transformer or None, kernel) of a specification; a kernel that is both stands as its two parts."""
+    before, parts = spec.transformer, None if leaves(kernel) else kernel.split()
+    if before is not None:
+        check_transformer(before, spec.name or type(kernel).__name__)
+        if leaves(kernel) or kernel.reads in ("sequences", "objects") and parts is None:
+            raise ValueError(
+                f"{kernel!r} cannot stand behind a transformer, which makes rows of numbers: give a kernel of numbers, "
+                "and to products On(columns, kernel, transformer) each."
+            )
+    if parts is None:
+        return before, kernel
+    if before is None:
+        return parts
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(before, parts[0]), parts[1]
+
+
+def _join(kernel, spec, X, weights):
+    """The list of the kernels that a product or sum across views is made of."""
+    if spec.columns is not None:
+        raise ValueError(f"{kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
+    specs = [as_spec(leaf)._replace(missing=spec.missing) for leaf in leaves(kernel)]
+    if any(leaves(part.kernel) for part in specs):
+        raise ValueError(f"{kernel!r} has On within On: give each kernel its columns once.")
+    return KernelList(specs, split(X)[0], weights)
+
+
+def _bundle(join, X):
+    """The View of a product or sum across views: an example lacks it that lacks one of them."""
+    views, present = join.views(X), None
+    for view in views:
+        if view.present is not None:
+            present = view.present if present is None else present & view.present
+    if any(view.X is None for view in views):
+        return View(None, np.zeros(len(present), bool))
+    return View(Bundle([view.X for view in views]), present)
+
+
+def _object_views(kernels, specs, before):
     """The names of the views that kernels of objects see as a whole, None for X itself; or a ValueError."""
     for kernel in kernels:
         if kernel.reads not in READS:
             raise ValueError(f"reads={kernel.reads!r} of {type(kernel).__name__} must be one of {', '.join(READS)}.")
-    pairs = zip(kernels, (spec.columns for spec in specs), strict=True)
-    return [c for kernel, c in pairs if kernel.reads == "objects" and (c is None or isinstance(c, str))]
+    found = []
+    for kernel, spec, transformer in zip(kernels, specs, before, strict=True):
+        reads = kernel.reads if transformer is None else reads_of(transformer)
+        columns = spec.name if spec.columns is None else spec.columns
+        if reads == "objects" and (columns is None or isinstance(columns, str)):
+            found += [columns, None] if spec.columns is None else [columns]
+    return found
 
 
 def _resolved(kernel, view, weights):
@@ -271,7 +392,7 @@ def _names(specs, kernels, labels):
     for spec, kernel, label, end in zip(specs, kernels, labels, ends, strict=True):
         name = None if spec.name is None else spec.name + end
         if name is None:
-            stem = name = f"{describe(kernel)}[{label}]{end}"
+            stem = name = describe(kernel) + (f"[{label}]" if label else "") + end
             while name in taken:
                 count[stem] = count.get(stem, 1) + 1
                 name = f"{stem} #{count[stem]}"
@@ -282,6 +403,10 @@ def _names(specs, kernels, labels):
 
 def describe(kernel):
     """A short name such as rbf(gamma=0.1)."""
+    if isinstance(kernel, On):
+        return f"{describe(kernel.kernel)}[{kernel.columns}]"
+    if leaves(kernel):
+        return f"{describe(kernel.k1)} {'+' if isinstance(kernel, Sum) else '·'} {describe(kernel.k2)}"
     if not isinstance(kernel, Kernel):
         return f"{kernel:.6g}" if isinstance(kernel, float) else getattr(kernel, "__name__", str(kernel))
     params = kernel.get_params(deep=False)

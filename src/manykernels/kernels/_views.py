@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from ._base import len_
 from ._frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
+from .views import Views
 
 
 class View(NamedTuple):
@@ -24,10 +25,15 @@ class Source:
     """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
 
     A view may be None, for examples that all lack it, where `known` says how many features it has otherwise. Lists in
-    the views `objects` are of one object an example, whatever that is.
+    the views `objects` are of one object an example, whatever that is. `present` has a mask for the views of a Views
+    that some examples lack; any row stands for theirs.
     """
 
     def __init__(self, X, known=None, objects=()):
+        self.present, n = {}, None
+        if isinstance(X, Views):
+            n = len(X)
+            X, self.present = X.filled()
         if isinstance(X, dict):
             if not X:
                 raise ValueError("X={} has no view; give {name: array}.")
@@ -35,9 +41,9 @@ class Source:
             opaque = X if None in objects and len(X) == 1 else objects
             self.X = {name: None if x is None else _as_columns(x, name in opaque) for name, x in X.items()}
             sizes = {name: len_(x) for name, x in self.X.items() if x is not None}
-            if len(set(sizes.values())) != 1:
+            if len(set(sizes.values())) != 1 and (sizes or n is None):
                 raise ValueError(f"The views of X have different numbers of examples, or none: {sizes}.")
-            self.n = next(iter(sizes.values()))
+            self.n = next(iter(sizes.values()), n)
             self.n_features = {name: self._features(name, known) for name in X}
             self.finite = False
         else:
@@ -53,10 +59,11 @@ class Source:
             raise ValueError(f"X[{name!r}] is None: give an array, or leave the view out.")
         return known[name]
 
-    def resolve(self, columns):
-        """(view name, column indices or None for all, label) of a `columns` specification."""
+    def resolve(self, columns, name=None):
+        """(view name, column indices or None for all, label) of a `columns` specification of the kernel `name`."""
         view, rest = None, columns
         if None not in self.X:
+            columns = name if columns is None and name in self.X else columns
             view, rest = columns if isinstance(columns, tuple) and len(columns) == 2 else (columns, None)
             if not isinstance(view, str) or view not in self.X:
                 if len(self.X) > 1 or view is not None:
@@ -153,9 +160,14 @@ def _width(X):
 
 def n_examples(X):
     """The number of examples of an array, a list, a frame or a dict of views."""
-    if isinstance(X, dict) and not hasattr(X, "shape"):  # scipy's DOK matrices are dicts
+    if is_views(X) and not isinstance(X, Views):
         X = next((x for x in X.values() if x is not None), ())
     return len_(X)
+
+
+def is_views(X):
+    """Whether X is several sources, a Views or a dict."""
+    return isinstance(X, Views) or isinstance(X, dict) and not hasattr(X, "shape")  # scipy's DOK matrices are dicts
 
 
 def is_numeric(x):

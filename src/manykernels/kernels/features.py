@@ -8,17 +8,37 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ._base import Kernel
+from ._pipes import check_transformer, reads_of
+from .linear import Linear
 
 
 class Features(Kernel):
     """k(x, y) = ⟨φ(x), φ(y)⟩, φ the transform of a copy of `transformer` that is fitted on the training data.
 
-    Any scikit-learn transformer with numbers in and out: random features such as RBFSampler, Nystroem or
-    PolynomialCountSketch, weightings such as TfidfTransformer, a pipeline of them. Give it a random_state that is a
-    number, so that a fit repeats. It is given sample weights where its `fit` takes them.
+    Any scikit-learn transformer with numbers out: random features such as RBFSampler, Nystroem or
+    PolynomialCountSketch, weightings such as TfidfTransformer, a pipeline of them; of texts, one an example,
+    TfidfVectorizer and its kin. Give it a random_state that is a number, so that a fit repeats. It is given sample
+    weights where its `fit` takes them.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from manykernels.kernels import Features
+    >>> Features(TfidfVectorizer())(["a red fox", "red fox", "a blue sky"]).round(2)
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
     """
 
     family = "features"
+
+    @property
+    def reads(self) -> str:  # type: ignore[override]
+        return reads_of(self.transformer)
+
+    def split(self) -> tuple[Any, Kernel] | None:
+        check_transformer(self.transformer, "Features")
+        return None if hasattr(self, "fitted_") else (self.transformer, Linear())
 
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
@@ -26,11 +46,7 @@ class Features(Kernel):
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if hasattr(self, "fitted_"):
             return self
-        if not (hasattr(self.transformer, "fit") and hasattr(self.transformer, "transform")):
-            raise ValueError(
-                f"transformer={self.transformer!r} of Features must have fit and transform, such as "
-                "RBFSampler(gamma=0.1, random_state=0)."
-            )
+        check_transformer(self.transformer, "Features")
         kernel = Features(self.transformer)
         weighed = weights is not None and has_fit_parameter(self.transformer, "sample_weight")
         kernel.fitted_ = clone(self.transformer).fit(X, **({"sample_weight": weights} if weighed else {}))

@@ -135,6 +135,7 @@ def median_distance(X, columns=None, weights=None, sample=500):
     view, indices, _ = source.resolve(columns)
     x = source.numbers(view, indices)
     w = np.ones(x.shape[0]) if weights is None else np.asarray(weights, float)
+    w = w if source.present.get(view) is None else w * source.present[view]
     if x.shape[0] > _DISTINCT or (sp.issparse(x) and x.shape[0] > sample):
         x, w = _spread(x, w, sample)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, float) + 0.0  # −0 is 0
@@ -203,7 +204,7 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
     """
     source = Source(X)
     views = [None] if None in source.X else list(source.X)
-    n = next(iter(source.X.values())).shape[0]
+    n = source.n
     most = int(np.clip(2e9 / max(n, 1) ** 2, 0, 2000))
     if memory_limit is not None:
         most = min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
@@ -221,4 +222,9 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
         for column in np.unique(np.linspace(0, d - 1, min(d, fit)).astype(int)):
             where = [int(column)] if view is None else (view, [int(column)])
             specs += rbf_grid(X, columns=where, n=3, ratio=8.0, weights=weights) + [KernelSpec(None, Linear(), where)]
-    return specs
+    lacking = {view for view in views if source.present.get(view) is not None}
+    places = [spec.columns[0] if isinstance(spec.columns, tuple) else spec.columns for spec in specs]
+    return [
+        spec._replace(missing="zero") if isinstance(place, str) and place in lacking else spec
+        for spec, place in zip(specs, places, strict=True)
+    ]

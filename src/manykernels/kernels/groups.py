@@ -91,6 +91,8 @@ def linear_coefficients(model: Any) -> Coefficients:
         )
     if model.normalize == "spherical":
         raise ValueError('normalize="spherical" divides by ‖x‖: f is not linear in x then; use another normalisation.')
+    if any(pipe is not None for pipe in kernels._pipes):
+        raise ValueError("linear_coefficients needs kernels of X itself, not of what transformers make of it.")
     if not isinstance(kernels.n_features, int | np.integer):
         raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")
     theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_), (len(model.dual_coef_), kernels.M))

@@ -2,11 +2,14 @@
 
 from typing import Any, NamedTuple, Self
 
+from sklearn.base import BaseEstimator
+
 
 class KernelSpec(NamedTuple):
     """One kernel: its name (None: made from the kernel), the columns or view it sees, and missing="error"|"zero".
 
-    `task` says which pairs of examples it compares, by their tasks; None stands for all.
+    `task` says which pairs of examples it compares, by their tasks; None stands for all. `transformer` is fitted on
+    the columns or view in the training data, and the kernel sees what it makes of them.
     """
 
     name: str | None
@@ -14,6 +17,7 @@ class KernelSpec(NamedTuple):
     columns: Any = None
     missing: str = "error"
     task: Any = None
+    transformer: Any = None
 
     def to_state(self) -> dict[str, Any]:
         return self._asdict()
@@ -24,12 +28,39 @@ class KernelSpec(NamedTuple):
 
 
 def as_spec(spec):
-    if isinstance(spec, KernelSpec):
-        return spec
-    if isinstance(spec, tuple):
-        if not 2 <= len(spec) <= 4 or not (spec[0] is None or isinstance(spec[0], str)):
-            raise ValueError(
-                f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing)."
-            )
-        return KernelSpec(*spec)
-    return KernelSpec(None, spec)
+    if not isinstance(spec, KernelSpec):
+        spec = _from_tuple(spec) if isinstance(spec, tuple) else KernelSpec(None, spec)
+    if hasattr(spec.kernel, "placed") and spec.transformer is None:  # an On
+        if spec.columns is not None:
+            raise ValueError(f"{spec.kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
+        kernel, columns, transformer = spec.kernel.placed()
+        return as_spec(spec._replace(kernel=kernel, columns=columns, transformer=transformer))
+    return spec
+
+
+def _from_tuple(spec):
+    named = len(spec) > 1 and (spec[0] is None or isinstance(spec[0], str))
+    if named and has_transformer(spec) and len(spec) <= 5:
+        name, transformer, kernel, *rest = spec
+        return KernelSpec(name, kernel, *rest, transformer=transformer)
+    if not named or len(spec) > 4:
+        raise ValueError(
+            f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing), nor one of "
+            "them with a transformer before the kernel."
+        )
+    return KernelSpec(*spec)
+
+
+def has_transformer(spec):
+    """Whether a tuple is (name, transformer, kernel, ...)."""
+    from ._base import Kernel
+
+    return len(spec) > 2 and isinstance(spec[2], Kernel) and not hasattr(spec, "_fields")
+
+
+class Transformed(BaseEstimator):
+    """The parameters of a kernel and of the transformer before it, as `transformer` and `kernel`, for a search."""
+
+    def __init__(self, transformer: Any, kernel: Any) -> None:
+        self.transformer = transformer
+        self.kernel = kernel

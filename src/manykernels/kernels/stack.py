@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
+
+from ._rows import axes, positions
+
+if TYPE_CHECKING:
+    from .stack_examples import StackExamples
 
 
 class KernelStack:
@@ -15,8 +21,11 @@ class KernelStack:
 
     Stored as (M, n, n_train), reported as `shape == (n, n_train, M)`, and sliced by examples, always to another stack:
     `stack[rows]` is (rows, n_train, M), for predict; `stack[np.ix_(rows, cols)]`, `stack[:, cols]` and
-    `stack[..., kernels]` cut the other axes. `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to
-    predict with `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
+    `stack[..., kernels]` cut the other axes. Slices of a square stack remember which examples their rows and columns
+    are: fit takes the columns of its own rows, `square()`, and predict those of the training examples, so that the rows
+    which `train_test_split`, `CalibratedClassifierCV` or `StackingClassifier` cut are all they need.
+    `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to predict with
+    `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
     """
 
     ndim = 3
@@ -42,6 +51,8 @@ class KernelStack:
         self.names = None if names is None else list(names)
         if self.names is not None and (len(self.names) != len(matrices) or len(set(self.names)) < len(self.names)):
             raise ValueError(f"names must be {len(matrices)} different names, one a kernel; got {self.names}")
+        self._origin = secrets.randbits(62)
+        self._link: tuple[int, np.ndarray, np.ndarray] | None = None
         self._given = None if test_diagonals is None else np.asarray(test_diagonals, float)
         if self._given is not None and self._given.shape != matrices.shape[:2]:
             raise ValueError(f"test_diagonals has shape {self._given.shape}; it must be (M, n) = {matrices.shape[:2]}")
@@ -66,6 +77,52 @@ class KernelStack:
                 return False
         return True
 
+    def link(self) -> tuple[int, np.ndarray, np.ndarray] | None:
+        """(number of the square stack it was cut from, positions of its rows there, of its columns); None for none."""
+        if self._link is None and self._symmetric():
+            every = np.arange(self.shape[0])
+            self._link = self._origin, every, every
+        return self._link
+
+    def is_part(self) -> bool:
+        """Whether it was cut from a square stack."""
+        return self._link is not None
+
+    def examples(self) -> StackExamples:
+        """The examples of a square stack as something that every tool of scikit-learn cuts, however they are nested."""
+        from .stack_examples import StackExamples
+
+        link = self.link()
+        if link is None or not np.array_equal(link[1], link[2]):
+            raise ValueError(f"X of shape {self.shape} is not square and symmetric: examples() is for training stacks.")
+        return StackExamples(self)
+
+    def square(self) -> KernelStack:
+        """The stack of its rows with themselves, (n, n, M), of a slice by rows of a square stack."""
+        link = self.link()
+        if link is None:
+            raise ValueError(f"X of shape {self.shape} was not cut from a square stack: give both axes, np.ix_(i, i).")
+        return self.columns(link[1])
+
+    def columns(self, examples: np.ndarray) -> KernelStack:
+        """The stack with the columns of these examples, by their positions in the square stack it was cut from."""
+        at = self.where(examples)
+        return self if np.array_equal(at, np.arange(self.shape[1])) else self[:, at]
+
+    def where(self, examples: np.ndarray) -> np.ndarray:
+        """The columns of these examples, by their positions in the square stack that this one was cut from."""
+        link = self.link()
+        own = np.empty(0, int) if link is None else link[2]
+        at = np.full(max(examples.max(initial=0), own.max(initial=0)) + 1, -1)
+        at[own[::-1]] = np.arange(len(own))[::-1]
+        lost = int((at[examples] < 0).sum())
+        if lost:
+            raise ValueError(
+                f"X of shape {self.shape} lacks {lost} of the {len(examples)} training examples among its columns: "
+                "give their columns, np.ix_(rows, train), or cut rows only."
+            )
+        return at[examples]
+
     @property
     def shape(self) -> tuple[int, int, int]:
         M, n, n_train = self.matrices.shape
@@ -79,9 +136,9 @@ class KernelStack:
         return self.matrices.shape[1]
 
     def __getitem__(self, index: Any) -> KernelStack:
-        rows, cols, kernels = _axes(index)
+        rows, cols, kernels = axes(index)
         M, n, n_train = self.matrices.shape
-        rows, cols, kernels = _positions(rows, n), _positions(cols, n_train), _positions(kernels, M)
+        rows, cols, kernels = positions(rows, n), positions(cols, n_train), positions(kernels, M)
         cut = self.matrices if kernels is None else self.matrices[kernels]
         if rows is not None:
             cut = cut[:, rows] if cols is None else cut[:, rows[:, None], cols]
@@ -94,7 +151,10 @@ class KernelStack:
         if rows is not None and diagonals is not None:
             diagonals = diagonals[:, rows]
         part = KernelStack(cut, names, diagonals)
-        part.given = self.given
+        part.given, link = self.given, self.link()
+        if link is not None:
+            at = link[1] if rows is None else link[1][rows]
+            part._origin, part._link = link[0], (link[0], at, link[2] if cols is None else link[2][cols])
         return part
 
     def __array__(self, dtype=None, copy=None):
@@ -102,33 +162,3 @@ class KernelStack:
 
     def __repr__(self):
         return f"KernelStack(shape={self.shape}, dtype={self.dtype})"
-
-
-def _axes(index):
-    """(rows, columns, kernels) of what stands in the brackets, None for an axis that is not cut."""
-    parts = list(index) if isinstance(index, tuple) else [index]
-    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
-    if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
-        raise IndexError(f"{index!r} is no index of a KernelStack: give rows, columns and kernels at most.")
-    if dots:
-        parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
-    return parts + [None] * (3 - len(parts))
-
-
-def _positions(key, size):
-    """The positions (k,) that a number, a slice, a mask or a list stands for; None for all."""
-    if key is None or isinstance(key, slice) and key == slice(None):
-        return None
-    if isinstance(key, slice):
-        return np.arange(size)[key]
-    key = np.atleast_1d(np.asarray(key)).ravel()  # np.ix_ gives (k, 1) and (1, k)
-    if key.dtype == bool:
-        if len(key) != size:
-            raise IndexError(f"a mask of {len(key)} entries does not fit an axis of {size}.")
-        return np.flatnonzero(key)
-    if key.dtype.kind not in "iu" and key.size:
-        raise IndexError(f"{key.tolist()[:5]} are no positions: give integers, a slice or a mask.")
-    outside = key[(key < -size) | (key >= size)]
-    if outside.size:
-        raise IndexError(f"index {outside[0]} is out of bounds for an axis of {size}.")
-    return key.astype(int)

@@ -1,0 +1,133 @@
+"""Rows of several sources matched by the ids of the examples."""
+
+import numpy as np
+
+from ._base import len_
+from ._frames import is_frame
+from ._rows import take
+
+
+def unfit(x):
+    """What is wrong with the data of a view, and the cure; None for nothing."""
+    if hasattr(x, "collect") and not hasattr(x, "shape"):
+        return f"a {type(x).__name__}, not yet computed: give it with .collect()."
+    if isinstance(x, str | bytes) or x is not None and not hasattr(x, "__len__") and not hasattr(x, "shape"):
+        return f"a {type(x).__name__}: give an array, a frame or a list with a row per example."
+    if isinstance(x, dict | set):
+        return f"a {type(x).__name__}, whose rows have no order: give an array, a frame or a list."
+    return "a number: give an array with a row per example." if getattr(x, "shape", None) == () else None
+
+
+def matched(views, ids, examples):
+    """({name: data}, {name: mask or None}, ids or None, n) of the examples, those of a view in their order."""
+    if ids is None:
+        if examples is not None:
+            raise ValueError('examples are ids, but ids=None: give ids="index", the name of a column or a dict.')
+        return _side_by_side(views)
+    views, ids = _read(views, ids)
+    order = _examples(ids, examples)
+    number = {label: i for i, label in enumerate(order.tolist())}
+    data, present = {}, {}
+    for name, x in views.items():
+        at = np.full(len(order), -1)
+        for row, label in enumerate(ids[name]):
+            if label in number:
+                at[number[label]] = row
+        mask = at >= 0
+        if examples is not None or not np.array_equal(at[mask], np.arange(len(ids[name]))):
+            x = None if x is None else take(x, at[mask])
+        data[name], present[name] = x, None if mask.all() else mask
+    if examples is not None:
+        lost = ~np.any([np.ones(len(order), bool) if p is None else p for p in present.values()], axis=0)
+        if lost.any():
+            raise ValueError(f"examples has {shown(order[lost])}, which no view has: leave them out.")
+    return data, present, order, len(order)
+
+
+def _side_by_side(views):
+    sizes = {name: len_(x) for name, x in views.items() if x is not None}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"The views have different numbers of examples, {sizes}: give ids= to match rows by.")
+    first, known = None, [(name, x.index) for name, x in views.items() if hasattr(x, "iloc") and hasattr(x, "index")]
+    for name, index in known:
+        first = first or (name, index)
+        if not index.equals(first[1]):
+            raise ValueError(
+                f"The views {first[0]!r} and {name!r} have the same number of rows but different indices: give "
+                'ids="index" to match rows by them, or reset_index(drop=True) to match rows as they stand.'
+            )
+    n = next(iter(sizes.values()))
+    return dict(views), {name: np.zeros(n, bool) if x is None else None for name, x in views.items()}, None, n
+
+
+def _read(views, ids):
+    """The views without columns of ids, and {name: list of ids}."""
+    if isinstance(ids, str):
+        ids = {name: ids for name, x in views.items() if x is not None}
+    if not isinstance(ids, dict):
+        raise ValueError(f'ids is a {type(ids).__name__}: give None, "index", the name of a column, or a dict.')
+    strange, lost = [n for n in ids if n not in views], [n for n in views if n not in ids and views[n] is not None]
+    if strange or lost:
+        raise ValueError(f"ids is for {list(ids)}, but the views are {list(views)}: give ids for each of them.")
+    found, labels = dict(views), {}
+    for name, x in views.items():
+        if x is None:
+            labels[name] = []
+        elif isinstance(ids[name], str):
+            found[name], labels[name] = _own(name, x, ids[name])
+        else:
+            labels[name] = _list(ids[name])
+        _check(name, labels[name], 0 if x is None else len_(x))
+    return found, labels
+
+
+def _own(name, x, key):
+    """A view without the ids it holds itself, and these."""
+    if key == "index" and hasattr(x, "iloc"):
+        return x, _list(x.index)
+    if not is_frame(x) or key not in list(x.columns):
+        cure = "the columns are " + str(list(x.columns)[:10]) if is_frame(x) else f"it is a {type(x).__name__}"
+        raise ValueError(f"ids={key!r} is not found in the view {name!r}: {cure}; give {{{name!r}: its ids}}.")
+    return (x.drop(columns=key) if hasattr(x, "iloc") else x.drop(key)), _list(x[key])
+
+
+def _list(ids):
+    return ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()
+
+
+def _check(name, ids, n):
+    if len(ids) != n:
+        raise ValueError(f"ids[{name!r}] has {len(ids)} entries for {n} rows: give one id each.")
+    bad = [i for i in ids if i is None or i != i]
+    if bad:
+        raise ValueError(f"ids[{name!r}] has the missing value {bad[0]!r}: give every row an id, or leave it out.")
+    try:
+        twice = len(set(ids)) < len(ids)
+    except TypeError as error:
+        raise ValueError(f"ids[{name!r}] has entries that are no ids ({error}): give numbers or texts.") from error
+    if twice:
+        seen: set = set()
+        again = next(i for i in ids if i in seen or seen.add(i))
+        raise ValueError(f"ids[{name!r}] has {again!r} more than once: give each example one row.")
+
+
+def _examples(ids, examples):
+    if examples is None:
+        every = list(dict.fromkeys(i for labels in ids.values() for i in labels))
+    else:
+        every = _list(examples)
+        _check("examples", every, len(every))
+    if not every:
+        raise ValueError("no example has an id: give rows and their ids.")
+    kinds = {type(i) for i in every}
+    if len(kinds) == 1 and kinds <= {int, str, float}:
+        return np.array(every)
+    order = np.empty(len(every), object)
+    order[:] = every
+    return order
+
+
+def shown(ids):
+    """Some ids in words."""
+    some = ", ".join(repr(i) for i in np.asarray(ids)[:5].tolist())
+    return some + (f" and {len(ids) - 5} more" if len(ids) > 5 else "")

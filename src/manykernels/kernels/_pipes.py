@@ -1,0 +1,125 @@
+"""Transformers that stand before kernels: fitted on the training examples that have a view, applied to all others."""
+
+from contextlib import suppress
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._frames import is_frame, missing_entries, to_numbers, values
+from ._views import View, checked_view, is_numeric, object_view
+
+
+class Pipe:
+    """A transformer of one view: a fitted copy of `given`, and the number of columns, `width`, that it gives."""
+
+    def __init__(self, given):
+        self.given, self.fitted, self.width = given, None, None
+
+    def check_state(self):
+        raise ValueError("a transformer stands in a file")  # none is ever written
+
+    def fit(self, view, weights):
+        """The transformer fitted on the examples that have the view, of these weights; None for all equal."""
+        from sklearn.base import clone
+        from sklearn.utils.validation import has_fit_parameter
+
+        X = view.X
+        if X is None or view.present is not None and not view.present.any():
+            raise ValueError(f"X has no example at all in the view of {self.given!r}: leave its kernels out.")
+        if view.present is not None:
+            X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
+        weighed = weights is not None and has_fit_parameter(self.given, "sample_weight")
+        self.fitted = clone(self.given, safe=False).fit(X, **({"sample_weight": weights} if weighed else {}))
+        self.width = int(self._apply(X[:1]).shape[1])
+
+    def transform(self, view):
+        """The view as the transformer makes it, rows of numbers."""
+        if view.X is None:
+            return view._replace(X=np.zeros((len(view.present), self.width)))
+        x = self._apply(view.X)
+        data = x.data if sp.issparse(x) else x
+        if not np.isfinite(data).all():
+            raise ValueError(f"{self.given!r} made NaN or infinity of X: mend it, or what it is given.")
+        return view._replace(X=x)
+
+    def _apply(self, X):
+        x = self.fitted.transform(X)
+        x = values(x) if is_frame(x) else x
+        x = x.tocsr() if sp.issparse(x) else np.asarray(x)
+        if x.ndim != 2:
+            raise ValueError(f"{self.given!r} made X an array of shape {x.shape}: kernels take a row an example.")
+        return x if is_numeric(x) else to_numbers(x, lambda: list(range(x.shape[1])))
+
+
+def signature(transformer):
+    """Something that equal transformers have in common."""
+    if transformer is None:
+        return None
+    from joblib import hash as hash_of
+
+    with suppress(Exception):  # what cannot be pickled
+        return hash_of(transformer, "sha1")
+    return id(transformer)
+
+
+def check_transformer(transformer, called):
+    if isinstance(transformer, type) or not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
+        raise ValueError(
+            f"transformer={transformer!r} of {called} must have fit and transform, such as StandardScaler() or "
+            "RBFSampler(gamma=0.1, random_state=0)."
+        )
+
+
+def _first(transformer):
+    """The step that sees X."""
+    while getattr(transformer, "steps", None):
+        transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
+    return transformer
+
+
+def _tags(transformer):
+    from sklearn.utils import get_tags
+
+    with suppress(Exception):  # one of another library may have none
+        return get_tags(_first(transformer)).input_tags
+    return None
+
+
+def reads_of(transformer):
+    """What a transformer reads: "objects" if texts, one an example, else "anything", tables of numbers or not."""
+    tags = _tags(transformer)
+    return "objects" if tags is not None and tags.string and not tags.two_d_array else "anything"
+
+
+def raw_view(source, key, transformer, zero):
+    """The View that a transformer is given of a source: texts (n,), a frame, numbers or objects (n, d)."""
+    name, columns, names = key
+    if reads_of(transformer) == "objects":
+        return _texts(source.X[name] if columns is None and not is_frame(source.X[name]) else source.cut(*key), zero)
+    frame = source.X[name]
+    if is_frame(frame) and hasattr(_first(transformer), "transformers"):  # a ColumnTransformer knows names
+        return View(frame if columns is None else frame[names or [frame.columns[c] for c in columns]], None)
+    x = source.cut(*key)
+    x = x.reshape(-1, 1) if len(x.shape) == 1 else x
+    tags = _tags(transformer)
+    if is_numeric(x) and not (tags is not None and tags.allow_nan):
+        return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+    if not zero or sp.issparse(x):
+        return View(x, None)
+    present = ~missing_entries(x).all(axis=1)
+    return View(x, None if present.all() else present)
+
+
+def _texts(x, zero):
+    view = object_view(x, zero)
+    if view.X is None:
+        return view
+    if len(view.X.shape) != 1:
+        raise ValueError(f"X of shape {view.X.shape} must be one text an example: give one column for a vectorizer.")
+    wrong = [i for i, item in enumerate(view.X) if not isinstance(item, str | bytes)]
+    if wrong:
+        raise ValueError(
+            f"X has {len(wrong)} entries that are no text ({view.X[wrong[0]]!r}, in row {wrong[0]}): fill them in, or "
+            'give the kernel as (name, kernel, view, "zero") for examples that lack the text.'
+        )
+    return view

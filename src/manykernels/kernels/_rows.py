@@ -1,0 +1,40 @@
+"""Rows of whatever holds examples, by position."""
+
+import numpy as np
+
+
+def positions(key, size):
+    """The positions (k,) that a number, a slice, a mask or a list stands for; None for all."""
+    if key is None or isinstance(key, slice) and key == slice(None):
+        return None
+    if isinstance(key, slice):
+        return np.arange(size)[key]
+    key = np.atleast_1d(np.asarray(key)).ravel()  # np.ix_ gives (k, 1) and (1, k)
+    if key.dtype == bool:
+        if len(key) != size:
+            raise IndexError(f"a mask of {len(key)} entries does not fit an axis of {size}.")
+        return np.flatnonzero(key)
+    if key.dtype.kind not in "iu" and key.size:
+        raise IndexError(f"{key.tolist()[:5]} are no positions: give integers, a slice or a mask.")
+    outside = key[(key < -size) | (key >= size)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} is out of bounds for an axis of {size}.")
+    return key.astype(int) % max(size, 1)
+
+
+def axes(index):
+    """(rows, columns, kernels) of what stands in the brackets, None for an axis that is not cut."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
+        raise IndexError(f"{index!r} is no index of a KernelStack: give rows, columns and kernels at most.")
+    if dots:
+        parts[dots[0] : dots[0] + 1] = [None] * (3 - len(parts) + 1)
+    return parts + [None] * (3 - len(parts))
+
+
+def take(x, rows):
+    """The examples of x at these positions, in what they came in."""
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(x, rows)

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from .._state import check, check_plain
+from ._base import Kernel
+from ._frames import is_frame, missing_entries, values
+from .linear import Linear
+
+
+class Categorical(Kernel):
+    """k(x, y) = Σ_j [x_j = y_j] / d: the share of d columns in which two examples have the same category.
+
+    Categories are texts, numbers or truth values, of an array, a list or a frame, and are compared as Python compares
+    them (1 is 1.0 and is not "1"). It is learned through its exact features, the indicators of the categories in the
+    training data; one that was not among them is like no other.
+
+    Parameters
+    ----------
+    match_missing : bool, default=False
+        Whether missing entries (None, NaN, NA) are a category of their own. False: they are like nothing, themselves
+        included.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Categorical
+    >>> Categorical()([["a", 1], ["b", 1]], [["a", 2], ["b", None], ["b", 1]])
+    array([[0.5, 0. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+
+    reads = "anything"
+    family = "features"
+
+    def __init__(self, match_missing: bool = False) -> None:
+        self.match_missing = match_missing
+
+    def check_state(self) -> None:
+        super().check_state()
+        check(isinstance(self.match_missing, bool), "match_missing is no truth value")
+
+    def split(self) -> tuple[Any, Kernel]:
+        return Indicators(self.match_missing), Linear()
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        fitted = Indicators(self.match_missing).fit(X)
+        F = fitted.transform(X)
+        return (F @ (F if Y is None else fitted.transform(Y)).T).toarray()
+
+    def diag(self, X: Any) -> np.ndarray:
+        F = Indicators(self.match_missing).fit(X).transform(X)
+        return np.asarray(F.multiply(F).sum(axis=1)).ravel()
+
+
+class Indicators(BaseEstimator):
+    """φ(x) = [x_j is category c] / √d for every column j and category c of the training data, CSR (n, D)."""
+
+    def __init__(self, match_missing: bool = False) -> None:
+        self.match_missing = match_missing
+
+    def fit(self, X: Any, y: Any = None) -> Indicators:
+        if not isinstance(self.match_missing, bool):
+            raise ValueError(f"match_missing={self.match_missing!r} of Categorical must be True or False.")
+        self.categories_ = []
+        for column in self._columns(X):
+            try:
+                self.categories_.append([c for c in dict.fromkeys(column) if c is not _NOTHING])
+            except TypeError as error:
+                raise ValueError(f"X has entries that are no categories ({error}): give texts or numbers.") from error
+        return self
+
+    def transform(self, X: Any) -> sp.csr_array:
+        columns = self._columns(X)
+        if len(columns) != len(self.categories_):
+            raise ValueError(f"X has {len(columns)} columns, but Categorical saw {len(self.categories_)} in fit.")
+        d, first, rows, at = len(columns), 0, [], []
+        for column, categories in zip(columns, self.categories_, strict=True):
+            place = {category: first + k for k, category in enumerate(categories)}
+            found = np.array([place.get(c, -1) for c in column], int)
+            rows.append(np.flatnonzero(found >= 0))
+            at.append(found[rows[-1]])
+            first += len(categories)
+        places = np.concatenate(rows), np.concatenate(at)
+        return sp.csr_array((np.full(len(places[0]), d**-0.5), places), shape=(len(columns[0]), max(first, 1)))
+
+    def _columns(self, X):
+        """The entries of each column, missing ones None (a category) or _NOTHING."""
+        x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X
+        if sp.issparse(x):
+            raise ValueError("Categorical needs dense data, X is sparse; pass X.toarray().")
+        x = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
+        x = x.reshape(-1, 1) if x.ndim == 1 else x
+        if x.ndim != 2 or x.shape[1] == 0:
+            raise ValueError(f"X of shape {x.shape} must have two dimensions: a row of categories per example.")
+        missing, columns = missing_entries(x), []
+        for j in range(x.shape[1]):
+            column = x[:, j].tolist()
+            for i in np.flatnonzero(missing[:, j]):
+                column[i] = None if self.match_missing else _NOTHING
+            columns.append([c.item() if isinstance(c, np.generic) else c for c in column])
+        return columns
+
+    def check_state(self) -> None:
+        check(set(vars(self)) == {"match_missing", "categories_"}, "indicators have other attributes")
+        check(isinstance(self.match_missing, bool), "match_missing is no truth value")
+        check(isinstance(self.categories_, list), "categories_ is no list")
+        for column in self.categories_:
+            check(isinstance(column, list), "categories_ is no list of lists")
+            check_plain("categories_", column)
+
+
+_NOTHING = object()  # an entry that is like no other

@@ -1,0 +1,68 @@
+"""The examples of a square stack of kernels, cut by rows alone, whatever cuts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._rows import axes, positions
+
+
+class StackExamples:
+    """Some examples of a square `KernelStack`, made by `stack.examples()`; nothing is copied until a model asks.
+
+    Its shape is (n, n, M), and a slice is always the slice of examples: `X[rows]`, `X[np.ix_(rows, any)]`. So a search,
+    a stacking or a calibration within one another may cut it as often as they like. A model that is fitted on it knows
+    its training examples, and predicts others of the same stack from their kernel values with these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV, train_test_split
+    >>> from manykernels import KernelStack, MKLClassifier
+    >>> x, y = np.arange(20.0) % 7, np.arange(20) % 7 > 3
+    >>> stack = KernelStack([np.exp(-((x[:, None] - x) ** 2)), np.outer(x, x)])
+    >>> train, test, y_train, y_test = train_test_split(stack.examples(), y, random_state=0)
+    >>> train
+    StackExamples(15 of 20 examples, 2 kernels)
+    >>> search = GridSearchCV(MKLClassifier("precomputed"), {"C": [1, 10]}, cv=3).fit(train, y_train)
+    >>> search.score(test, y_test)
+    1.0
+    """
+
+    ndim = 3
+
+    def __init__(self, stack: Any, rows: Any = None) -> None:
+        self.stack = stack
+        self.rows = np.arange(len(stack)) if rows is None else rows
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.rows), len(self.rows), self.stack.shape[2]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.stack.dtype
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> StackExamples:
+        rows, _, kernels = axes(index)
+        rows = positions(rows, len(self.rows))
+        stack = self.stack if kernels is None else self.stack[..., kernels]
+        return StackExamples(stack, self.rows if rows is None else self.rows[rows])
+
+    def with_examples(self, examples: np.ndarray | None = None) -> Any:
+        """The KernelStack (n, ·, M) with the examples at these positions of the stack; None: with themselves."""
+        return self.stack[np.ix_(self.rows, self.rows if examples is None else examples)]
+
+    def __array__(self, dtype=None, copy=None):
+        raise ValueError(
+            f"{self!r} is no table, so that it cannot be an array; its kernel values are X.with_examples(). What has "
+            "columns to shuffle, for permutation_importance, is Views; of a stack see manykernels.inspect."
+        )
+
+    def __repr__(self):
+        return f"StackExamples({len(self.rows)} of {len(self.stack)} examples, {self.stack.shape[2]} kernels)"

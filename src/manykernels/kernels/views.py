@@ -1,0 +1,238 @@
+"""Several sources of the same examples in one container that scikit-learn can index, split and search over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._base import len_
+from ._ids import matched, shown, unfit
+from ._rows import positions, take
+
+
+class Views:
+    """Sources of the same examples, by name: arrays, data frames, sparse matrices, lists of strings or objects.
+
+    Examples are the rows of all views. `train_test_split`, `cross_val_score`, `GridSearchCV` and their kin cut a Views
+    as they cut a table, where a dict has as many rows as it has names. Kernels find their view by its name,
+    ``(name, kernel, view)``; one that says none sees the view that is called like it.
+
+    Parameters
+    ----------
+    views : dict
+        {name: data}, each with a row per example. None stands for a view that no example has.
+    ids : None, "index", str or dict, default=None
+        None: row i of every view is the same example. Otherwise rows are matched by id: "index" takes those of pandas
+        indices, another text the column of every frame that is called so (it is left out of the data), and a dict has
+        {name: ids, "index" or a column} for every view.
+    examples : array-like, default=None
+        The ids of the examples to keep, in their order, ``y.index`` say. None keeps every id that a view has, in the
+        order in which they come.
+
+    Attributes
+    ----------
+    names : list of the names of the views
+    ids : array (n,) of the ids, None where rows were not matched
+    present : dict {name: mask (n,)}, False where an example lacks the view
+    missing : dict {name: ids or positions of the examples that lack it}, of the views that some lack
+    shape : (n examples, n views)
+
+    Notes
+    -----
+    An example that lacks a view has the kernel value 0 with all others in kernels that say so,
+    ``(name, kernel, view, "zero")``; kernels that do not refuse it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import Views
+    >>> X = Views({"rna": np.eye(3), "text": ["a b", "b"]}, ids={"rna": [7, 8, 9], "text": [9, 7]})
+    >>> X
+    Views(3 examples; rna: ndarray (3, 3); text: list (2,), 1 example lacks it)
+    >>> X.missing
+    {'text': array([8])}
+    >>> X[X.present["text"]]["text"]
+    ['b', 'a b']
+    """
+
+    def __init__(self, views: Mapping[str, Any], ids: Any = None, examples: Any = None) -> None:
+        views = views._data if isinstance(views, Views) else views
+        if not isinstance(views, Mapping) or hasattr(views, "shape") or not views:
+            raise ValueError(f"views is {type(views).__name__}: give a dict {{name: data}} with a view at least.")
+        for name, x in views.items():
+            if not isinstance(name, str):
+                raise ValueError(f"views has the name {name!r}: give each view a text for a name.")
+            wrong = unfit(x)
+            if wrong:
+                raise ValueError(f"views[{name!r}] is {wrong}")
+        if all(x is None for x in views.values()):
+            raise ValueError(f"views has nothing in {list(views)}: give {{name: data}}.")
+        given = {name: x.tocsr() if sp.issparse(x) else x for name, x in views.items()}
+        self._data: dict[str, Any]
+        self._present: dict[str, np.ndarray | None]
+        self._data, self._present, self._ids, self._n = matched(given, ids, examples)
+
+    @classmethod
+    def _of(cls, data, present, ids, n):
+        views = object.__new__(cls)
+        views._data, views._present, views._ids, views._n = data, present, ids, n
+        return views
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._data)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names, as of a table whose columns are views: so `permutation_importance` shuffles a view at a time."""
+        return list(self._data)
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        return self._ids
+
+    @property
+    def index(self) -> np.ndarray:
+        """The ids, or positions where there are none."""
+        return np.arange(self._n) if self._ids is None else self._ids
+
+    @index.setter
+    def index(self, ids: Any) -> None:
+        if len(ids) != self._n:
+            raise ValueError(f"index has {len(ids)} entries for {self._n} examples: give one id each.")
+        self._ids = None if self._ids is None else np.asarray(ids)
+
+    @property
+    def present(self) -> dict[str, np.ndarray]:
+        return {name: np.ones(self._n, bool) if p is None else p.copy() for name, p in self._present.items()}
+
+    @property
+    def missing(self) -> dict[str, np.ndarray]:
+        return {name: self.index[~p] for name, p in self._present.items() if p is not None}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._n, len(self._data)
+
+    ndim = 2
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self._data
+
+    def __iter__(self):
+        return (self[i] for i in range(self._n))
+
+    def __getitem__(self, key: Any) -> Any:
+        """By rows (positions, a slice, a mask): the Views of these; by names: that of these views; by one name: data.
+
+        The data of a view are the rows of those examples that have it.
+        """
+        if isinstance(key, str):
+            return self._data[self._known(key)]
+        parts = [part for part in (key if isinstance(key, tuple) else (key,)) if part is not Ellipsis]
+        if len(parts) == 1 and _are_names(parts[0]):
+            parts = [slice(None), *parts]
+        if not 1 <= len(parts) <= 2:
+            raise IndexError(f"{key!r} is no index of Views: give rows, names, or rows and names.")
+        views = self if len(parts) == 1 else self._select(parts[1])
+        rows = positions(parts[0], self._n)
+        return views if rows is None else views._cut(rows)
+
+    def __setitem__(self, name: str, data: Any) -> None:
+        """Puts new data, a row per example, or the one view of another Views in the place of a view, or beside all."""
+        new = data if isinstance(data, Views) else Views({name: data})
+        if new.shape != (self._n, 1) or not isinstance(name, str):
+            raise ValueError(f"views[{name!r}] is set to {new!r}: give one view of {self._n} examples.")
+        (self._data[name],), (self._present[name],) = new._data.values(), new._present.values()
+
+    def take(self, indices: Any, axis: int = 0) -> Views:
+        """The examples at these positions, or, with axis=1, the views."""
+        return self[indices] if axis == 0 else self._select(indices)
+
+    @property
+    def iloc(self) -> Views:
+        """`views.iloc[rows]` and `views.iloc[rows, views]`: the same as `views[...]`, for scikit-learn."""
+        return self
+
+    loc = iloc
+
+    def copy(self) -> Views:
+        """Another Views of the same data."""
+        return Views._of(dict(self._data), dict(self._present), self._ids, self._n)
+
+    def to_dict(self) -> dict[str, Any]:
+        """{name: data}; a ValueError where examples lack a view, since a dict cannot say so."""
+        if self.missing:
+            raise ValueError(
+                f"views lacks {_report(self)}: a dict has all rows of all views; keep those that have them."
+            )
+        return dict(self._data)
+
+    def _known(self, name):
+        if name not in self._data:
+            raise KeyError(f"there is no view {name!r}; the views are {self.names}")
+        return name
+
+    def _select(self, key):
+        """The Views of some views, by name or position."""
+        keys = np.arange(len(self._data))[key] if isinstance(key, slice) else np.atleast_1d(np.asarray(key))
+        if keys.dtype.kind not in "UO":
+            keys = np.asarray(self.names, object)[positions(keys, len(self._data))]
+        names = [self._known(str(name)) for name in keys]
+        return Views._of({n: self._data[n] for n in names}, {n: self._present[n] for n in names}, self._ids, self._n)
+
+    def _cut(self, rows):
+        data, present = {}, {}
+        for name, x in self._data.items():
+            mask = self._present[name]
+            at, some = (rows, None) if mask is None else ((np.cumsum(mask) - 1)[rows[mask[rows]]], mask[rows])
+            data[name] = None if x is None else take(x, at)
+            present[name] = None if some is None or some.all() else some
+        return Views._of(data, present, None if self._ids is None else self._ids[rows], len(rows))
+
+    def filled(self) -> tuple[dict[str, Any], dict[str, np.ndarray | None]]:
+        """({name: data with a row for every example}, {name: mask (n,) or None}): any row stands for one that lacks it.
+
+        The data are None where no example has the view.
+        """
+        data = {}
+        for name, x in self._data.items():
+            mask = self._present[name]
+            empty = x is None or mask is not None and not mask.any()
+            data[name] = None if empty else x if mask is None else take(x, np.maximum(np.cumsum(mask) - 1, 0))
+        return data, dict(self._present)
+
+    def __array__(self, dtype=None, copy=None):
+        raise ValueError(
+            f"{self!r} is no table, so that it cannot be an array: give views[name], or an estimator that takes Views, "
+            "such as MKLClassifier([(name, kernel, view), ...]); preprocess a view by (view, transformer, kernel)."
+        )
+
+    def __repr__(self):
+        n = f"{self._n} example{'s'[: self._n != 1]}"
+        return f"Views({n}; {'; '.join(_line(self, name) for name in self._data)})"
+
+
+def _are_names(key):
+    return isinstance(key, list | np.ndarray) and len(key) > 0 and all(isinstance(k, str) for k in key)
+
+
+def _line(views, name):
+    x, mask = views._data[name], views._present[name]
+    what = (
+        "nothing"
+        if x is None
+        else f"{type(x).__name__} {tuple(getattr(x, 'shape', (len_(x) if x is not None else 0,)))}"
+    )
+    lost = 0 if mask is None else int((~mask).sum())
+    return f"{name}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
+
+
+def _report(views):
+    return "; ".join(f"{name} of {shown(ids)}" for name, ids in views.missing.items())

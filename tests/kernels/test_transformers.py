@@ -1,0 +1,282 @@
+"""Transformers before kernels are fitted on training examples alone; categories and products across columns."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+
+from manykernels import KernelStack, MKLClassifier, Views
+from manykernels.kernels import RBF, Categorical, Features, Identity, KernelList, KernelSpec, Linear, On, Polynomial
+from manykernels.strings import Spectrum
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+N = 40
+rng = np.random.default_rng(5)
+y = np.arange(N) % 2
+A = rng.normal(size=(N, 4)) * [1, 5, 20, 0.1] + y[:, None]
+TEXT = [" ".join(rng.choice(["red", "fox", "blue", "sky", "sea"], 4)) for _ in range(N)]
+SEX = rng.choice(["f", "m"], N).tolist()
+TRAIN, TEST = np.arange(30), np.arange(30, N)
+PIPE = make_pipeline(StandardScaler(), PCA(2))
+
+
+def fit(kernels, X, **params):
+    return MKLClassifier(kernels, tol=1e-7, **params).fit(X, y[: len(X) if hasattr(X, "__len__") else X.shape[0]])
+
+
+def cut(x, rows):
+    return [x[i] for i in rows] if isinstance(x, list) else x[rows]
+
+
+@pytest.mark.parametrize("features", ["never", "auto"])
+@pytest.mark.parametrize("make", [
+    lambda: [("a", PIPE, RBF(gamma=0.3))],
+    lambda: [("a", PIPE, RBF(gamma=0.3)), ("b", clone(PIPE), RBF(gamma=3.0)), ("raw", Linear())],
+    lambda: [KernelSpec("a", RBF(gamma=0.3), transformer=PIPE)],
+    lambda: [On(slice(None), RBF(gamma=0.3), PIPE)],
+    lambda: [Features(make_pipeline(PIPE, RBFSampler(n_components=9, random_state=0)))],
+    lambda: [("f", PIPE, Features(RBFSampler(n_components=9, random_state=0)))],
+], ids=["tuple", "shared", "spec", "on", "features", "features behind"])  # fmt: skip
+def test_it_is_fitted_on_the_training_examples_and_applied_to_the_others(make, features):
+    kernels = make()
+    model = fit(kernels, A[TRAIN], features=features)
+    before = clone(PIPE).fit(A[TRAIN])
+    own, new = before.transform(A[TRAIN]), before.transform(A)
+    if "Features" in repr(kernels):
+        sampler = RBFSampler(n_components=9, random_state=0).fit(own)
+        own, new = sampler.transform(own), sampler.transform(new)
+        by_hand = fit([Linear()], own)
+    elif len(kernels) == 3:
+        wide, both = np.hstack([own, A[TRAIN]]), [0, 1]
+        by_hand = fit([("a", RBF(0.3), both), ("b", RBF(3.0), both), ("raw", Linear(), slice(2, 6))], wide)
+        new = np.hstack([new, A])
+    else:
+        by_hand = fit([RBF(gamma=0.3)], own)
+    np.testing.assert_allclose(model.decision_function(A), by_hand.decision_function(new), atol=1e-6)
+    np.testing.assert_allclose(model.kernel_weights_, by_hand.kernel_weights_, atol=1e-6)
+    assert not hasattr(PIPE[0], "mean_")  # what was given is not fitted
+
+
+def test_equal_transformers_are_fitted_once_and_share_a_view():
+    kernels = KernelList.from_spec([("a", PIPE, RBF(0.3)), ("b", clone(PIPE), RBF(1.0)), ("c", PCA(2), RBF(1.0))], A)
+    assert kernels.view_of.tolist() == [0, 0, 1] and kernels.widths == [2, 2]
+
+
+def test_widths_are_those_of_what_comes_out_and_weights_are_handed_on():
+    weight = np.where(np.arange(N) < 20, 1.0, 3.0)
+    kernels = KernelList.from_spec([("a", StandardScaler(), RBF(gamma="scale"))], A, weights=weight)
+    scaled = StandardScaler().fit(A, sample_weight=weight).transform(A)
+    assert kernels.kernels[0].gamma == pytest.approx(RBF(gamma="scale").resolve(scaled, weight).gamma)
+    assert kernels.names == ["a"]
+
+
+def test_parameters_of_both_are_searched_by_name():
+    model = MKLClassifier([("a", PIPE, RBF(gamma=0.3), [0, 1, 2], "zero"), KernelSpec("b", RBF(1.0), transformer=PIPE)])
+    names = {
+        "kernels__a__kernel__gamma": 2.0,
+        "kernels__a__transformer__pca__n_components": 1,
+        "kernels__b__kernel__gamma": 5.0,
+    }
+    assert names.keys() <= model.get_params().keys()
+    twin = clone(model).set_params(**names)
+    assert {name: twin.get_params()[name] for name in names} == names
+    assert twin.kernels[0][3:] == ([0, 1, 2], "zero") and model.kernels[0][2].gamma == 0.3 and PIPE[1].n_components == 2
+    assert twin.set_params(kernels__a__transformer=MinMaxScaler()).kernels[0][1].__class__ is MinMaxScaler
+    assert twin.set_params(kernels__a=Linear()).kernels[0][1:] == (twin.kernels[0][1], [0, 1, 2], "zero")
+
+
+@pytest.mark.parametrize("wrap", [
+    list, np.array, lambda t: np.array(t, object), pd.Series, pl.Series, lambda t: pd.DataFrame({"t": t}),
+    lambda t: pl.DataFrame({"t": t}), lambda t: Views({"t": t}), lambda t: {"t": t}, tuple,
+], ids="list array objects series polars-series pandas polars views dict tuple".split())  # fmt: skip
+@pytest.mark.parametrize("solver", ["auto", "coordinate"])
+def test_texts_are_taken_from_whatever_holds_them(wrap, solver):
+    kernels = [("w", Features(TfidfVectorizer())), ("c", Features(CountVectorizer(binary=True)))]
+    if isinstance(wrap(TEXT), Views | dict):
+        kernels = [(*spec, "t") for spec in kernels]
+    model = MKLClassifier(kernels, tol=1e-5, solver=solver).fit(wrap([TEXT[i] for i in TRAIN]), y[TRAIN])
+    parts = [v.fit([TEXT[i] for i in TRAIN]).transform(TEXT) for v in (TfidfVectorizer(), CountVectorizer(binary=True))]
+    both = sp.hstack(parts).tocsr()
+    width = parts[0].shape[1]
+    hand = MKLClassifier([("w", Linear(), slice(width)), ("c", Linear(), slice(width, None))], tol=1e-5, solver=solver)
+    hand.fit(both[TRAIN], y[TRAIN])
+    np.testing.assert_allclose(model.decision_function(wrap(TEXT)), hand.decision_function(both), atol=1e-6)
+
+
+def test_a_text_that_is_missing_is_named_or_left_out():
+    text = list(TEXT)
+    text[3] = None
+    with pytest.raises(ValueError, match=r"1 entries that are no text \(None, in row 3\).*\"zero\""):
+        fit([Features(TfidfVectorizer())], text)
+    model = fit(
+        [
+            ("t", Features(TfidfVectorizer()), None, "zero"),
+            Features(
+                CountVectorizer(),
+            ),
+        ][:1],
+        text,
+    )
+    assert model.decision_parts(text)[3, 0] == 0 and model.decision_parts(text)[2, 0] != 0
+    with pytest.raises(ValueError, match="one text an example"):
+        fit([("t", Features(TfidfVectorizer()), ["a", "b"])], pd.DataFrame({"a": TEXT, "b": TEXT}))
+
+
+def test_an_imputer_is_given_the_missing_entries():
+    X = A.copy()
+    X[::3, 1] = np.nan
+    pipe = make_pipeline(SimpleImputer(), StandardScaler())
+    model = fit([("a", pipe, RBF(gamma=0.3))], X[TRAIN])
+    hand = clone(pipe).fit(X[TRAIN])
+    expected = fit([RBF(gamma=0.3)], hand.transform(X[TRAIN])).decision_function(hand.transform(X))
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-6)
+    with pytest.raises(ValueError, match="contains NaN in column 1"):
+        fit([("a", PCA(2), RBF())], X)
+    X[4] = np.nan  # an example without any entry lacks the source
+    model = fit([("a", pipe, RBF(gamma=0.3), None, "zero"), Identity()], X)
+    assert model.decision_parts(X)[4, 0] == 0 and (model.decision_parts(X)[3, 0] != 0).all()
+
+
+def test_a_column_transformer_sees_the_names():
+    frame = pd.DataFrame({"age": A[:, 0], "sex": SEX})
+    made = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["sex"]))
+    model = fit([("all", made, RBF(gamma=0.5))], frame)
+    hand = clone(made).fit_transform(frame)
+    np.testing.assert_allclose(
+        model.decision_function(frame), fit([RBF(gamma=0.5)], hand).decision_function(hand), atol=1e-6
+    )
+
+
+class Bad(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.log(-np.abs(X))
+
+
+@pytest.mark.parametrize("kernels, words", [
+    ([("a", 3, RBF())], "transformer=3 of a must have fit and transform"),
+    ([("a", PIPE, Spectrum(2))], "cannot stand behind a transformer"),
+    ([("a", Bad(), RBF())], "made NaN or infinity of X"),
+    ([("a", PIPE, RBF(), None, "zero", 1)], "nor one of them with a transformer"),
+    ([On([0], RBF()) * RBF()], r"RBF\(\) stands beside On.*give On\(columns, RBF\(\)\)"),
+    ([("a", On([0], RBF()) * On([1], RBF()), [2])], "has columns of its own"),
+    ([("a", On([0], RBF()), [2])], "has columns of its own"),
+    ([On([0], On([1], RBF())) * On([1], RBF())], "On"),
+], ids=str)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_what_cannot_stand_together_is_refused(kernels, words):
+    with pytest.raises(ValueError, match=words):
+        fit(kernels, A)
+
+
+MIXED = np.array([["a", 1, None], ["b", 1.0, "u"], ["a", "1", np.nan], ["c", True, "u"]], object)
+
+
+def overlap(X, Z, match_missing):
+    """Σ_j [x_j = z_j] / d in a loop."""
+    K = np.zeros((len(X), len(Z)))
+    for i, x in enumerate(X):
+        for j, z in enumerate(Z):
+            for a, b in zip(x, z, strict=True):
+                gone = [v is None or v != v for v in (a, b)]
+                K[i, j] += (all(gone) and match_missing) if any(gone) else a == b
+    return K / len(X[0])
+
+
+@pytest.mark.parametrize("match_missing", [False, True])
+def test_categories_match_as_python_compares_them(match_missing):
+    kernel = Categorical(match_missing=match_missing)
+    new = np.array([["b", 1, None], ["z", "2", "u"]], object)
+    np.testing.assert_allclose(kernel(MIXED), overlap(MIXED, MIXED, match_missing))
+    np.testing.assert_allclose(kernel(MIXED, new), overlap(MIXED, new, match_missing))
+    np.testing.assert_allclose(kernel.diag(MIXED), np.diag(kernel(MIXED)))
+    assert np.linalg.eigvalsh(kernel(MIXED)).min() > -1e-12
+    with pytest.raises(ValueError, match="no categories"):
+        kernel(np.array([[{1}], [[2]]], object))
+    with pytest.raises(ValueError, match="toarray"):
+        kernel(sp.csr_array(np.eye(2)))
+
+
+@pytest.mark.parametrize("solver", ["auto", "coordinate"])
+@pytest.mark.parametrize("wrap", [
+    lambda c, s: np.array([c, s], object).T, lambda c, s: pd.DataFrame({"c": c, "s": s}),
+    lambda c, s: pl.DataFrame({"c": c, "s": s}), lambda c, s: pd.DataFrame({"c": c, "s": pd.Categorical(s)}),
+], ids=["objects", "pandas", "polars", "categorical"])  # fmt: skip
+def test_categories_are_learned_and_unknown_ones_are_like_nothing(wrap, solver):
+    colour = rng.choice(["red", "blue", "green"], N).tolist()
+    X, new = wrap(colour, SEX), wrap(["red", "violet", "violet"], ["f", "f", "none"])
+    model = MKLClassifier([Categorical()], tol=1e-6, solver=solver).fit(X, y)
+    plain = np.array([colour, SEX], object).T
+    K = overlap(plain, plain, False)
+    hand = MKLClassifier("precomputed", tol=1e-6).fit(K[:, :, None], y)
+    np.testing.assert_allclose(model.decision_function(X), hand.decision_function(K[:, :, None]), atol=1e-3)
+    assert model.decision_parts(new)[2] == pytest.approx(0) and model.kernel_names_ == [
+        "categorical(match_missing=False)[all]"
+    ]
+    weighted = Categorical()(plain, plain[:1])
+    assert weighted.shape == (N, 1)
+
+
+@pytest.mark.parametrize("X", [
+    pd.DataFrame({"age": A[:, 0], "sex": SEX, "u": A[:, 1]}), pl.DataFrame({"age": A[:, 0], "sex": SEX, "u": A[:, 1]}),
+], ids=["pandas", "polars"])  # fmt: skip
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_kernels_of_different_columns_multiply_and_add(X, normalize):
+    product = On("age", RBF(gamma=0.4), StandardScaler()) * On("sex", Categorical())
+    both = 2 * product + On(["u"], Polynomial(2))
+    model = fit([("ages of a sex", product), both], X, normalize=normalize)
+    age = StandardScaler().fit_transform(A[:, :1])
+    one = RBF(gamma=0.4)(age) * (np.array(SEX)[:, None] == np.array(SEX))
+    K = KernelStack([one, 2 * one + Polynomial(2)(A[:, 1:2])])
+    hand = fit("precomputed", K, normalize=normalize)
+    np.testing.assert_allclose(model.kernel_weights_, hand.kernel_weights_, atol=1e-4)
+    np.testing.assert_allclose(model.decision_function(X), hand.decision_function(K), atol=1e-3)
+    np.testing.assert_allclose(product(X), one, atol=1e-12)
+    assert (
+        model.kernel_names_[0] == "ages of a sex"
+        and "[age] · categorical(match_missing=False)[sex]" in model.kernel_names_[1]
+    )
+    some = X.iloc[:3] if hasattr(X, "iloc") else X[:3]
+    np.testing.assert_allclose(model.decision_function(some), model.decision_function(X)[:3], atol=1e-9)
+
+
+def test_products_across_views_are_0_where_an_example_lacks_one():
+    X = Views({"a": A[:30], "t": TEXT}, ids={"a": range(30), "t": range(N)})
+    product = On("a", RBF(gamma=0.1)) * On("t", Features(TfidfVectorizer()))
+    model = fit([("both", product, None, "zero"), ("t", Features(TfidfVectorizer()))], X)
+    parts = model.decision_parts(X)
+    assert (parts[30:, 0] == 0).all() and (parts[:30, 0] != 0).all() and (parts[:, 1] != 0).any()
+    np.testing.assert_allclose(model.decision_parts(X[35:]), parts[35:], atol=1e-9)
+    with pytest.raises(ValueError, match="lacks the view 'a' in 10 of 40"):
+        fit([product], X)
+
+
+def test_a_product_is_one_kernel_of_the_search_space():
+    model = MKLClassifier([("p", On([0], RBF(gamma=0.1)) * On([1], RBF(gamma=1.0)))])
+    model.set_params(kernels__p__k1__kernel__gamma=3.0).fit(A, y)
+    assert model._predictor.kernel_list.kernels[0].k1.kernel.gamma == 3.0
+
+
+@pytest.mark.parametrize("kernels, words", [
+    ([("a", PIPE, RBF())], "before a kernel cannot be saved.*transform X before"),
+    ([Features(StandardScaler())], "StandardScaler.. before a kernel cannot be saved"),
+    ([On([0], RBF()) * On([1], RBF())], "across columns or views, cannot be saved"),
+], ids=str)  # fmt: skip
+def test_a_file_refuses_what_it_cannot_hold_and_pickle_holds_it(kernels, words, tmp_path):
+    model = fit(kernels, A)
+    with pytest.raises(ValueError, match=words):
+        model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(A), model.decision_function(A))

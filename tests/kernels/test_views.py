@@ -1,0 +1,168 @@
+"""Views are cut as tables are, match rows by id and say what is missing."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, indexable, resample
+from sklearn.utils.validation import _num_samples
+
+from manykernels import Views
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+N = 6
+TABLE = np.arange(12.0).reshape(N, 2)
+TEXT = list("abcdef")
+CONTENTS = {
+    "array": TABLE,
+    "pandas": pd.DataFrame(TABLE, columns=["u", "v"]),
+    "polars": pl.DataFrame({"u": TABLE[:, 0], "s": TEXT}),
+    "sparse": sp.csr_matrix(TABLE),
+    "csc": sp.csc_array(TABLE),
+    "list": TEXT,
+    "series": pd.Series(TEXT),
+    "polars series": pl.Series(TEXT),
+    "objects": [{i} for i in range(N)],
+}
+KEYS = [
+    [4, 1, 1],
+    np.array([4, 1, 1]),
+    slice(1, 5, 2),
+    np.arange(N) % 2 == 0,
+    [True, False] * 3,
+    [],
+    -np.arange(1, 3),
+    3,
+]
+
+
+def rows_of(x):
+    """The examples of a view as a list of lists."""
+    x = x.toarray() if sp.issparse(x) else x
+    return [np.atleast_1d(row).tolist() for row in (x.to_numpy() if hasattr(x, "to_numpy") else x)]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_rows_are_those_of_every_view_whatever_holds_them(kind, key):
+    X = Views({"x": CONTENTS[kind], "t": TABLE})
+    wanted = np.atleast_1d(pd.Series(range(N)).iloc[key])
+    cuts = [X[key], X[key, ...]] + ([] if isinstance(key, int) else [_safe_indexing(X, key)])
+    for cut in cuts:
+        assert isinstance(cut, Views) and len(cut) == len(wanted) and cut.shape == (len(wanted), 2)
+        assert rows_of(cut["x"]) == [rows_of(CONTENTS[kind])[i] for i in wanted]
+        np.testing.assert_array_equal(cut["t"], TABLE[wanted])
+
+
+def test_it_is_what_scikit_learn_asks_of_data():
+    X = Views(CONTENTS)
+    assert _num_samples(X) == len(X) == N and X.shape == (N, len(CONTENTS)) and indexable(X)[0] is X
+    train, test = train_test_split(X, random_state=0)
+    assert sorted(train["list"] + test["list"]) == TEXT
+    assert resample(X, n_samples=9, random_state=0).shape == (9, len(CONTENTS))
+    twin = pickle.loads(pickle.dumps(X))
+    assert repr(twin) == repr(X) == repr(clone(X, safe=False))
+    assert [len(row) for row in X] == [1] * N
+    with pytest.raises(ValueError, match="no table.*views\\[name\\]"):
+        np.asarray(X)
+
+
+def test_views_are_found_by_name_and_position():
+    X = Views({"a": TABLE, "b": TEXT, "c": TABLE + 1})
+    assert X["b"] is TEXT and "b" in X and "z" not in X and X.names == X.columns == ["a", "b", "c"]
+    assert (
+        X[["c", "a"]].names == ["c", "a"]
+        and X[2:, ["b"]].shape == (4, 1)
+        and X.take([0, 2], axis=1).names == ["a", "c"]
+    )
+    assert X.iloc[[1, 0], 1]["b"] == ["b", "a"] and X.iloc[:, 1:].names == ["b", "c"]
+    assert X.to_dict()["a"] is TABLE
+    with pytest.raises(KeyError, match="no view 'z'.*'a', 'b', 'c'"):
+        X["z"]
+    for wrong in (N, [0.5], np.ones(3, bool), (0, 0, 0)):
+        with pytest.raises(IndexError):
+            X[wrong]
+
+
+def test_a_view_may_be_replaced_and_the_copy_is_another():
+    X = Views({"a": TABLE, "b": TEXT})
+    copy = X.copy()
+    copy["b"] = copy.iloc[::-1, 1]
+    copy["c"] = TABLE
+    assert copy["b"] == TEXT[::-1] and X["b"] == TEXT and X.names == ["a", "b"] and copy.shape == (N, 3)
+    with pytest.raises(ValueError, match="one view of 6 examples"):
+        copy["b"] = TEXT[:3]
+
+
+IDS = {"a": [7, 8, 9, 4], "b": [9, 7, 1]}
+DATA = {"a": np.arange(4.0)[:, None], "b": ["nine", "seven", "one"]}
+
+
+def test_rows_are_matched_by_id_and_what_is_missing_is_said():
+    X = Views(DATA, ids=IDS)
+    assert X.ids.tolist() == [7, 8, 9, 4, 1] and X.shape == (5, 2)
+    assert {name: ids.tolist() for name, ids in X.missing.items()} == {"a": [1], "b": [8, 4]}
+    assert X.present["b"].tolist() == [True, False, True, False, True] and X["b"] == ["seven", "nine", "one"]
+    assert "5 examples; a: ndarray (4, 1), 1 example lacks it; b: list (3,), 2 examples lack it" in repr(X)
+    cut = X[[4, 1, 0]]
+    assert cut.ids.tolist() == [1, 8, 7] and cut["b"] == ["one", "seven"] and cut["a"].ravel().tolist() == [1, 0]
+    assert cut.missing["a"].tolist() == [1] and cut[cut.present["a"]].missing["b"].tolist() == [8]
+    data, present = X.filled()
+    assert len(data["b"]) == 5 and [data["b"][i] for i in (0, 2, 4)] == ["seven", "nine", "one"]
+    assert present["a"].tolist() == [True] * 4 + [False]
+    assert X[[1, 3]].filled()[0]["b"] is None
+    with pytest.raises(ValueError, match="b of 8, 4"):
+        X.to_dict()
+
+
+def test_examples_choose_and_order():
+    X = Views(DATA, ids=IDS, examples=[9, 1, 7])
+    assert X.ids.tolist() == [9, 1, 7] and X["b"] == ["nine", "one", "seven"] and X["a"].ravel().tolist() == [2, 0]
+    with pytest.raises(ValueError, match="examples has 5, which no view has"):
+        Views(DATA, ids=IDS, examples=[9, 5])
+    with pytest.raises(ValueError, match="examples are ids, but ids=None"):
+        Views({"a": TABLE}, examples=[1])
+
+
+@pytest.mark.parametrize("how", ["index", "column", "dict"])
+def test_ids_come_from_indices_columns_or_beside(how):
+    a, b = ["x", "y", "z"], ["z", "x"]
+    left, right = pd.DataFrame({"u": [1.0, 2.0, 3.0]}, index=a), pd.DataFrame({"w": [30.0, 10.0]}, index=b)
+    ids = "index"
+    if how == "column":
+        left = left.assign(id=a)
+        right, ids = pl.DataFrame({"id": b, "w": [30.0, 10.0]}), "id"
+    elif how == "dict":
+        right, ids = right.assign(id=b), {"left": "index", "right": "id"}
+    X = Views({"left": left, "right": right}, ids=ids)
+    assert X.ids.tolist() == a and list(X["right"].columns) == ["w"] and X["right"]["w"].to_list() == [10, 30]
+    assert X.missing["right"].tolist() == ["y"] and "id" not in X["left"].columns
+
+
+@pytest.mark.parametrize("views, ids, words", [
+    ({}, None, "with a view at least"),
+    (TABLE, None, "views is ndarray"),
+    ({1: TABLE}, None, "name 1: give each view a text"),
+    ({"a": "text"}, None, "'a'.*a str: give"),
+    ({"a": 3}, None, "'a'.*a int"),
+    ({"a": {1, 2}}, None, "no order"),
+    ({"a": pl.LazyFrame({"u": [1]})}, None, "collect"),
+    ({"a": None}, None, "nothing in"),
+    ({"a": TABLE, "b": TEXT[:4]}, None, "different numbers.*'a': 6, 'b': 4.*ids="),
+    ({"a": pd.Series(TEXT), "b": pd.Series(TEXT)[::-1]}, None, 'different indices.*ids="index".*reset_index'),
+    (DATA, 3, "ids is a int"),
+    (DATA, {"a": IDS["a"]}, "ids is for .'a'., but the views are"),
+    (DATA, {"a": [7, 7, 8, 9], "b": IDS["b"]}, "ids..a.. has 7 more than once"),
+    (DATA, {"a": [7, None, 8, 9], "b": IDS["b"]}, "missing value None"),
+    (DATA, {"a": [7, 8], "b": IDS["b"]}, "2 entries for 4 rows"),
+    (DATA, {"a": "id", "b": IDS["b"]}, "ids='id' is not found in the view 'a': it is a ndarray"),
+    ({"a": pd.DataFrame({"u": [1]})}, "id", "the columns are .'u'"),
+], ids=str)  # fmt: skip
+def test_what_cannot_be_matched_is_refused_with_the_cure(views, ids, words):
+    with pytest.raises(ValueError, match=words):
+        Views(views, ids=ids)
