@@ -20,6 +20,7 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"datasets"},
     {"inner"},
     {"banks"},
+    {"pairs"},
     {"solvers"},
     {"weighting"},
     {"estimators"},

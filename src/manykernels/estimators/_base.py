@@ -65,6 +65,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         elif _is_views(X) or (not reset and self._views() is not None):
             check_views(X, None if reset else self._views(), reset)
             self._check_width(len(X), "views", reset)
+        elif _is_pairs(X):
+            self._check_width(2, "objects an example", reset)
         elif is_frame(X):
             check_names(X)
             X = validate_data(self, X, reset=reset, skip_check_array=True)
@@ -257,6 +259,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
+        if self._predictor.refuses_files:
+            raise ValueError(f"{type(self).__name__} cannot be written to a file: {self._predictor.refuses_files}.")
         save(self, path)
 
 
@@ -301,6 +305,12 @@ def _holds_objects(X, reads):
 
 def _is_views(X):
     return isinstance(X, dict) and not hasattr(X, "shape")  # scipy's DOK matrices are dicts
+
+
+def _is_pairs(X):
+    from ..kernels.pairs import Pairs
+
+    return isinstance(X, Pairs)
 
 
 def _n_examples(X):
