@@ -16,7 +16,7 @@ from manykernels.problem import Problem
 from manykernels.solution import Solution
 
 ROOMS = (
-    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "regularizers", "sequences", "solvers",
+    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "sequences", "solvers",
     "strings", "weighting",
 )  # fmt: skip
 SHORT = {  # still without sections: the files of these change together, their docstrings come after that

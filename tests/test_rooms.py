@@ -22,6 +22,7 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"datasets"},
     {"inner"},
     {"banks"},
+    {"pairs"},
     {"solvers"},
     {"weighting"},
     {"estimators"},

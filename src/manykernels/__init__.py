@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
-    from . import datasets, inspect, kernels, losses, regularizers, sequences, solvers, strings, weighting
+    from . import datasets, inspect, kernels, losses, pairs, regularizers, sequences, solvers, strings, weighting
     from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, load
     from .kernels import KernelStack, Views
 
@@ -28,11 +28,11 @@ _HOMES = {
     "Views": ".kernels",
 }
 _MODULES = (
-    "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect",
+    "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect", "pairs",
 )  # fmt: skip
 __all__ = [
     "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "Views", "__version__", "datasets", "inspect",
-    "kernels", "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
+    "kernels", "load", "losses", "pairs", "regularizers", "sequences", "solvers", "strings", "weighting",
 ]  # fmt: skip
 
 

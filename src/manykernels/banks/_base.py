@@ -57,6 +57,7 @@ class Bank(ABC):
     indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # products of feature vectors, positive semidefinite by their making
     store = "auto"  # where `vectors` are kept, see `banks.choice`
+    even = False  # a product costs as much for some examples as for all
     n_jobs: int | None = None  # threads, as estimators take them
     memory_limit: float | None = None  # bytes that were given for the whole bank, None for as many as it likes
 
@@ -209,6 +210,7 @@ class Predictor(Stored, ABC):
 
     scale: np.ndarray  # (M,), that of the bank
     kernel_list: Any = None  # the KernelList that reads new data; None where these are kernel values themselves
+    refuses_files = ""  # why a model with it cannot be saved, and the cure
     hashed = False  # words of sequences share their places: decisions are no sums over words
 
     @abstractmethod

@@ -71,6 +71,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         elif is_views(X) or (not reset and self._views() is not None):
             check_views(X, None if reset else self._views(), reset)
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
+        elif _is_pairs(X):
+            self._check_width(2, "objects an example", reset)
         elif is_frame(X):
             check_names(X)
             X = validate_data(self, X, reset=reset, skip_check_array=True)
@@ -285,9 +287,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
-        kernels = self._predictor.kernel_list
-        if kernels is not None:
-            kernels.check_plain()
+        if self._predictor.refuses_files:
+            raise ValueError(f"{type(self).__name__} cannot be written to a file: {self._predictor.refuses_files}.")
         save(self, path)
 
 
@@ -340,6 +341,12 @@ def _holds_objects(X, reads):
         return np.asarray(X[0]).dtype.kind not in "biufc"
     except ValueError:  # ragged
         return True
+
+
+def _is_pairs(X):
+    from ..kernels.pairs import Pairs
+
+    return isinstance(X, Pairs)
 
 
 def _n_examples(X):

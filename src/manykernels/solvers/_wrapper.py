@@ -116,7 +116,7 @@ class Wrapper(Run):
     def _first_rows(self):
         """The support of a warm start, or an even spread over each class; all examples where the set is small."""
         n = self.n
-        if n <= 3 * FIRST or self.problem.loss.total:
+        if n <= 3 * FIRST or self.problem.loss.total or self.problem.bank.even:
             return np.arange(n)
         used = (self.a != 0).any(axis=0)
         if used.any() and not self.problem.loss.interior:

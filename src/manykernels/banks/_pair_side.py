@@ -1,0 +1,182 @@
+"""The kernels of one side of pairs: matrices between objects, those of the training pairs and new ones.
+
+Beside the kernels that are given there are two that look at no data, "same" (1 for one and the same object, by its
+number) and "any" (1 for all): A ⊗ same, A ⊗ any are the parts of Cartesian and of additive kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._state import check, check_array, check_index, check_is
+from ..kernels import Constant, Identity, KernelList, KernelStack
+from ..kernels.normalize import inverse_root
+from ..kernels.pairs import count, matrices, take
+from .dense import _indefinite, default_names
+
+SAME, ANY = "same", "any"
+SKEW = 1e-6  # of the largest entry
+
+
+class PairSide:
+    """Kernels between objects: `known` (m,) are the numbers of those that training pairs have."""
+
+    roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) where kernels are normalised to 1 there
+
+    def __init__(self, side: str, kernels: Any, table: Any, known: np.ndarray, extra: tuple[str, ...]):
+        self.side, self.known, self.extra = side, known, extra
+        self.kernel_list = None
+        if isinstance(kernels, str) and kernels == "precomputed":
+            self.views = None
+            names = getattr(table, "names", None) if isinstance(table, KernelStack) else None
+            self.size = len(matrices(table, side))
+            own = list(names or default_names(self.size))
+        else:
+            if isinstance(table, KernelStack) or getattr(table, "ndim", 2) == 3:
+                raise ValueError(f'{side} is a stack of matrices: give "precomputed" as its kernels in Pairwise.')
+            part = take(table, known)
+            self.kernel_list = KernelList.from_spec(kernels, part)
+            if self.kernel_list.tasks is not None:
+                raise ValueError(f"kernels of {side} are multi_task, which pairs do not know: give plain kernels.")
+            self._refuse_identities()
+            self.views, own = self.kernel_list.views(part), self.kernel_list.names
+            self.size = self.kernel_list.M
+        self.names = [*own, *extra]
+
+    def _refuse_identities(self):
+        for kernel in self.kernel_list.kernels:
+            if any(isinstance(part, Identity) for part in kernel.get_params().values()):
+                raise ValueError(
+                    f"{kernel!r} of {self.side} has an Identity within, which new pairs of known objects would lose: "
+                    'give Identity() as a kernel of its own, or Pairwise(..., combine="cartesian").'
+                )
+
+    def _views(self, table, numbers):
+        """The views of these objects of a table; None where kernels are precomputed."""
+        return None if self.kernel_list is None else self.kernel_list.views(take(table, numbers))
+
+    def values(self, x: Any, y: Any = None) -> list[np.ndarray]:
+        """k_p between the objects x and y, given as (numbers, views, table), y = None for the known ones: |x| × |y|."""
+        y = (self.known, self.views, None) if y is None else y
+        own = [self._value(p, x, y) for p in range(self.size)]
+        return own + [_extra(name, x[0], y[0]) for name in self.extra]
+
+    def _value(self, p, x, y):
+        if self.kernel_list is None:
+            table = x[2] if x[2] is not None else y[2]
+            stack = self._stack(table, max(x[0].max(initial=-1), y[0].max(initial=-1)))
+            return np.asarray(stack[p][np.ix_(x[0], y[0])], dtype=np.float64)
+        kernel, view = self.kernel_list.kernels[p], self.kernel_list.view_of[p]
+        if isinstance(kernel, Identity):
+            return _extra(SAME, x[0], y[0])
+        if isinstance(kernel, Constant):
+            return np.full((len(x[0]), len(y[0])), float(kernel.value))
+        left, right = x[1][view], y[1][view]
+        if left.X is None or right.X is None:  # strings or objects that nobody has
+            return np.zeros((len(x[0]), len(y[0])))
+        K = np.array(kernel(left.X) if left is right else kernel(left.X, right.X), dtype=np.float64)
+        for present, line in ((left.present, K), (right.present, K.T)):
+            if present is not None:
+                line[~present] = 0.0
+        return K
+
+    def _stack(self, table, last):
+        stack = matrices(table, self.side)
+        if len(stack) != self.size or stack.shape[1] <= last:
+            raise ValueError(
+                f"{self.side} has {len(stack)} matrices of {stack.shape[1]} objects; the model has {self.size} kernels "
+                f"and objects up to number {last}: give the matrices between all of them, known and new, in that order."
+            )
+        return stack
+
+    def of(self, table: Any, numbers: np.ndarray) -> tuple[np.ndarray, Any, Any]:
+        """The objects of these numbers, as `values` takes them."""
+        if self.kernel_list is None:
+            matrices(table, self.side)
+        return numbers, self._views(table, numbers), table
+
+    def fit(self, table: Any, spherical: bool) -> list[np.ndarray]:
+        """The matrices between the known objects, checked; sets `roots` where they are to be spherical."""
+        x = (self.known, self.views, table if self.kernel_list is None else None)
+        found, self.indefinite = self.values(x, x), []
+        for name, K in zip(self.names, found, strict=True):
+            if not np.isfinite(K).all():
+                raise ValueError(f"kernel {name!r} of {self.side} holds NaN or infinity: clean or rescale its data.")
+            if np.abs(K - K.T).max(initial=0.0) > SKEW * np.abs(K).max(initial=0.0):
+                raise ValueError(f"kernel {name!r} of {self.side} is not symmetric: use (K + K.T) / 2.")
+            if _indefinite(K, 1e-12):
+                self.indefinite.append(name)
+        found = [0.5 * (K + K.T) for K in found]
+        if spherical:
+            self.roots = np.array([inverse_root(np.diagonal(K)) for K in found])
+            found = [K * root[:, None] * root for K, root in zip(found, self.roots, strict=True)]
+        return found
+
+    def between(self, table: Any, numbers: np.ndarray) -> list[np.ndarray]:
+        """Normalised kernels between objects of a table and the known ones, |numbers| × m each."""
+        x = self.of(table, numbers)
+        found = self.values(x)
+        if self.roots is None:
+            return found
+        roots = [inverse_root(d) for d in self._diagonals(x)]
+        return [K * root[:, None] * own for K, root, own in zip(found, roots, self.roots, strict=True)]
+
+    def among(self, table: Any, numbers: np.ndarray, other: Any, others: np.ndarray) -> list[np.ndarray]:
+        """The same between objects of two tables."""
+        x, y = self.of(table, numbers), self.of(other, others)
+        found = self.values(x, y)
+        if self.roots is None:
+            return found
+        left, right = ([inverse_root(d) for d in self._diagonals(z)] for z in (x, y))
+        return [K * u[:, None] * v for K, u, v in zip(found, left, right, strict=True)]
+
+    def _diagonals(self, x):
+        """k_p(x, x) of each object, for every kernel."""
+        return [self._diagonal(p, x) if p < self.size else np.ones(len(x[0])) for p in range(len(self.names))]
+
+    def _diagonal(self, p, x):
+        if self.kernel_list is None:
+            return np.diagonal(self._stack(x[2], x[0].max(initial=-1))[p])[x[0]].astype(float)
+        kernel, view = self.kernel_list.kernels[p], x[1][self.kernel_list.view_of[p]]
+        if isinstance(kernel, Identity | Constant):
+            return np.full(len(x[0]), float(getattr(kernel, "value", 1.0)))
+        d = np.zeros(len(x[0])) if view.X is None else np.asarray(kernel.diag(view.X), float)
+        return d if view.present is None else np.where(view.present, d, 0.0)
+
+    def part(self, keep: np.ndarray) -> PairSide:
+        """The side whose known objects are these alone."""
+        part = object.__new__(PairSide)
+        vars(part).update(vars(self))
+        part.known = self.known[keep]
+        part.roots = None if self.roots is None else self.roots[:, keep]
+        if self.views is not None:
+            part.views = [
+                view._replace(
+                    X=None if view.X is None else take(view.X, keep),
+                    present=None if view.present is None else view.present[keep],
+                )
+                for view in self.views
+            ]
+        return part
+
+    def check_state(self) -> None:
+        """A ValueError where a file has restored what `values` cannot work with; see `_state`."""
+        check_index("known", self.known, 2**48, ascending=True)
+        check(self.kernel_list is None or isinstance(self.kernel_list, KernelList), "kernel_list is no KernelList")
+        check(len(check_is("names", self.names, list)) == self.size + len(self.extra), "names do not fit the kernels")
+        if self.roots is not None:
+            check_array("roots", self.roots, np.float64, len(self.names), len(self.known))
+
+
+def _extra(name, x, y):
+    return (x[:, None] == y).astype(float) if name == SAME else np.ones((len(x), len(y)))
+
+
+def objects_of(table: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the distinct numbers, where each of `numbers` is among them)."""
+    distinct, place = np.unique(numbers, return_inverse=True)
+    if distinct.size and distinct[-1] >= count(table):
+        raise ValueError(f"index names the object {distinct[-1]}, but there are {count(table)}.")
+    return distinct, place

@@ -1,0 +1,100 @@
+"""Kernels on pairs of objects, as an estimator takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._parts import Part
+from ..kernels.pairs import Pairs
+from ._base import Bank, Source
+from ._pair_side import ANY, SAME, PairSide, objects_of
+from ._vec_trick import Places
+
+COMBINE = ("kronecker", "cartesian", "sum")
+
+
+class Pairwise(Part, Source):
+    """Kernels on pairs (a, b) from kernels k_1 … k_P on the left objects and h_1 … h_Q on the right ones.
+
+    The weights of all of them are learned, without the matrix between all pairs; X is `Pairs`.
+
+    Parameters
+    ----------
+    left, right : kernels of each side, as an estimator takes them, or "precomputed"
+    combine : "kronecker", "cartesian", "sum", or a list of several
+        "kronecker": P·Q kernels k_p(a, a') h_q(b, b'), which tell of new objects on both sides; "cartesian": P + Q
+        kernels k_p(a, a') [b = b'] and [a = a'] h_q(b, b'), which know nothing of a pair whose objects are both new;
+        "sum": P + Q kernels k_p(a, a') and h_q(b, b'), the effects of each side alone. The numbers of objects in
+        `Pairs` say which are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import RBF, Linear
+    >>> from manykernels.pairs import Pairs, Pairwise
+    >>> rng = np.random.default_rng(0)
+    >>> drugs, targets = rng.normal(size=(12, 3)), rng.normal(size=(8, 2))
+    >>> X = Pairs.grid(drugs, targets)
+    >>> y = np.outer(drugs[:, 0], targets[:, 1]).ravel()
+    >>> kernels = Pairwise([("line", Linear()), ("near", RBF(gamma=1.0))], [("flat", Linear())])
+    >>> model = MKLRegressor(kernels, loss="squared", regularizer=1, C=100).fit(X, y)
+    >>> dict(zip(model.kernel_names_, model.kernel_weights_.round(2).tolist()))
+    {'line × flat': 1.0, 'near × flat': 0.0}
+    """
+
+    def __init__(self, left: Any, right: Any, combine: Any = "kronecker") -> None:
+        self.left, self.right, self.combine = left, right, combine
+        ways = [combine] if isinstance(combine, str) else list(combine)
+        wrong = [way for way in ways if way not in COMBINE]
+        if wrong or not ways or len(set(ways)) < len(ways):
+            raise ValueError(f"combine={combine!r} must be one or several of {', '.join(map(repr, COMBINE))}.")
+
+    def bank(
+        self,
+        X: Any,
+        *,
+        weights: np.ndarray | None = None,
+        normalize: str | None = "multiplicative",
+        memory_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> Bank:
+        from .pairs import PairBank
+
+        if not isinstance(X, Pairs):
+            raise ValueError(
+                f"X is a {type(X).__name__}, but kernels=Pairwise(...) take pairs: give Pairs(index, left, right)."
+            )
+        ways = [self.combine] if isinstance(self.combine, str) else list(self.combine)
+        extra = tuple(name for name, way in ((SAME, "cartesian"), (ANY, "sum")) if way in ways)
+        parts, places = [], []
+        for column, (name, kernels) in enumerate((("left", self.left), ("right", self.right))):
+            table = getattr(X, name)
+            known, place = objects_of(table, X.index[:, column])
+            parts.append(PairSide(name, kernels, table, known, extra))
+            places.append((place, len(known)))
+        spherical = normalize == "spherical"
+        left, right = parts
+        A, B = left.fit(X.left, spherical), right.fit(X.right, spherical)
+        pairs = _pairs(ways, left, right)
+        return PairBank(
+            A, B, pairs, Places(places[0][0], places[1][0], (places[0][1], places[1][1])),
+            [f"{left.names[p]} × {right.names[q]}" for p, q in pairs], weights=weights, normalize=normalize,
+            memory_limit=memory_limit, n_jobs=n_jobs, sides=(left, right),
+            indefinite=[*left.indefinite, *right.indefinite],
+        )  # fmt: skip
+
+
+def _pairs(ways, left, right):
+    """(M, 2): which kernel of each side makes kernel m."""
+    found = []
+    for way in ways:
+        if way == "kronecker":
+            found += [(p, q) for p in range(left.size) for q in range(right.size)]
+        else:
+            name = SAME if way == "cartesian" else ANY
+            p0, q0 = (side.size + side.extra.index(name) for side in (left, right))
+            found += [(p, q0) for p in range(left.size)] + [(p0, q) for q in range(right.size)]
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,153 @@
+"""Kernels on pairs of objects, products of a kernel on each side, without the matrix between all pairs.
+
+    k_pq((a, b), (a', b')) = k_p(a, a') k_q(b, b')
+
+Held are the kernels between the objects of each side. All else goes through the grid of objects, see `_vec_trick`: the
+products with every kernel, the normalisation, exactly, and the combined kernel as an `Operator`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..kernels.normalize import check_choice, precision, scales
+from ._base import Bank, Predictor
+from ._vec_trick import PairOperator, Places, add, combine, dense, each
+from .dense import report_unusable, warn_indefinite
+
+if TYPE_CHECKING:
+    from ..losses._base import Loss
+
+DENSE = 2000  # pairs up to which the combined kernel is built
+LIMIT = 2.0**32  # bytes of the largest block that `combined` builds where no memory_limit is given
+
+
+class PairBank(Bank):
+    """The kernels `pairs[m]` = (p, q) of the matrices A_p, B_q between objects, on the pairs at `places`.
+
+    `A` and `B` are lists of symmetric (m_a, m_a) and (m_b, m_b) matrices, already divided by √(k_ii k_jj) where
+    normalize is "spherical"; `sides` is what a `Predictor` needs of the objects, a pair of `PairSide`.
+    """
+
+    dense, even = DENSE, True
+
+    def __init__(
+        self,
+        A: list[np.ndarray],
+        B: list[np.ndarray],
+        pairs: np.ndarray,
+        places: Places,
+        names: list[str],
+        *,
+        weights: np.ndarray | None = None,
+        normalize: str | None = "multiplicative",
+        memory_limit: float | None = None,
+        n_jobs: int | None = None,
+        sides: tuple | None = None,
+        indefinite: list[str] | None = None,
+    ) -> None:
+        check_choice(normalize)
+        self.A, self.B, self.pairs, self.places, self.names = A, B, pairs, places, list(names)
+        self.n, self.M, self.n_jobs, self.memory_limit = places.n, len(pairs), n_jobs, memory_limit
+        self.sides, self.normalize = sides, normalize
+        self._sizes = [np.maximum([np.abs(np.diagonal(K)).mean() for K in side], 1e-300) for side in (A, B)]
+        w = np.ones(self.n) if weights is None else np.asarray(weights, float)
+        w = w / w.sum()
+        self.scale, self.usable = np.ones(self.M), np.ones(self.M, bool)
+        diagonals = self._products_of_diagonals()
+        means = np.array([P @ w for P in self.products(w[None], np.arange(self.n))[0]])
+        mean = diagonals @ w
+        scale, usable = scales(mean, mean - means, normalize, precision(self.dtype))
+        self.scale, self.usable = scale, usable
+        self._diagonals = diagonals * self.scale[:, None]
+        if indefinite:
+            self.indefinite = "kernel " + ", ".join(map(repr, indefinite[:10]))
+            warn_indefinite(self.indefinite)
+        report_unusable(self)
+
+    def _products_of_diagonals(self):
+        left, right = (
+            np.array([np.diagonal(K)[place] for K in side])
+            for side, place in ((self.A, self.places.left), (self.B, self.places.right))
+        )
+        return left[self.pairs[:, 0]] * right[self.pairs[:, 1]]
+
+    def diagonals(self) -> np.ndarray:
+        return self._diagonals
+
+    def _terms(self, theta):
+        """The combined kernel as few Kronecker products."""
+        return combine(np.asarray(theta, float) * self.scale, self.pairs, self.A, self.B, self._sizes)
+
+    def combined(
+        self,
+        theta: np.ndarray,
+        rows: np.ndarray | None = None,
+        cols: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
+        shifted: bool = False,
+    ) -> np.ndarray:
+        left, right, dtype = self.places.take(rows), self.places.take(cols), np.dtype(dtype or self.dtype)
+        size, limit = float(left.n) * right.n * dtype.itemsize, self.memory_limit or LIMIT
+        if size > limit:
+            raise ValueError(
+                f"the kernel between {left.n} × {right.n} pairs takes {size / 2**30:.1f} GiB, above "
+                f"{'memory_limit' if self.memory_limit else 'what is built of one'} ({limit / 2**30:.1f} GiB): use a "
+                "solver that multiplies with it, solver='newton', 'analytic' or 'level', or fewer pairs."
+            )
+        return dense(self._terms(theta), left, right, np.empty((left.n, right.n), dtype))
+
+    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+        """An `Operator` above `dense` pairs."""
+        places = self.places.take(rows)
+        if places.n <= self.dense:
+            return self.combined(theta, rows, rows, dtype, shifted)
+        return PairOperator(self._terms(theta), places, dtype or self.dtype, self.n_jobs)
+
+    def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
+        from ..inner.matrix_free import MatrixFreeProblem
+
+        return MatrixFreeProblem(loss, y, c, intercept, self.n_jobs)
+
+    def products(
+        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> np.ndarray:
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        V = np.atleast_2d(np.asarray(A, float))
+        places = self.places.take(rows), self.places.take(support)
+        P = each(self.A, self.B, self.pairs[kernels], V, *places, self.n_jobs)
+        P *= self.scale[kernels, None]
+        return P
+
+    def outputs(
+        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Kernels are added up first, into few products."""
+        left, right = self.places.take(rows), self.places.take(support)
+        out, terms = np.zeros((len(A), left.n)), self._terms(theta)
+        if terms:
+            add(out, terms, np.asarray(A, float), left, right)
+        return out
+
+    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+        """The bank of these pairs and of the objects that they have."""
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        (left, at_left), (right, at_right) = (np.unique(side[rows], return_inverse=True) for side in self.places[:2])
+        small = object.__new__(PairBank)
+        vars(small).update(vars(self))
+        small.A, small.B = ([K[np.ix_(keep, keep)] for K in side] for side, keep in ((self.A, left), (self.B, right)))
+        small.places, small.pairs = Places(at_left, at_right, (len(left), len(right))), self.pairs[kernels]
+        small.n, small.M, small.names = len(rows), len(kernels), [self.names[m] for m in kernels]
+        small.scale, small.usable = self.scale[kernels], self.usable[kernels]
+        small._diagonals, small.sides = self._diagonals[np.ix_(kernels, rows)], None
+        return small
+
+    def predictor(self, support: np.ndarray) -> Predictor:
+        from .pair_predictor import PairPredictor
+
+        if self.sides is None:
+            raise ValueError("a part of a bank of pairs has no objects to predict with: take the whole bank.")
+        return PairPredictor(self.sides, self.places.take(np.asarray(support)), self.pairs, self.scale, self._sizes)

@@ -1,0 +1,67 @@
+"""Conjugate gradients for several right-hand sides at once, which share the products with the operator."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+NUMBERS = 2**25  # of a preconditioner
+RANK = 256
+
+
+def conjugate_gradients(K, h, R, X, equality, room, steps):
+    """X (k, n) with (K + 1/h) x (+ β 1) = r for each row r of R, from X on; with `equality` each Σ x stays as it is.
+
+    In the variables x/√h, where the matrix is 1 + √h K √h; a row is done when the square of its residual there, what is
+    parallel to the constraint apart, is at most `room`. Preconditioned by (1 + √h UUᵀ √h)⁻¹ where K knows such a U.
+    """
+    root = np.sqrt(h)
+    unit = root / np.sqrt(root @ root)
+    inverse = _preconditioner(K, root)
+    turned = inverse(unit[None])[0]
+    turned_unit = float(turned @ unit)
+
+    def apply(Z):
+        return Z + root * K.multiply(root * Z)
+
+    def project(V):
+        return V - np.outer(V @ unit, unit) if equality else V
+
+    def precondition(V):
+        P = inverse(V)
+        return P - np.outer((P @ unit) / turned_unit, turned) if equality else P
+
+    Z = X / root
+    V = project(R * root - apply(Z))
+    D = precondition(V)
+    size, square = np.einsum("ki,ki->k", V, D), np.einsum("ki,ki->k", V, V)
+    for _ in range(steps):
+        active = np.flatnonzero(square > room)
+        if not len(active):
+            break
+        A = apply(D[active])
+        step = size[active] / np.einsum("ki,ki->k", D[active], A)
+        Z[active] += step[:, None] * D[active]
+        v = project(V[active] - step[:, None] * A)
+        P = precondition(v)
+        new = np.einsum("ki,ki->k", v, P)
+        D[active] = P + (new / size[active])[:, None] * D[active]
+        V[active], size[active], square[active] = v, new, np.einsum("ki,ki->k", v, v)
+    return Z * root
+
+
+def _preconditioner(K, root):
+    """V ↦ (1 + √h UUᵀ √h)⁻¹ V by the Woodbury identity, or V itself."""
+    U = K.low_rank(min(RANK, NUMBERS // max(len(K), 1)))
+    if U is None:
+        return lambda V: V
+    U *= root.astype(U.dtype)[:, None]
+    G = (U.T @ U).astype(np.float64)
+    G[np.diag_indices(len(G))] += 1.0
+    factor = cho_factor(G, lower=True, check_finite=False)
+
+    def inverse(V):
+        inner = cho_solve(factor, (V.astype(U.dtype) @ U).T.astype(np.float64), check_finite=False)
+        return V - (inner.T.astype(U.dtype) @ U.T)
+
+    return inverse

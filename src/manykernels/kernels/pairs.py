@@ -1,0 +1,119 @@
+"""Pairs of objects: who meets whom, and what is known of each side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._base import len_
+from ._frames import is_frame
+from .stack import KernelStack
+
+
+class Pairs:
+    """n pairs of objects, as X of an estimator whose kernels are `Pairwise`; scikit-learn cuts it by pairs.
+
+    Parameters
+    ----------
+    index : (n, 2) integers
+        The numbers of the left and of the right object of each pair.
+    left, right : tables
+        What the kernels of a side see, a row an object: an array, a CSR matrix, a frame, a list of strings or objects,
+        a dict of views; or matrices between all objects of the side, for kernels "precomputed": an (m, m, M) array or a
+        `KernelStack`. Number i of a table is the same object in fit and in predict; new objects come after those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.pairs import Pairs
+    >>> X = Pairs([(0, 0), (0, 1), (2, 1)], left=np.eye(3), right=np.ones((2, 4)))
+    >>> X.shape, X[1:].index.tolist()
+    ((3, 2), [[0, 1], [2, 1]])
+    """
+
+    ndim = 2
+
+    def __init__(self, index: ArrayLike, left: Any, right: Any) -> None:
+        self.index = np.asarray(index)
+        if self.index.ndim != 2 or self.index.shape[1] != 2 or self.index.dtype.kind not in "iu":
+            raise ValueError(
+                f"index has shape {self.index.shape} and type {self.index.dtype}: give (n, 2) integers, the numbers of "
+                "the left and of the right object of each pair."
+            )
+        self.index = self.index.astype(np.int64)
+        self.left, self.right = _table("left", left), _table("right", right)
+        for column, name in enumerate(("left", "right")):
+            size, numbers = count(getattr(self, name)), self.index[:, column]
+            if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
+                wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+                raise ValueError(f"index names the object {wrong}, but {name} has {size}: they are 0 … {size - 1}.")
+
+    @classmethod
+    def grid(cls, left: Any, right: Any) -> Pairs:
+        """All pairs of the two tables, the right objects running faster: y is `Y.ravel()` of a table (left, right)."""
+        sizes = count(_table("left", left)), count(_table("right", right))
+        return cls(np.indices(sizes).reshape(2, -1).T, left, right)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.index.shape[0], 2
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.index.dtype
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, key: Any) -> Pairs:
+        rows = key[0] if isinstance(key, tuple) and len(key) == 2 and key[1] in (Ellipsis, slice(None)) else key
+        rows = [rows] if isinstance(rows, int | np.integer) else rows
+        part = object.__new__(Pairs)
+        part.index, part.left, part.right = self.index[rows], self.left, self.right
+        if part.index.ndim != 2:
+            raise IndexError(f"{key!r} is no index of Pairs: give the numbers of pairs, a slice or a mask.")
+        return part
+
+    def __repr__(self) -> str:
+        return f"Pairs({len(self)} pairs of {count(self.left)} × {count(self.right)} objects)"
+
+
+def _table(name, table):
+    if table is None or isinstance(table, str) or not hasattr(table, "__len__") and not hasattr(table, "shape"):
+        raise ValueError(f"{name} is {type(table).__name__}: give a table with a row an object, or their kernels.")
+    if is_frame(table) or hasattr(table, "shape") or isinstance(table, dict):
+        return table
+    try:
+        array = np.asarray(table)
+    except ValueError:  # ragged: objects
+        return table
+    return array if array.dtype.kind in "biuf" else table
+
+
+def count(table: Any) -> int:
+    """The number of objects of a table."""
+    if isinstance(table, dict) and not hasattr(table, "shape"):
+        table = next(iter(table.values()))
+    return len_(table)
+
+
+def take(table: Any, numbers: np.ndarray) -> Any:
+    """The rows of these objects."""
+    from sklearn.utils import _safe_indexing
+
+    if isinstance(table, dict) and not hasattr(table, "shape"):
+        return {name: take(view, numbers) for name, view in table.items()}
+    return table[numbers] if hasattr(table, "alphabet") else _safe_indexing(table, numbers)
+
+
+def matrices(table: Any, what: str) -> np.ndarray:
+    """A table of precomputed kernels as (M, m, m) float64, views of it where it can be; else a ValueError."""
+    stack = table.matrices if isinstance(table, KernelStack) else np.moveaxis(np.asarray(table), -1, 0)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
+        raise ValueError(
+            f"{what} has shape {np.shape(table)}, but precomputed kernels are matrices between all objects of the "
+            "side, new ones included: give (m, m, M) or KernelStack(matrices)."
+        )
+    return stack

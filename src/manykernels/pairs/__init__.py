@@ -1,0 +1,10 @@
+"""Pairs of objects: their data, kernels on them, and splits that keep objects apart.
+
+MKLClassifier(Pairwise(kernels_of_drugs, kernels_of_targets)).fit(Pairs(index, left=drugs, right=targets), y)
+"""
+
+from ..banks.pair_source import Pairwise
+from ..kernels.pairs import Pairs
+from .split import PairSplit
+
+__all__ = ["PairSplit", "Pairs", "Pairwise"]

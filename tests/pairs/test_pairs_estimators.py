@@ -1,0 +1,82 @@
+"""Pairs in scikit-learn: cut, split, searched, predicted; wrong ones refused with the cure."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.kernels import RBF, Identity, Linear
+from manykernels.pairs import Pairs, PairSplit, Pairwise
+
+rng = np.random.default_rng(1)
+LEFT, RIGHT = rng.normal(size=(14, 3)), rng.normal(size=(10, 2))
+X = Pairs.grid(LEFT, RIGHT)
+y = np.outer(LEFT[:, 0], RIGHT[:, 1]).ravel()
+KERNELS = Pairwise([("line", Linear()), ("near", RBF(gamma=1.0))], [("flat", Linear()), ("wide", RBF(gamma="scale"))])
+
+
+@pytest.mark.parametrize("setting", ["pair", "left", "right", "both"])
+def test_a_split_keeps_apart_what_is_to_be_new(setting):
+    split = PairSplit(setting, n_splits=3, random_state=4)
+    folds = list(split.split(X, y))
+    assert len(folds) == split.get_n_splits() == (9 if setting == "both" else 3)
+    tested = np.concatenate([test for _, test in folds])
+    np.testing.assert_array_equal(np.sort(tested), np.arange(len(X)))
+    for train, test in folds:
+        assert not set(train) & set(test)
+        shared = [bool(set(X.index[train, side]) & set(X.index[test, side])) for side in (0, 1)]
+        assert shared == {"pair": [1, 1], "left": [0, 1], "right": [1, 0], "both": [0, 0]}[setting]
+        if setting != "both":
+            assert len(train) + len(test) == len(X)
+    again = [test for _, test in PairSplit(setting, 3, 4).split(X.index)]
+    assert all(np.array_equal(a, b) for a, b in zip(again, (test for _, test in folds), strict=True))
+
+
+@pytest.mark.parametrize("wrong, match", [
+    (lambda: PairSplit("new"), "setting"), (lambda: PairSplit(n_splits=1), "n_splits=1"),
+    (lambda: next(PairSplit("left", 20).split(X)), "14 left objects"),
+    (lambda: next(PairSplit().split(X, groups=[1])), "groups"), (lambda: next(PairSplit().split(np.ones(4))), "shape"),
+    (lambda: Pairs([(0, 20)], LEFT, RIGHT), "object 20.*right has 10"),
+    (lambda: Pairs([(0.5, 1)], LEFT, RIGHT), "integers"), (lambda: Pairs([(0, 1)], None, RIGHT), "left is NoneType"),
+    (lambda: X[0, 1], "no index"), (lambda: Pairwise(Linear(), Linear(), "tensor"), "combine='tensor'"),
+    (lambda: MKLRegressor(KERNELS).fit(np.ones((4, 2)), np.arange(4.0)), "take pairs"),
+    (lambda: MKLRegressor(KERNELS, loss="squared").fit(X, y).predict(LEFT[:, :2]), "fitted on pairs"),
+    (lambda: MKLRegressor(Pairwise("precomputed", Linear())).fit(X, y), "left has shape"),
+    (lambda: MKLRegressor(Pairwise([Linear() + Identity()], Linear())).fit(X, y), "Identity within"),
+    (lambda: MKLRegressor(KERNELS, loss="squared").fit(X, y).save("model.mk"), "pickle"),
+])  # fmt: skip
+def test_what_is_wrong_is_refused_by_name(wrong, match):
+    with pytest.raises((ValueError, IndexError), match=match):
+        wrong()
+
+
+def test_pairs_cross_validate_and_search():
+    model = MKLRegressor(KERNELS, loss="squared", C=100.0, regularizer=1)
+    assert cross_val_score(model, X, y, cv=PairSplit("both", 2)).min() > 0.8  # a product of what each side shows
+    search = GridSearchCV(model, {"C": [0.1, 100.0]}, cv=PairSplit("left", 2)).fit(X, y)
+    assert search.best_params_ == {"C": 100.0}
+    train, test, y_train, _ = train_test_split(X, y, random_state=0)
+    model = clone(model).fit(train, y_train)
+    np.testing.assert_allclose(model.decision_parts(test).sum(axis=1) + model.intercept_, model.predict(test))
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(model)).predict(test), model.predict(test))
+    assert model.kernel_names_ == ["line × flat", "line × wide", "near × flat", "near × wide"]
+    assert model.kernel_names_[model.kernel_weights_.argmax()] == "line × flat"
+
+
+def test_a_classifier_tells_pairs_of_new_objects():
+    model = MKLClassifier(Pairwise(Linear(), Linear()), loss="logistic", C=10.0).fit(X, y > 0)
+    new = Pairs.grid(np.vstack([LEFT, rng.normal(size=(6, 3))]), np.vstack([RIGHT, rng.normal(size=(5, 2))]))
+    new = new[(new.index[:, 0] >= 14) & (new.index[:, 1] >= 10)]
+    truth = np.outer(new.left[14:, 0], new.right[10:, 1]).ravel() > 0
+    assert len(new) == 30 and model.score(new, truth) > 0.7
+    assert model.predict_proba(new).shape == (30, 2)
+
+
+def test_cartesian_kernels_know_nothing_of_two_new_objects():
+    model = MKLRegressor(Pairwise(KERNELS.left, KERNELS.right, "cartesian"), loss="squared", fit_intercept=False)
+    model.fit(X[(X.index[:, 0] < 10) & (X.index[:, 1] < 7)], y[(X.index[:, 0] < 10) & (X.index[:, 1] < 7)])
+    assert not model.predict(X[(X.index[:, 0] >= 10) & (X.index[:, 1] >= 7)]).any()
+    assert model.predict(X[(X.index[:, 0] >= 10) & (X.index[:, 1] < 7)]).any()
