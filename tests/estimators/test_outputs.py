@@ -90,9 +90,10 @@ def test_models_of_several_outputs_save_and_load(target, tmp_path):
     data = X if target == "values" else LABELLED
     np.testing.assert_array_equal(again.predict(data), model.predict(data))
     if target == "values":
-        np.testing.assert_array_equal(again.predict(data, return_std=True), model.predict(data, return_std=True))
+        np.testing.assert_allclose(again.predict(data, return_std=True), model.predict(data, return_std=True), 1e-9)
     else:
-        np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+        # the factor of the posterior is made anew, by a BLAS that may add in another order
+        np.testing.assert_allclose(again.predict_proba(data), model.predict_proba(data), atol=1e-12)
         assert (again.multi_class_, again.multi_class_reason_) == (model.multi_class_, model.multi_class_reason_)
         assert model.multi_class_ == "shared" and "EmpiricalBayes" in model.multi_class_reason_
     assert weights_table(again).row_count >= 1

@@ -210,7 +210,6 @@ class Predictor(Stored, ABC):
 
     scale: np.ndarray  # (M,), that of the bank
     kernel_list: Any = None  # the KernelList that reads new data; None where these are kernel values themselves
-    refuses_files = ""  # why a model with it cannot be saved, and the cure
     hashed = False  # words of sequences share their places: decisions are no sums over words
 
     @abstractmethod

@@ -16,7 +16,6 @@ from ._vec_trick import Places, add, combine, dense, each
 class PairPredictor(Predictor):
     """The kernels between new pairs and the support pairs of a `PairBank`; it keeps the objects that these have."""
 
-    refuses_files = "models on pairs are kept by pickle or joblib alone as yet"
 
     def __init__(self, sides, places, pairs, scale, sizes):
         (left, at_left), (right, at_right) = (np.unique(side, return_inverse=True) for side in places[:2])

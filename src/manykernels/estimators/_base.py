@@ -287,8 +287,6 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
-        if self._predictor.refuses_files:
-            raise ValueError(f"{type(self).__name__} cannot be written to a file: {self._predictor.refuses_files}.")
         save(self, path)
 
 
