@@ -13,12 +13,14 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
     from . import datasets, inspect, kernels, losses, regularizers, sequences, solvers, strings, weighting
-    from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, load
+    from .estimators import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV, load
     from .kernels import KernelStack
 
 _HOMES = {
     "MKLClassifier": ".estimators",
     "MKLRegressor": ".estimators",
+    "MKLClassifierCV": ".estimators",
+    "MKLRegressorCV": ".estimators",
     "MKLOneClass": ".estimators",
     "load": ".estimators",
     "KernelStack": ".kernels",
@@ -27,8 +29,8 @@ _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect",
 )  # fmt: skip
 __all__ = [
-    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "__version__", "datasets", "inspect", "kernels",
-    "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
+    "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "__version__",
+    "datasets", "inspect", "kernels", "load", "losses", "regularizers", "sequences", "solvers", "strings", "weighting",
 ]  # fmt: skip
 
 

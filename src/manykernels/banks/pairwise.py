@@ -203,14 +203,18 @@ class PairwiseBank(Bank):
         part = self._part(rows, kernels, None if self.free is None else limit)
         if size > limit or part.cost() < 0.5 * kernels.size:
             return part
-        S = np.empty((kernels.size, rows.size, rows.size), self.dtype)
-        one = np.eye(kernels.size)
-        for group in part.groups:
+        return part.matrices()
+
+    def matrices(self) -> DenseBank:
+        """All kernels as matrices in memory, normalised as they are here: M n² numbers."""
+        S = np.empty((self.M, self.n, self.n), self.dtype)
+        one = np.eye(self.M)
+        for group in self.groups:
             for first in range(0, group.members.size, 16):
                 layers = np.sort(group.members)[first : first + 16]
                 write = writer(S, True, layers)
-                part.tiles.weighted(part.sides, part.sides, one[layers], rows.size, rows.size, write, True)
-        return DenseBank.from_scaled(S, part.names, self.n_jobs, part.usable)
+                self.tiles.weighted(self.sides, self.sides, one[layers], self.n, self.n, write, True)
+        return DenseBank.from_scaled(S, self.names, self.n_jobs, self.usable)
 
     def _copied(self, rows, kernels):
         """Bytes that the bank on these rows and kernels has of its own."""
