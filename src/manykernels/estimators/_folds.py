@@ -17,6 +17,7 @@ from .tasks import with_task
 
 ROOM = 2**32  # bytes for the matrices where there is no memory_limit
 CACHED = 2**24  # kernel values up to which float64 costs nothing
+SINGLE = 1e-3  # the least gap that float32 matrices, half as large, are quicker for: below it they cost more steps
 
 
 class Kernels:
@@ -66,7 +67,7 @@ class Kernels:
         wanted = model.solver != "auto" and solvers.get(model.solver).explicit
         options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
         options |= dict(tol=model.tol, features=model.features, wanted=wanted, exact=self.exact)
-        options["small"] = self.n if entries <= CACHED else 0
+        options["small"] = self.n if entries <= CACHED or model.tol < SINGLE else 0
         bank = choose_bank(kernels, with_task(self.X, self.task), **options)
         room = ROOM if getattr(bank, "free", None) is None else bank.free // 2
         self.refused = not isinstance(bank, PairwiseBank) or entries * bank.dtype.itemsize > room

@@ -98,6 +98,11 @@ class _CrossValidated:
         vars(best).update(own)
         return best
 
+    def path(self, *args: Any, **options: Any) -> Any:
+        """`path` of the plain estimator over these Cs and regularizers, unless others are given."""
+        plain = self._plain(**self._plain_params(regularizer=list_of_regularizers(self.regularizer)[0]))
+        return plain.path(*args, **dict(Cs=self.Cs, regularizer=self.regularizer) | options)
+
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
         """The score by `scoring`; as of the plain estimator where that is None."""
         if self.scoring is None:
