@@ -1,4 +1,4 @@
-"""Cross-validation over C × p: the time of MKLClassifierCV in cold fits, and its scores beside those of GridSearchCV."""
+"""Cross-validation over C × p: what MKLClassifierCV takes in cold fits, its scores beside those of GridSearchCV."""
 
 import time
 import warnings

@@ -1,4 +1,4 @@
-"""Some examples of kernels that lie in memory, normalised for them alone: what the folds of a cross-validation share."""
+"""Some examples of kernels that lie in memory, normalised for them alone: what folds of a cross-validation share."""
 
 from __future__ import annotations
 

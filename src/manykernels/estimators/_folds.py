@@ -88,7 +88,8 @@ class Fold:
             self.X_train, self.X_test = _take(kernels.X, self.train), _take(kernels.X, self.test)
             return
         X, n = kernels.X, len(self.train)
-        self.X_test = X[np.ix_(self.test, self.train)]
+        same = n == kernels.n and np.array_equal(self.train, self.test)
+        self.X_test = X if same else X[np.ix_(self.test, self.train)]
         if self.once:  # the bank reads the matrices in place
             self.X_train = np.broadcast_to(np.zeros((), X.dtype), (n, n, X.shape[2]))
         else:

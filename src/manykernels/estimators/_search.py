@@ -22,7 +22,7 @@ def grid_of_C(Cs: Any) -> np.ndarray:
             raise ValueError(f"Cs={Cs} is not allowed: give a number of values of at least 1, or a list of them.")
         return np.logspace(*SPAN, int(Cs))
     if isinstance(Cs, Real | str) or not np.iterable(Cs) or not len(values := list(Cs)):
-        raise ValueError(f"Cs={Cs!r} is not allowed: give how many values, such as 10, or a list, such as [0.1, 1, 10].")
+        raise ValueError(f"Cs={Cs!r} is not allowed: give how many, such as 10, or a list, such as [0.1, 1, 10].")
     for C in values:
         check_number("C in Cs", C)
     if len(set(values)) < len(values):
@@ -131,8 +131,8 @@ def choose(results: dict[str, Any], refit: Any) -> int:
     """The candidate of the best mean score, or the least C within a standard error of it, or what `refit` returns."""
     mean = results["mean_test_score"]
     if callable(refit):
-        at = refit(results)
-        if not isinstance(at, Integral) or not 0 <= at < len(mean):
+        at: Any = refit(results)
+        if not (isinstance(at, int | np.integer) and 0 <= at < len(mean)):
             raise ValueError(f"refit returned {at!r}: it must return the number of a candidate, 0 to {len(mean) - 1}.")
         return int(at)
     if not np.isfinite(mean).any():

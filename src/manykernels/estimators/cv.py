@@ -34,7 +34,15 @@ OWN = ("Cs", "cv", "scoring", "refit")  # parameters that the plain estimators d
 class _CrossValidated:
     """fit, score and save of an estimator that chooses C and the regularizer; stands before the plain class."""
 
+    Cs: Any
+    regularizer: Any
+    cv: Any
+    scoring: Any
+    refit: Any
+    get_params: Any
     _plain: Any
+    _check_X: Any
+    _is_precomputed: Any
 
     def fit(
         self,
@@ -44,7 +52,7 @@ class _CrossValidated:
         task: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Score all candidates on the folds of `cv`, which may go by `groups` (n,), and fit the chosen one on all data."""
+        """Score all candidates on the folds of `cv`, which may go by `groups` (n,), and fit the chosen one on all."""
         Cs, found = grid_of_C(self.Cs), list_of_regularizers(self.regularizer)
         if not callable(self.refit) and (not isinstance(self.refit, str) or self.refit not in ("best", "1se")):
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
@@ -55,10 +63,9 @@ class _CrossValidated:
         n = _n_examples(X)
         check_consistent_length(range(n), labels)
         weight = None if sample_weight is None else check_weight(sample_weight, n)
-        task = check_task(task, n)
         splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
         splits = list(splitter.split(views_or(X), labels, groups))
-        kernels = Kernels(X, task, is_exact(found))
+        kernels = Kernels(X, check_task(task, n), is_exact(found))
         search = Search(Cs, found, splits)
         search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
@@ -108,12 +115,14 @@ class _CrossValidated:
         if self.scoring is None:
             return super().score(X, y, sample_weight=sample_weight, task=task)  # type: ignore[misc]
         if task is not None:
-            raise ValueError(f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out.")
+            raise ValueError(
+                f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out."
+            )
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return check_scoring(self, self.scoring)(self, X, y, **weight)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the chosen model to one file, which `manykernels.load` reads as a plain estimator; no scores are kept."""
+        """Write the chosen model to a file that `manykernels.load` reads as a plain estimator, without the scores."""
         check_is_fitted(self)
         self.best_estimator_.save(path)
 
@@ -139,7 +148,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         Scores are without weights, as in GridSearchCV.
     refit : "best", "1se" or a function, default "best"
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
-        whose mean score is within one standard error of the best; or whose number the function of `cv_results_` returns.
+        whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
+        gives.
 
     Attributes
     ----------

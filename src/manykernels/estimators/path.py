@@ -47,7 +47,7 @@ class Path:
         import pandas as pd
 
         K = len(self.Cs)
-        columns = {"regularizer": [str(r) for r in self.regularizers for _ in range(K)]}
+        columns: dict[str, Any] = {"regularizer": [str(r) for r in self.regularizers for _ in range(K)]}
         columns |= {"C": np.tile(self.Cs, len(self.regularizers))}
         names = ("objective", "duality_gap", "score", "n_support", "n_iter")
         columns |= {name: getattr(self, name).ravel() for name in names}
