@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ._base import _n_examples
@@ -53,6 +51,9 @@ class _CrossValidated:
         groups: ArrayLike | None = None,
     ) -> Self:
         """Score all candidates on the folds of `cv`, which may go by `groups` (n,), and fit the chosen one on all."""
+        from sklearn.metrics import check_scoring
+        from sklearn.model_selection import check_cv
+
         Cs, found = grid_of_C(self.Cs), list_of_regularizers(self.regularizer)
         if not callable(self.refit) and (not isinstance(self.refit, str) or self.refit not in ("best", "1se")):
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
@@ -118,6 +119,8 @@ class _CrossValidated:
             raise ValueError(
                 f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out."
             )
+        from sklearn.metrics import check_scoring
+
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return check_scoring(self, self.scoring)(self, X, y, **weight)
 
@@ -137,7 +140,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
 
     Parameters
     ----------
-    kernels : as in `MKLClassifier`, as are all parameters that are not listed here
+    kernels : "auto", "precomputed", or a list of kernels, as in `MKLClassifier`
     Cs : int or list of float, default 10
         The values of C; a number stands for so many from 0.01 to 100, evenly spaced in their logarithms.
     regularizer : one or a list of those that `MKLClassifier` takes, default (1, 2, inf)
@@ -150,6 +153,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
+    loss, normalize, solver, features, tol, max_iter, fit_intercept, class_weight, multi_class, memory_limit, n_jobs, \
+    random_state, verbose : as in `MKLClassifier`
 
     Attributes
     ----------
@@ -228,8 +233,16 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
 class MKLRegressorCV(_CrossValidated, MKLRegressor):
     """`MKLRegressor` with C and the regularizer chosen by cross-validation.
 
-    The parameters and attributes are those of `MKLClassifierCV`, with `loss` and `epsilon` as in `MKLRegressor` and R²
-    as the score where `scoring` is None.
+    Parameters
+    ----------
+    kernels, Cs, regularizer, cv, scoring, refit : as in `MKLClassifierCV`; the score is R² where `scoring` is None
+    loss, epsilon : as in `MKLRegressor`
+    normalize, solver, features, tol, max_iter, fit_intercept, memory_limit, n_jobs, random_state, verbose : as in \
+        `MKLRegressor`
+
+    Attributes
+    ----------
+    C_, regularizer_, best_params_, cv_results_ and the others : as in `MKLClassifierCV`
 
     Examples
     --------

@@ -24,7 +24,7 @@ MOST = 40  # kernels, the best aligned ones, that are compared with each other
 class Suggestion:
     """What `suggest` returns.
 
-    Attributes
+    Parameters
     ----------
     mixing : "sparse", "dense" or "either", where the scores are too near to tell
     p : the p of the best mean score, which is not known to be better than all others
@@ -36,6 +36,16 @@ class Suggestion:
     informative : how many kernels carry the alignment, (Σ a)² / Σ a², from 1 to M
     redundancy : mean centred alignment between the best aligned kernels, at most 40: near 1 they say the same
     kept : how many kernels have weight at p = 1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import suggest
+    >>> from manykernels.kernels import RBF, per_column
+    >>> X = np.random.default_rng(0).standard_normal((90, 4))
+    >>> found = suggest(X, X.sum(axis=1), per_column(RBF(gamma=0.5), 4), Cs=[10], cv=3)
+    >>> found.ps.tolist() == [1.0, 4 / 3, 2.0, np.inf], found.scores.shape
+    (True, (4,))
     """
 
     mixing: str
