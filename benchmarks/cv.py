@@ -46,7 +46,8 @@ def main(data=None, out=".", quick=False):
         f"{ours['max_duality_gap'].max():.1e}",
     )
     console.print(f"of processors: {search[1] / total[1]:.2f} cold fits", style="dim")
-    results = {"cold": cold, "search": search, "grid": grid, "ratio": search[0] / total[0], "apart": apart.tolist()}
+    results = {"cold": np.array(cold).tolist(), "search": search.tolist(), "grid": grid.tolist()}
+    results |= {"ratio": search[0] / total[0], "apart": apart.tolist()}
     write(out, "cv", results | {"chosen": str(model.best_params_), "naive": str(naive.best_params_)})
 
 
