@@ -16,12 +16,14 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
     from . import datasets, inspect, kernels, losses, pairs, regularizers, sequences, solvers, strings, weighting
-    from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, load
+    from .estimators import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV, load
     from .kernels import KernelStack, Views
 
 _HOMES = {
     "MKLClassifier": ".estimators",
     "MKLRegressor": ".estimators",
+    "MKLClassifierCV": ".estimators",
+    "MKLRegressorCV": ".estimators",
     "MKLOneClass": ".estimators",
     "load": ".estimators",
     "KernelStack": ".kernels",
@@ -31,8 +33,9 @@ _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect", "pairs",
 )  # fmt: skip
 __all__ = [
-    "KernelStack", "MKLClassifier", "MKLOneClass", "MKLRegressor", "Views", "__version__", "datasets", "inspect",
-    "kernels", "load", "losses", "pairs", "regularizers", "sequences", "solvers", "strings", "weighting",
+    "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "Views",
+    "__version__", "datasets", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "sequences", "solvers",
+    "strings", "weighting",
 ]  # fmt: skip
 
 

@@ -58,7 +58,9 @@ def stack_bank(X, device=None, **options):
     return DeviceStack(X, device=device, **options)
 
 
-def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, device=None, **options):
+def choose_bank(
+    kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, small=EXACT, device=None, **options
+):
     """The bank of a `KernelList` on X; `options` are those of every bank.
 
     features : "auto", as below, "never" for pairs always, or where the vectors of explicit features are kept, a key of
@@ -67,6 +69,7 @@ def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=Fa
     exact : whether the regularizer wants kernel values in float64, which then are those of pairs
     tol : the gap that is asked for
     device : that of PyTorch, where pairs are compared then; None for the host
+    small : examples up to which pairs are compared in float64
 
     With "auto" lists whose kernels all have explicit features use them beyond `MATRICES` or `WORDS` examples. Pairs
     are compared in float32 where `tol` and the variance of the kernels allow it.
@@ -96,7 +99,7 @@ def choose_bank(kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=Fa
             f"features={features!r} is for kernels with explicit features, such as those of `strings`, and not all "
             "kernels here have some: take features='auto'"
         )
-    if tol >= SINGLE and n_examples(X) > EXACT and not exact:
+    if tol >= SINGLE and n_examples(X) > small and not exact:
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
             bank = _pairs(kernels, X, device, dtype=np.float32, **options)
             if bank.usable.all():

@@ -61,6 +61,14 @@ class OnDevice(Bank):
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
         return None
 
+    def matrices(
+        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
+    ) -> np.ndarray:
+        return Bank.matrices(self, kernels, rows, dtype)
+
+    def held(self, exact: bool = False) -> Bank:
+        return self
+
     def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
         return DeviceProblem(loss, y, c, intercept, self.n_jobs)
 

@@ -1,8 +1,9 @@
-"""scikit-learn estimators: one problem, three kinds of target."""
+"""scikit-learn estimators: one problem, three kinds of target, and C and the regularizer chosen on request."""
 
 from .classifier import MKLClassifier
+from .cv import MKLClassifierCV, MKLRegressorCV
 from .one_class import MKLOneClass
 from .persist import load
 from .regressor import MKLRegressor
 
-__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor", "load"]
+__all__ = ["MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "load"]

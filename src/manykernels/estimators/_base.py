@@ -34,6 +34,8 @@ OPTIONAL = "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "sup
 class MKLBase(WeightBars, NamedParts, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
+    device = "cpu"  # of those that have no such parameter
+
     def _is_precomputed(self):
         return isinstance(self.kernels, str) and self.kernels == "precomputed"
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from .. import losses
 from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
+from ._paths import HasPath
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .posterior import posterior_variance
 from .tasks import check_classes_of_tasks, check_task
@@ -35,7 +36,7 @@ def _has_probabilities(self):
     )
 
 
-class MKLClassifier(ClassifierMixin, MKLBase):
+class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     """Learns a classifier and the weights of its kernels together.
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._validation import check_number
 from ._base import MKLBase, _n_examples
+from ._paths import HasPath
 from .outputs import read_values
 from .posterior import posterior_variance
 from .tasks import check_task
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..solvers._base import BaseSolver
 
 
-class MKLRegressor(RegressorMixin, MKLBase):
+class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     """Learns a regression function and the weights of its kernels together.
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)

@@ -6,11 +6,13 @@ from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .plots import plot_weights
 from .sequence_plots import plot_logo, plot_poim, plot_positions
 from .sequences import PositionWeights, position_weights
+from .suggest import Suggestion, suggest
 from .tables import weights_table
 
 __all__ = [
     "POIM",
     "PositionWeights",
+    "Suggestion",
     "bootstrap_weights",
     "bounds",
     "plot_logo",
@@ -19,6 +21,7 @@ __all__ = [
     "plot_weights",
     "poim",
     "position_weights",
+    "suggest",
     "top_kmers",
     "top_kmers_table",
     "weights_table",

@@ -1,0 +1,95 @@
+"""Some examples of kernels that lie in memory, normalised for them alone: what folds of a cross-validation share."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..kernels.normalize import precision, scales
+from ._base import Bank, Predictor
+from .dense import DenseBank, DensePredictor, report_unusable
+from .pairwise import PairwiseBank
+
+
+class SubsetBank(Bank):
+    """The examples `index` (ascending) of a `DenseBank`, its matrices read in place and normalised for these examples.
+
+    `origin` is the bank that computed the matrices, which makes the predictor; None where they were given.
+    `weights` (n,) and `normalize` are those of the examples of the subset.
+    """
+
+    def __init__(
+        self,
+        whole: DenseBank,
+        index: np.ndarray,
+        *,
+        origin: PairwiseBank | None = None,
+        weights: np.ndarray | None = None,
+        normalize: str | None = "multiplicative",
+    ) -> None:
+        self.index, self.origin, self.normalize = np.asarray(index), origin, normalize
+        self.n, self.M, self.names = len(self.index), whole.M, whole.names
+        self.dtype, self.unit = whole.dtype, whole.unit
+        self.indefinite = whole.indefinite if origin is None else origin.indefinite
+        self.n_jobs, self.memory_limit = whole.n_jobs, whole.memory_limit
+        diagonals = whole.diagonals()[:, self.index]
+        w = np.ones(self.n) if weights is None else np.asarray(weights, float)
+        w = w / w.sum()
+        total = whole.products(w[None], self.index, self.index)[0] @ w
+        mean = diagonals @ w
+        factor, usable = scales(mean, mean - total, normalize, precision(self.dtype))
+        if origin is not None:
+            exempt = np.array([kernel.exempt for kernel in origin.kernel_list.kernels])
+            factor, usable = np.where(exempt, 1.0, factor), usable | exempt
+        self.usable = usable & whole.usable
+        self.whole = copy.copy(whole)
+        self.whole.scale = whole.scale * factor
+        self.scale = self.whole.scale if origin is None else origin.scale * factor
+        self._diagonals = diagonals * factor[:, None]
+        report_unusable(self)
+
+    def diagonals(self) -> np.ndarray:
+        return self._diagonals
+
+    def _at(self, rows):
+        return self.index if rows is None else self.index[rows]
+
+    def combined(
+        self,
+        theta: np.ndarray,
+        rows: np.ndarray | None = None,
+        cols: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
+        shifted: bool = False,
+    ) -> np.ndarray:
+        return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
+
+    def products(
+        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> np.ndarray:
+        return self.whole.products(A, self._at(support), self._at(rows), kernels)
+
+    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+        return self.whole.restrict(self._at(rows), kernels)
+
+    def decision(self, others: np.ndarray, A: np.ndarray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Σ_m θ_tm K_m @ A[t], (T, |others|), of examples of the whole; theta is (M,) or (T, M)."""
+        theta, support = np.broadcast_to(np.atleast_2d(theta), (len(A), self.M)), self._at(support)
+        if not len(support):
+            return np.zeros((len(A), len(others)))
+        if len(A) == 1:
+            return A @ self.whole.combined(theta[0], others, support, np.float64).T
+        used = np.flatnonzero(theta.any(axis=0))
+        return np.einsum("tm,tmi->ti", theta[:, used], self.whole.products(A, support, others, used))
+
+    def predictor(self, support: np.ndarray) -> Predictor:
+        at = self._at(np.asarray(support))
+        if self.origin is None:
+            root = None if self.whole._root is None else self.whole._root[:, at]
+            return DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+        bank: Any = copy.copy(self.origin)
+        bank.scale = self.scale
+        return bank.predictor(at)

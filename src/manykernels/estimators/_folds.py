@@ -1,0 +1,175 @@
+"""Fits on parts of one data set that share its kernels: the folds of a cross-validation, the points of a path.
+
+A fold is fitted by a `Shared` estimator, which is the plain one but for two things: it takes its bank from the fold and
+its decisions on the test examples from the matrices of the bank. All else, checks, class weights, widths that depend on
+the training examples and normalisation, is what the plain estimator does with the training examples alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._validation import parse_bytes
+from ._base import _finite, _is_views, _n_examples, _take
+from .tasks import with_task
+
+ROOM = 2**32  # bytes for the matrices where there is no memory_limit
+CACHED = 2**24  # kernel values up to which float64 costs nothing
+SINGLE = 1e-3  # the least gap that float32 matrices, half as large, are quicker for: below it they cost more steps
+
+
+class Kernels:
+    """The kernels of all examples, as matrices in memory where they fit: computed once for folds that have the same.
+
+    Kernels whose parameters come from the training examples, and differ from those of the last fold, are computed anew.
+    """
+
+    def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False) -> None:
+        self.X, self.task, self.exact, self.n = X, task, exact, _n_examples(X)
+        self.known: Any = None
+        self.origin: Any = None
+        self.whole: Any = None
+        self.refused = False
+
+    def of(self, model, X, weight):
+        """(matrices of all examples or None, the bank that computed them) of the kernels resolved on X."""
+        from ..banks._base import Source
+
+        if model._is_precomputed():
+            if self.whole is None:
+                from ..banks.dense import DenseBank
+
+                limit = parse_bytes(model.memory_limit)
+                options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
+                self.whole = DenseBank(self.X, **options)
+            return self.whole, None
+        if self.refused or isinstance(model.kernels, Source):
+            return None, None
+        from ..kernels import KernelList
+
+        kernels = KernelList.from_spec(model.kernels, X, parse_bytes(model.memory_limit), weight)
+        if self.known is None or not _same(kernels, self.known):
+            self._compute(model, kernels)
+        return self.whole, self.origin
+
+    def _compute(self, model, kernels):
+        from .. import solvers
+        from ..banks.choice import choose_bank
+        from ..banks.dense import DenseBank
+        from ..banks.pairwise import PairwiseBank
+
+        self.known = self.origin = self.whole = None  # the last ones go first
+        limit, entries = parse_bytes(model.memory_limit), kernels.M * self.n**2
+        self.refused = 4 * entries > (ROOM if limit is None else limit)
+        if self.refused:
+            return
+        wanted = model.solver != "auto" and solvers.get(model.solver).explicit
+        options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
+        options |= dict(tol=model.tol, features=model.features, wanted=wanted, exact=self.exact)
+        options["small"] = self.n if entries <= CACHED or model.tol < SINGLE else 0
+        bank = choose_bank(kernels, with_task(self.X, self.task), **options)
+        room = ROOM if getattr(bank, "free", None) is None else bank.free // 2
+        self.refused = not isinstance(bank, PairwiseBank) or entries * bank.dtype.itemsize > room
+        if not self.refused:
+            whole = DenseBank.from_scaled(bank.matrices(), bank.names, bank.n_jobs, bank.usable)
+            self.known, self.origin, self.whole = kernels, bank, whole
+
+
+class Fold:
+    """The training examples `train` and the test examples `test` of the data set, and the bank of the former."""
+
+    def __init__(self, kernels: Kernels, train: np.ndarray, test: np.ndarray, precomputed: bool) -> None:
+        self.kernels, self.train, self.test = kernels, np.sort(train), np.asarray(test)
+        self.once = len(np.unique(train)) == len(train)
+        self.task = None if kernels.task is None else kernels.task[self.test]
+        self.bank: Any = None
+        self.shared = False
+        if not precomputed:
+            self.X_train, self.X_test = _take(kernels.X, self.train), _take(kernels.X, self.test)
+            return
+        X, n = kernels.X, len(self.train)
+        same = n == kernels.n and np.array_equal(self.train, self.test)
+        self.X_test = X if same else X[np.ix_(self.test, self.train)]
+        if self.once:  # the bank reads the matrices in place
+            self.X_train = np.broadcast_to(np.zeros((), X.dtype), (n, n, X.shape[2]))
+        else:
+            self.X_train = X[np.ix_(self.train, self.train)]
+
+    def bank_for(self, model, X, weight, rows, plain):
+        """The bank of the training examples X (those in `rows` of them); `plain()` makes one of its own."""
+        if self.bank is None:
+            from ..banks.subset import SubsetBank
+
+            whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
+            self.shared = whole is not None
+            if self.shared:
+                index = self.train if rows is None else self.train[rows]
+                self.bank = SubsetBank(whole, index, origin=origin, weights=weight, normalize=model.normalize)
+            else:
+                self.bank = plain()
+        return self.bank
+
+
+class Shared:
+    """What makes an estimator one of a fold: set `_fold` before fit."""
+
+    _fold: Any = None
+    _rows: Any = None
+
+    def fit(self, X, y, sample_weight=None, task=None):
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        lacks = weight is not None and weight.ndim == 1 and not weight.all() and not self._is_precomputed()
+        self._rows = np.flatnonzero(weight) if lacks else None
+        return super().fit(X, y, sample_weight=sample_weight, task=task)
+
+    def _make_bank(self, X, weight, exact=False):
+        plain = super()._make_bank
+        return self._fold.bank_for(self, X, weight, self._rows, lambda: plain(X, weight, self._fold.kernels.exact))
+
+    def _decide(self, X, task=None):
+        fold = self._fold
+        if X is not fold.X_test:
+            return super()._decide(X, task)
+        if not fold.shared:
+            return super()._decide(X, fold.task if task is None else task)
+        support = self.support_ if self._rows is None else np.searchsorted(self._rows, self.support_)
+        decision = fold.bank.decision(fold.test, self.dual_coef_, support, self.kernel_weights_)
+        return _finite(decision.T + self.intercept_)
+
+
+def shared(model: Any, **params: Any) -> Any:
+    """An estimator of folds with the parameters of `model`, which warm-starts, and `params` besides."""
+    cls = type(model)
+    return type(f"Shared{cls.__name__}", (Shared, cls), {})(
+        **model.get_params(deep=False) | dict(warm_start=True, checkpoint=None) | params
+    )
+
+
+def _same(a, b):
+    """Whether two lists hold the same kernels of the same columns; what cannot be compared is not the same."""
+    if a.names != b.names or not np.array_equal(a.view_of, b.view_of) or list(a.task_of) != list(b.task_of):
+        return False
+    if [key[0] for key in a._keys] != [key[0] for key in b._keys] or not _alike(a.tasks, b.tasks):
+        return False
+    return all(map(_alike, a.columns, b.columns)) and all(map(_alike, a.kernels, b.kernels))
+
+
+def _alike(a, b):
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype != object and np.array_equal(a, b)
+    if isinstance(a, int | float | str):
+        return a == b
+    if hasattr(a, "get_params") and hasattr(a, "__dict__"):
+        return vars(a).keys() == vars(b).keys() and all(_alike(vars(a)[k], vars(b)[k]) for k in vars(a))
+    return False
+
+
+def views_or(X):
+    """X as splitters take it: a dict of views stands for its examples."""
+    return np.zeros((_n_examples(X), 1)) if _is_views(X) else X

@@ -1,0 +1,299 @@
+"""Estimators that choose C and the regularizer by cross-validation."""
+
+from __future__ import annotations
+
+import time
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from ._base import _n_examples
+from ._folds import Fold, Kernels, shared, views_or
+from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
+from .classifier import MKLClassifier
+from .inputs import check_y
+from .regressor import MKLRegressor
+from .tasks import check_task
+from .validation import check_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..losses._base import Loss
+    from ..solvers._base import BaseSolver
+
+OWN = ("Cs", "cv", "scoring", "refit")  # parameters that the plain estimators do not have
+
+
+class _CrossValidated:
+    """fit, score and save of an estimator that chooses C and the regularizer; stands before the plain class."""
+
+    Cs: Any
+    regularizer: Any
+    cv: Any
+    scoring: Any
+    refit: Any
+    get_params: Any
+    _plain: Any
+    _check_X: Any
+    _is_precomputed: Any
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        task: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Score all candidates on the folds of `cv`, which may go by `groups` (n,), and fit the chosen one on all."""
+        from sklearn.metrics import check_scoring
+        from sklearn.model_selection import check_cv
+
+        Cs, found = grid_of_C(self.Cs), list_of_regularizers(self.regularizer)
+        if not callable(self.refit) and (not isinstance(self.refit, str) or self.refit not in ("best", "1se")):
+            raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
+        plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
+        plain._check_params()
+        labels = check_y(self, y, numeric=not is_classifier(self))
+        X = self._check_X(X, reset=True)
+        n = _n_examples(X)
+        check_consistent_length(range(n), labels)
+        weight = None if sample_weight is None else check_weight(sample_weight, n)
+        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
+        splits = list(splitter.split(views_or(X), labels, groups))
+        kernels = Kernels(X, check_task(task, n), is_exact(found))
+        search = Search(Cs, found, splits)
+        search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
+        results = search.results()
+        at = choose(results, self.refit)
+        begin = time.perf_counter()
+        best = self._refit(plain, kernels, labels, weight, results["params"][at], search.start(at, n))
+        vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
+        self.refit_time_ = time.perf_counter() - begin
+        self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
+        self.best_params_ = dict(results["params"][at])
+        self.best_score_ = float(results["mean_test_score"][at])
+        self.C_, self.regularizer_ = self.best_params_["C"], self.best_params_["regularizer"]
+        return self
+
+    def _refit(self, plain, kernels, y, weight, params, start):
+        """The chosen candidate on all examples, of which the kernels are known, from its solution in the last fold."""
+        model = shared(plain, **params)
+        every = np.arange(kernels.n)
+        model._fold, model._solutions = Fold(kernels, every, every[:0], plain._is_precomputed()), start
+        model.fit(kernels.X, y, sample_weight=weight, task=kernels.task)
+        best = self._plain(**self._plain_params(**params))
+        own = {k: v for k, v in vars(model).items() if k not in model.get_params(deep=False)}
+        vars(best).update({k: v for k, v in own.items() if k not in ("_fold", "_rows", "_solutions")})
+        return best
+
+    def _plain_params(self, **params):
+        return {k: v for k, v in self.get_params(deep=False).items() if k not in (*OWN, "regularizer")} | params
+
+    @property
+    def best_estimator_(self) -> Any:
+        """The chosen model as a plain estimator, fitted on all data; it shares its arrays with this one."""
+        if "C_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no best_estimator_ before fit.")
+        best = self._plain(**self._plain_params(C=self.C_, regularizer=self.regularizer_))
+        chosen = ("Cs_", "n_splits_", "cv_results_", "best_index_", "best_params_", "best_score_", "C_", "regularizer_")
+        own = {k: v for k, v in vars(self).items() if k not in (*self.get_params(deep=False), *chosen, "refit_time_")}
+        vars(best).update(own)
+        return best
+
+    def path(self, *args: Any, **options: Any) -> Any:
+        """`path` of the plain estimator over these Cs and regularizers, unless others are given."""
+        plain = self._plain(**self._plain_params(regularizer=list_of_regularizers(self.regularizer)[0]))
+        return plain.path(*args, **dict(Cs=self.Cs, regularizer=self.regularizer) | options)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
+        """The score by `scoring`; as of the plain estimator where that is None."""
+        if self.scoring is None:
+            return super().score(X, y, sample_weight=sample_weight, task=task)  # type: ignore[misc]
+        if task is not None:
+            raise ValueError(
+                f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out."
+            )
+        from sklearn.metrics import check_scoring
+
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return check_scoring(self, self.scoring)(self, X, y, **weight)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the chosen model to a file that `manykernels.load` reads as a plain estimator, without the scores."""
+        check_is_fitted(self)
+        self.best_estimator_.save(path)
+
+
+class MKLClassifierCV(_CrossValidated, MKLClassifier):
+    """`MKLClassifier` with C and the regularizer chosen by cross-validation.
+
+    Kernels are computed once for all folds where their matrices fit `memory_limit` (4 GiB where there is none), fits
+    are warm-started from the next greater C, and each has its own duality gap. In every fold the kernels are normalised
+    anew, and what depends on the data (gamma="scale", "auto", transformers) is found anew, from the training examples
+    alone: scores and choice are those of GridSearchCV over `MKLClassifier`, up to `tol`.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or a list of kernels, as in `MKLClassifier`
+    Cs : int or list of float, default 10
+        The values of C; a number stands for so many from 0.01 to 100, evenly spaced in their logarithms.
+    regularizer : one or a list of those that `MKLClassifier` takes, default (1, 2, inf)
+        Such as `[1, 4/3, 2]` or `[ElasticNet(v) for v in (0.1, 0.5, 0.9)]`.
+    cv : None for 5 folds, their number, a splitter of scikit-learn or a list of (train, test)
+        Classes keep their shares where it is None or a number.
+    scoring : None for `score` of `MKLClassifier` (accuracy), the name of a scorer, or a function (model, X, y)
+        Scores are without weights, as in GridSearchCV.
+    refit : "best", "1se" or a function, default "best"
+        Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
+        whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
+        gives.
+    loss, normalize, solver, features, tol, max_iter, fit_intercept, class_weight, multi_class, memory_limit, n_jobs, \
+    random_state, verbose : as in `MKLClassifier`
+
+    Attributes
+    ----------
+    C_, regularizer_, best_params_ : what was chosen
+    best_score_ : its mean score over the folds, which is optimistic as it was chosen for it: for an honest one give the
+        whole estimator to `cross_val_score` (nested cross-validation)
+    best_index_ : its place in `cv_results_`
+    cv_results_ : a dict of arrays, as of GridSearchCV: `params`, `param_C`, `param_regularizer`,
+        `split0_test_score`, …, `mean_test_score`, `std_test_score`, `rank_test_score`, `mean_fit_time`, …, and for each
+        candidate `split0_duality_gap`, …, `max_duality_gap`, `mean_n_iter`
+    best_estimator_ : the chosen model as an `MKLClassifier`
+    Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
+
+    All attributes of `MKLClassifier` are there too, of the chosen model fitted on all data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from manykernels import MKLClassifierCV
+    >>> from manykernels.kernels import RBF
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = MKLClassifierCV([RBF(gamma=g) for g in (0.01, 0.1, 1)], Cs=[0.1, 1, 10], regularizer=[1, 2])
+    >>> model.fit(scale(X), y).best_params_["C"] in (0.1, 1, 10)
+    True
+    >>> model.cv_results_["mean_test_score"].shape
+    (6,)
+    """
+
+    _plain = MKLClassifier
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        Cs: int | ArrayLike = 10,
+        regularizer: Any = (1, 2, np.inf),
+        cv: Any = None,
+        scoring: str | Callable | None = None,
+        refit: str | Callable = "best",
+        loss: str | Loss = "hinge",
+        normalize: str | None = "multiplicative",
+        solver: str | BaseSolver = "auto",
+        features: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: dict | str | None = None,
+        multi_class: str = "ovr",
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernels = kernels
+        self.Cs = Cs
+        self.regularizer = regularizer
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.loss = loss
+        self.normalize = normalize
+        self.solver = solver
+        self.features = features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class MKLRegressorCV(_CrossValidated, MKLRegressor):
+    """`MKLRegressor` with C and the regularizer chosen by cross-validation.
+
+    Parameters
+    ----------
+    kernels, Cs, regularizer, cv, scoring, refit : as in `MKLClassifierCV`; the score is R² where `scoring` is None
+    loss, epsilon : as in `MKLRegressor`
+    normalize, solver, features, tol, max_iter, fit_intercept, memory_limit, n_jobs, random_state, verbose : as in \
+        `MKLRegressor`
+
+    Attributes
+    ----------
+    C_, regularizer_, best_params_, cv_results_ and the others : as in `MKLClassifierCV`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from manykernels import MKLRegressorCV
+    >>> from manykernels.kernels import RBF, Linear
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = MKLRegressorCV([RBF(gamma=30), Linear()], Cs=[0.1, 1], regularizer=[1, 2], loss="squared", cv=3)
+    >>> model.fit(X[:150], y[:150]).kernel_weights_.shape
+    (2,)
+    """
+
+    _plain = MKLRegressor
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        Cs: int | ArrayLike = 10,
+        regularizer: Any = (1, 2, np.inf),
+        cv: Any = None,
+        scoring: str | Callable | None = None,
+        refit: str | Callable = "best",
+        loss: str | Loss = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        normalize: str | None = "multiplicative",
+        solver: str | BaseSolver = "auto",
+        features: str = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        memory_limit: float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernels = kernels
+        self.Cs = Cs
+        self.regularizer = regularizer
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.loss = loss
+        self.epsilon = epsilon
+        self.normalize = normalize
+        self.solver = solver
+        self.features = features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose

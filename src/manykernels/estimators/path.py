@@ -1,0 +1,124 @@
+"""Regularisation paths: the model at every C and every regularizer, each point with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._base import _n_examples
+from ._folds import Fold, Kernels, shared
+from ._search import grid_of_C, is_exact, list_of_regularizers
+from .inputs import check_y
+from .tasks import check_task
+from .validation import check_weight
+
+
+@dataclass(frozen=True)
+class Path:
+    """What `path` of an estimator returns: R regularizers × K values of C, ascending, and M kernels.
+
+    Attributes
+    ----------
+    Cs : (K,)
+    regularizers : list of R
+    kernel_names : list of M
+    weights : (R, K, M), θ, the mean over the classes one-vs-rest
+    objective, duality_gap : (R, K), of the primal, and relative
+    n_support, n_iter : (R, K)
+    score : (R, K), on `test` where it was given, else on the training examples
+    score_on : "test" or "training data"
+    """
+
+    Cs: np.ndarray
+    regularizers: list[Any]
+    kernel_names: list[str] = field(repr=False)
+    weights: np.ndarray = field(repr=False)
+    objective: np.ndarray = field(repr=False)
+    duality_gap: np.ndarray = field(repr=False)
+    n_support: np.ndarray = field(repr=False)
+    n_iter: np.ndarray = field(repr=False)
+    score: np.ndarray = field(repr=False)
+    score_on: str = "training data"
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row for each point, R × K, and a column of weights for each kernel."""
+        import pandas as pd
+
+        K = len(self.Cs)
+        columns: dict[str, Any] = {"regularizer": [str(r) for r in self.regularizers for _ in range(K)]}
+        columns |= {"C": np.tile(self.Cs, len(self.regularizers))}
+        names = ("objective", "duality_gap", "score", "n_support", "n_iter")
+        columns |= {name: getattr(self, name).ravel() for name in names}
+        frame = pd.DataFrame(columns | {"n_kernels": (self.weights > 0).sum(axis=2).ravel()})
+        weights = pd.DataFrame(self.weights.reshape(len(frame), -1), columns=self.kernel_names)
+        return pd.concat([frame, weights], axis=1)
+
+    def plot(self, ax: Any = None, regularizer: int = 0, top: int = 10) -> Any:
+        """Shares θ / Σθ of the `top` heaviest kernels and, dashed, the score, against C; returns the axes.
+
+        `regularizer` is the number of the one to show.
+        """
+        if not 0 <= regularizer < len(self.regularizers):
+            raise ValueError(f"regularizer={regularizer} is none of the path: give 0 to {len(self.regularizers) - 1}.")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(layout="constrained")[1]
+        theta = self.weights[regularizer]
+        total = theta.sum(axis=1, keepdims=True)
+        shares = np.divide(theta, total, out=np.zeros_like(theta), where=total > 0)
+        heaviest = np.argsort(-shares.max(axis=0), kind="stable")[:top]
+        for m in heaviest[shares[:, heaviest].any(axis=0)]:
+            ax.plot(self.Cs, shares[:, m], marker=".", label=self.kernel_names[m])
+        ax.set_xscale("log")
+        ax.set_xlabel("C")
+        ax.set_ylabel("share of the kernel weights")
+        ax.set_title(f"regularizer={self.regularizers[regularizer]}")
+        ax.legend(fontsize="small", loc="best")
+        right = ax.twinx()
+        right.plot(self.Cs, self.score[regularizer], color="0.3", linestyle="--")
+        right.set_ylabel(f"score on the {self.score_on} (dashed)")
+        return ax
+
+
+def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
+    """The `Path` of a model with parameters of its own; see `MKLClassifier.path`."""
+    from sklearn.base import clone, is_classifier
+
+    Cs = np.sort(grid_of_C(Cs))
+    found = list_of_regularizers(model.regularizer if regularizer is None else regularizer)
+    plain = clone(model)
+    plain._check_params()
+    y = check_y(plain, y, numeric=not is_classifier(model))
+    X = plain._check_X(X, reset=True)
+    n = _n_examples(X)
+    weight = None if sample_weight is None else check_weight(sample_weight, n)
+    kernels = Kernels(X, check_task(task, n), is_exact(found))
+    every = np.arange(n)
+    fold = Fold(kernels, every, every, plain._is_precomputed())
+    score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))
+    shape, weights = (len(found), len(Cs)), None
+    numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
+    for r, value in enumerate(found):
+        at = shared(plain, regularizer=value)
+        at._fold = fold
+        for k in range(len(Cs))[::-1]:  # from the greatest C down: that way warm starts save most
+            at.set_params(C=float(Cs[k])).fit(fold.X_train, y, sample_weight=weight, task=kernels.task)
+            theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
+            weights = np.zeros((*shape, len(theta))) if weights is None else weights
+            weights[r, k] = theta
+            score = at.score(fold.X_test, y, sample_weight=weight) if outside is None else at.score(*outside)
+            reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
+            for name, number in zip(numbers, reached, strict=True):
+                numbers[name][r, k] = number
+    for name in ("n_support", "n_iter"):
+        numbers[name] = numbers[name].astype(int)
+    return Path(Cs, found, list(at.kernel_names_), weights, **numbers, score_on=score_on)
+
+
+def _pair(test):
+    if not isinstance(test, tuple | list) or len(test) != 2:
+        raise ValueError(f"test is a {type(test).__name__}: give (X, y) of other examples.")
+    return test

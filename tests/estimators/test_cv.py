@@ -1,0 +1,256 @@
+"""MKLClassifierCV and MKLRegressorCV are GridSearchCV over the plain estimators, from kernels computed once."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_validate
+from sklearn.preprocessing import scale
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, load
+from manykernels.estimators import _folds
+from manykernels.kernels import RBF, Features, Linear, multi_task
+from manykernels.regularizers import ElasticNet
+from manykernels.strings import degree_kernels
+
+CS, NORMS = [0.1, 1.0, 10.0], [1, 2]
+WIDTHS = [RBF(gamma=g) for g in (0.01, 0.1, 1.0)]
+X, LABELS = load_wine(return_X_y=True)
+X, LABELS = scale(X)[::3], LABELS[::3]
+Y = (LABELS > 0).astype(int)
+RNG = np.random.default_rng(0)
+
+
+def letters(n=60):
+    """Sequences of 12 letters whose class shows in the fourth."""
+    codes, y = RNG.integers(0, 4, (n, 12)), RNG.integers(0, 2, n)
+    codes[:, 4] = np.where(RNG.random(n) < 0.8, y, codes[:, 4])
+    return ["".join("ACGT"[c] for c in row) for row in codes], y
+
+
+STACK = np.stack([k(X) for k in WIDTHS], axis=2)
+CASES = {
+    "fixed widths": (WIDTHS, X, Y),
+    "several classes": (WIDTHS, X, LABELS),
+    "widths from the data": ([RBF(gamma="scale"), ("two", RBF(gamma="scale"), [0, 1]), Linear()], X, Y),
+    "sums of kernels": ([RBF(gamma=0.1) + Linear(), Linear()], X, Y),
+    "auto": ("auto", X[:, :3], Y),
+    "views": ([("a", RBF(gamma=0.1), "left"), ("b", Linear(), "right")], {"left": X[:, :6], "right": X[:, 6:]}, Y),
+    "precomputed": ("precomputed", STACK, Y),
+    "precomputed, kernels first": ("precomputed", KernelStack(np.moveaxis(STACK, 2, 0)), Y),
+    "strings": (degree_kernels(3), *letters()),
+}
+
+
+class Naive:
+    """Every candidate fitted by the plain estimator on the examples of each fold alone."""
+
+    def __init__(self, model, X, y, splits, weight=None):
+        self.scores = np.zeros((len(CS) * len(NORMS), len(splits)))
+        for k, (train, test) in enumerate(splits):
+            at = [(C, p) for C in CS for p in NORMS]
+            for c, (C, p) in enumerate(at):
+                own = clone(model).set_params(C=C, regularizer=p)
+                fold = {} if weight is None else {"sample_weight": weight[train]}
+                own.fit(cut(X, train, train), y[train], **fold)
+                self.scores[c, k] = own.decision_function(cut(X, test, train)).sum()
+
+
+def cut(X, rows, cols):
+    if isinstance(X, dict):
+        return {name: x[rows] for name, x in X.items()}
+    if len(getattr(X, "shape", ())) == 3:
+        return X[np.ix_(rows, cols)]
+    return [X[i] for i in rows] if isinstance(X, list) else X[rows]
+
+
+def total(model, X, y):
+    """A score in which every decision counts: equal totals are no luck."""
+    return float(np.sum(model.decision_function(X)))
+
+
+SPHERICAL = ("fixed widths", "widths from the data", "precomputed, kernels first", "strings")
+
+
+@pytest.mark.parametrize(
+    ("case", "normalize"), [(case, "multiplicative") for case in CASES] + [(case, "spherical") for case in SPHERICAL]
+)
+def test_scores_are_those_of_fits_on_each_fold_alone(case, normalize):
+    kernels, X, y = CASES[case]
+    splits = list(KFold(3, shuffle=True, random_state=0).split(y))
+    plain = MKLClassifier(kernels, normalize=normalize, tol=1e-7)
+    model = MKLClassifierCV(kernels, Cs=CS, regularizer=NORMS, cv=splits, scoring=total, normalize=normalize, tol=1e-7)
+    model.fit(X, y)
+    ours = np.array([model.cv_results_[f"split{k}_test_score"] for k in range(3)]).T
+    np.testing.assert_allclose(ours, Naive(plain, X, y, splits).scores, rtol=2e-3, atol=2e-3)
+    assert model.cv_results_["max_duality_gap"].max() <= 1e-7
+    alone = clone(plain).set_params(**model.best_params_).fit(X, y)
+    np.testing.assert_allclose(model.kernel_weights_, alone.kernel_weights_, atol=2e-3)
+    np.testing.assert_allclose(model.kernel_scale_, alone.kernel_scale_, rtol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=2e-3)
+
+
+def test_choice_and_scores_are_those_of_grid_search():
+    grid = GridSearchCV(MKLClassifier(WIDTHS, tol=1e-6), {"C": CS, "regularizer": NORMS}).fit(X, LABELS)
+    model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, tol=1e-6).fit(X, LABELS)
+    assert model.best_params_ == grid.best_params_ and model.best_index_ == grid.best_index_
+    assert set(grid.cv_results_) <= set(model.cv_results_)
+    for key in ("mean_test_score", "std_test_score", "rank_test_score"):
+        np.testing.assert_allclose(model.cv_results_[key], grid.cv_results_[key], atol=1e-12)
+    assert model.C_ == model.best_params_["C"] and model.regularizer_ == model.best_params_["regularizer"]
+
+
+def test_regression_is_grid_search_too():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = scale(X[:90]), scale(y[:90])
+    params = {"C": CS, "regularizer": NORMS}
+    grid = GridSearchCV(MKLRegressor(WIDTHS, tol=1e-6), params, cv=3, scoring="neg_mean_absolute_error").fit(X, y)
+    model = MKLRegressorCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=3, scoring="neg_mean_absolute_error", tol=1e-6)
+    model.fit(X, y)
+    assert model.best_params_ == grid.best_params_
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-4)
+    assert model.score(X, y) == pytest.approx(grid.score(X, y), abs=1e-4)
+
+
+@pytest.mark.parametrize("kernels", [WIDTHS, [RBF(gamma="scale"), Linear()], "precomputed"], ids=str)
+def test_sample_weights_count_in_fits_and_zero_is_removal(kernels):
+    weight = RNG.integers(0, 3, len(Y)).astype(float)
+    data = STACK if kernels == "precomputed" else X
+    splits = list(StratifiedKFold(3).split(X, Y))
+    options = dict(Cs=CS, regularizer=NORMS, cv=splits, scoring=total, tol=1e-7)
+    model = MKLClassifierCV(kernels, **options).fit(data, Y, sample_weight=weight)
+    ours = np.array([model.cv_results_[f"split{k}_test_score"] for k in range(3)]).T
+    naive = Naive(MKLClassifier(kernels, tol=1e-7), data, Y, splits, weight)
+    np.testing.assert_allclose(ours, naive.scores, rtol=2e-3, atol=2e-3)
+
+
+def test_kernels_are_computed_once_where_they_do_not_depend_on_the_fold(monkeypatch):
+    computed = []
+    true = _folds.Kernels._compute
+    monkeypatch.setattr(_folds.Kernels, "_compute", lambda *a: computed.append(1) or true(*a))
+    MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=4).fit(X, Y)
+    assert len(computed) == 1
+    MKLClassifierCV([RBF(gamma="scale")], Cs=CS, regularizer=NORMS, cv=4).fit(X, Y)
+    assert len(computed) == 1 + 4 + 1
+
+
+@pytest.mark.parametrize("why", ["no room", "examples twice"])
+def test_folds_that_cannot_share_have_banks_of_their_own(why, monkeypatch):
+    splits = list(KFold(3, shuffle=True, random_state=0).split(Y))
+    if why == "no room":
+        monkeypatch.setattr(_folds, "ROOM", 100)
+    else:
+        splits = [(np.r_[train, train[:9]], test) for train, test in splits]
+    model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=splits, scoring=total, tol=1e-7).fit(X, Y)
+    ours = np.array([model.cv_results_[f"split{k}_test_score"] for k in range(3)]).T
+    naive = Naive(MKLClassifier(WIDTHS, tol=1e-7), X, Y, splits)
+    np.testing.assert_allclose(ours, naive.scores, rtol=2e-3, atol=2e-3)
+
+
+def test_a_scorer_may_predict_on_other_data():
+    def half(model, X, y):
+        return float(model.decision_function(X[::2] + 0.0).sum() - model.decision_function(X)[::2].sum())
+
+    model = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, scoring=half).fit(X, Y)
+    assert abs(model.best_score_) < 1e-8
+
+
+def test_groups_reach_the_splitter():
+    groups = np.arange(len(Y)) % 6
+    seen = []
+
+    class Watch(GroupKFold):
+        def split(self, X, y=None, groups=None):
+            for train, test in super().split(X, y, groups):
+                seen.append(set(groups[train]) & set(groups[test]))
+                yield train, test
+
+    MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, cv=Watch(3)).fit(X, Y, groups=groups)
+    assert seen == [set()] * 3
+    with pytest.raises(ValueError, match="groups"):
+        MKLClassifierCV(WIDTHS, Cs=[1.0], cv=GroupKFold(3)).fit(X, Y)
+
+
+def test_one_standard_error_takes_the_least_C_near_the_best():
+    def by_C(model, X, y):  # 0.5, 0.85, 0.9 ± 0.1 and 0.8
+        return {0.1: 0.5, 1.0: 0.85, 10.0: 0.9, 100.0: 0.8}[model.C] + (0.1 if y[0] else -0.1) * (model.C == 10.0)
+
+    splits = [(np.arange(0, len(Y), 2), np.flatnonzero(Y == k % 2)) for k in range(4)]
+    options = dict(Cs=[0.1, 1.0, 10.0, 100.0], regularizer=[1, 2], scoring=by_C, cv=splits)
+    model = MKLClassifierCV(WIDTHS, refit="1se", **options).fit(X, Y)  # the error is 0.058
+    assert model.C_ == 1.0 and model.regularizer_ == 1 and model.best_score_ == pytest.approx(0.85)
+    assert MKLClassifierCV(WIDTHS, **options).fit(X, Y).C_ == 10.0
+
+
+def test_refit_may_be_a_function_and_must_name_a_candidate():
+    assert MKLClassifierCV(WIDTHS, Cs=CS, regularizer=2, refit=lambda results: 2).fit(X, Y).C_ == 10.0
+    with pytest.raises(ValueError, match="refit returned 7"):
+        MKLClassifierCV(WIDTHS, Cs=CS, regularizer=2, refit=lambda results: 7).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(Cs=0), "Cs=0"),
+        (dict(Cs=[]), "Cs="),
+        (dict(Cs=[1, 1]), "twice"),
+        (dict(Cs=[1, -1]), "C in Cs"),
+        (dict(Cs="many"), "Cs='many'"),
+        (dict(regularizer=[]), "empty list"),
+        (dict(regularizer=[1, 0.5]), "p"),
+        (dict(refit="least"), "refit='least'"),
+        (dict(tol=0), "tol"),
+    ],
+)
+def test_what_is_not_allowed_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        MKLClassifierCV(WIDTHS, **options).fit(X, Y)
+
+
+def test_a_fold_that_cannot_be_fitted_is_named():
+    one = np.flatnonzero(Y == 1)
+    with pytest.raises(ValueError, match="fold 0 of cv cannot be fitted: y has one class"):
+        MKLClassifierCV(WIDTHS, cv=[(one, np.arange(len(Y)))]).fit(X, Y)
+
+
+def test_it_is_cloned_saved_and_nested(tmp_path):
+    model = MKLClassifierCV(WIDTHS, Cs=[0.1, 1], regularizer=[1, ElasticNet(0.5)], cv=ShuffleSplit(2, random_state=0))
+    assert clone(model).get_params()["Cs"] == [0.1, 1]
+    model.fit(X, LABELS).save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk")
+    assert type(again) is MKLClassifier and again.C == model.C_
+    for other in (again, model.best_estimator_):
+        np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+    assert model.decision_parts(X[:5]).shape == (5, 3, 3)
+    outer = cross_validate(model, X, LABELS, cv=2, return_estimator=True)
+    assert all(fold.C_ in (0.1, 1) for fold in outer["estimator"]) and outer["test_score"].min() > 0.8
+
+
+def test_tasks_and_transformers_are_those_of_each_fold():
+    task = np.arange(len(Y)) % 2
+    from sklearn.kernel_approximation import Nystroem
+
+    model = MKLClassifierCV(multi_task([RBF(gamma=0.1)]), Cs=[1.0], regularizer=2, cv=2, scoring=total, tol=1e-7)
+    model.fit(X, Y, task=task)
+    kernels = [Features(Nystroem(gamma=0.1, n_components=5, random_state=0)), Linear()]
+    other = MKLClassifierCV(kernels, Cs=[1.0], regularizer=2, cv=2, scoring=total, tol=1e-7).fit(X, Y)
+    for k, (train, test) in enumerate(StratifiedKFold(2).split(X, Y)):
+        alone = MKLClassifier(multi_task([RBF(gamma=0.1)]), tol=1e-7).fit(X[train], Y[train], task=task[train])
+        expected = alone.decision_function(X[test], task=task[test]).sum()
+        assert model.cv_results_[f"split{k}_test_score"][0] == pytest.approx(expected, abs=2e-3)
+        expected = total(MKLClassifier(kernels, tol=1e-7).fit(X[train], Y[train]), X[test], None)
+        assert other.cv_results_[f"split{k}_test_score"][0] == pytest.approx(expected, abs=2e-3)
+
+
+QUICK = dict(Cs=[1.0], regularizer=2, cv=2)
+WHY = "weights act on widths and scales too; tests/estimators/test_estimators.py proves the equivalence at tol=1e-8"
+EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks(
+    [MKLClassifierCV([RBF()], **QUICK), MKLRegressorCV([RBF()], **QUICK)], expected_failed_checks=lambda _: EXPECTED
+)
+def test_estimator_passes_scikit_learns_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,56 @@
+"""A regularisation path is the same as single fits, each point certified."""
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels.kernels import RBF
+
+matplotlib.use("Agg")
+X, LABELS = load_wine(return_X_y=True)
+X, LABELS = scale(X)[::3], LABELS[::3]
+KERNELS = [RBF(gamma=g) for g in (0.01, 0.1, 1.0)]
+STACK = np.stack([k(X) for k in KERNELS], axis=2)
+
+
+@pytest.mark.parametrize("kernels", [KERNELS, "precomputed"], ids=["computed", "precomputed"])
+def test_every_point_is_a_fit_of_its_own(kernels):
+    data = STACK if kernels == "precomputed" else X
+    model = MKLClassifier(kernels, tol=1e-7)
+    path = model.path(data, LABELS, Cs=[10, 0.1, 1], regularizer=[1, 2])
+    assert path.Cs.tolist() == [0.1, 1, 10] and path.duality_gap.max() <= 1e-7
+    assert not hasattr(model, "kernel_weights_")
+    for r, p in enumerate((1, 2)):
+        for k, C in enumerate(path.Cs):
+            alone = MKLClassifier(kernels, tol=1e-7, regularizer=p, C=C).fit(data, LABELS)
+            np.testing.assert_allclose(path.weights[r, k], alone.kernel_weights_.mean(axis=0), atol=2e-3)
+            assert path.objective[r, k] == pytest.approx(alone.objective_, rel=1e-6)
+            assert path.score[r, k] == pytest.approx(alone.score(data, LABELS))
+
+
+def test_weights_of_examples_and_a_test_set_count():
+    weight = np.arange(len(LABELS)) % 3
+    y = X[:, 0] + X[:, 1] ** 2
+    path = MKLRegressor(KERNELS, tol=1e-7).path(X, y, Cs=[1.0], sample_weight=weight, test=(X[:9], y[:9]))
+    alone = MKLRegressor(KERNELS, tol=1e-7).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(path.weights[0, 0], alone.kernel_weights_, atol=2e-3)
+    assert path.score[0, 0] == pytest.approx(alone.score(X[:9], y[:9]), abs=1e-4)
+    with pytest.raises(ValueError, match="test is a float"):
+        MKLRegressor(KERNELS).path(X, y, Cs=[1.0], test=0.5)
+
+
+def test_frame_and_picture_show_the_path():
+    path = MKLClassifierCV(KERNELS, Cs=[0.1, 1], regularizer=[1, 2]).path(X, LABELS > 0)
+    frame = path.to_frame()
+    assert len(frame) == 4 and frame["C"].tolist() == [0.1, 1, 0.1, 1]
+    np.testing.assert_array_equal(frame[path.kernel_names].to_numpy(), path.weights.reshape(4, 3))
+    ax = path.plot(regularizer=1, top=2)
+    shares = path.weights[1] / path.weights[1].sum(axis=1, keepdims=True)
+    heaviest = np.argsort(-shares.max(axis=0))[:2]
+    np.testing.assert_allclose([line.get_ydata() for line in ax.get_lines()], shares[:, heaviest].T)
+    assert ax.get_xscale() == "log"
+    with pytest.raises(ValueError, match="regularizer=2 is none of the path"):
+        path.plot(regularizer=2)
