@@ -59,7 +59,7 @@ def stack_bank(X, device=None, **options):
 
 
 def choose_bank(
-    kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, small=EXACT, device=None, **options
+    kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, small=None, device=None, **options
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank.
 
@@ -69,7 +69,7 @@ def choose_bank(
     exact : whether the regularizer wants kernel values in float64, which then are those of pairs
     tol : the gap that is asked for
     device : that of PyTorch, where pairs are compared then; None for the host
-    small : examples up to which pairs are compared in float64
+    small : examples up to which pairs are compared in float64, `EXACT` unless given
 
     With "auto" lists whose kernels all have explicit features use them beyond `MATRICES` or `WORDS` examples. Pairs
     are compared in float32 where `tol` and the variance of the kernels allow it.
@@ -99,7 +99,7 @@ def choose_bank(
             f"features={features!r} is for kernels with explicit features, such as those of `strings`, and not all "
             "kernels here have some: take features='auto'"
         )
-    if tol >= SINGLE and n_examples(X) > small and not exact:
+    if tol >= SINGLE and n_examples(X) > (EXACT if small is None else small) and not exact:
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
             bank = _pairs(kernels, X, device, dtype=np.float32, **options)
             if bank.usable.all():

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import parse_bytes
-from ._base import _finite, _is_views, _n_examples, _take
+from ..kernels._views import is_views
+from ._base import _finite, _n_examples, _take
 from .tasks import with_task
 
 ROOM = 2**32  # bytes for the matrices where there is no memory_limit
@@ -45,7 +46,7 @@ class Kernels:
                 options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
                 self.whole = DenseBank(self.X, **options)
             return self.whole, None
-        if self.refused or isinstance(model.kernels, Source):
+        if self.refused or isinstance(model.kernels, Source) or model.device != "cpu":
             return None, None
         from ..kernels import KernelList
 
@@ -172,4 +173,4 @@ def _alike(a, b):
 
 def views_or(X):
     """X as splitters take it: a dict of views stands for its examples."""
-    return np.zeros((_n_examples(X), 1)) if _is_views(X) else X
+    return np.zeros((_n_examples(X), 1)) if is_views(X) else X
