@@ -21,6 +21,7 @@ from ..kernels._frames import check_names, is_frame
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ._html import WeightBars
 from ._params import NamedParts
+from ._posed import Posed
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
@@ -120,14 +121,17 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact)
         return choose_bank(kernels, X, **options)
 
-    def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
-        """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.
+    def _fit(self, X, Y, weight, c, loss, **options):
+        """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
+        return self._learn(self._pose(X, Y, weight, c, loss, **options))
+
+    def _pose(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
+        """The problems of the rows of Y (T, n), joint (one θ) or one by one (a θ each), on kernels that are computed.
 
         `weight` (n,) are the sample weights, `c` (n,) the factors of the loss, C that of an example of weight 1.
         """
         from .. import regularizers
-        from ..problem import Problem
-        from ..solvers import seed_of, solve
+        from ..solvers import seed_of
 
         regularizer = regularizers.get(self.regularizer)
         rows = np.arange(Y.shape[1])
@@ -141,23 +145,29 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         parts = [Y] if joint else [y[None] for y in Y]
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
+        return Posed(bank, rows, parts, c, loss, regularizer, C, intercept, joint, seed, kept)
 
+    def _learn(self, posed):
+        """Solve the problems one after another and set the attributes."""
+        from ..solvers import solve
+
+        joint, parts, bank = posed.joint, posed.parts, posed.bank
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
-        for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            own, cost = regularizer.bind(bank, y, np.tile(c, (len(y), 1)), loss, intercept, C)
-            problem = Problem(bank, y, loss, own, cost, intercept=intercept)
+        for k, label in enumerate(labels):
+            problem = posed.problem(k)
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
-                solutions.append(solve(problem, warm=warm, random_state=seed, checkpoint=kept[k], **options))
+                kept = posed.kept[k]
+                solutions.append(solve(problem, warm=warm, random_state=posed.seed, checkpoint=kept, **options))
             if solutions[-1].interrupted:
                 break
         if self.warm_start:
             self._solutions = solutions + last[len(solutions) :]
         if len(solutions) == len(parts):
-            self._store(bank, rows, solutions, joint)
+            self._store(bank, posed.rows, solutions, joint)
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
@@ -171,7 +181,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if not short:
             rough = next((s.reason for s in solutions if s.reason), "")
             if rough:
-                warnings.warn(f"{type(self).__name__} has converged, but {rough}.", UserWarning, stacklevel=4)
+                warnings.warn(f"{type(self).__name__} has converged, but {rough}.", UserWarning, stacklevel=5)
             return
         bayes = hasattr(self, "stationarity_")
         early = all(s.n_iter < self.max_iter for s in short)
@@ -183,7 +193,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above tol={self.tol:g}, after "
             f"{max(s.n_iter for s in short)} steps{''.join(which[:3])}{', …' * (len(which) > 3)}: {cure}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _store(self, bank, rows, solutions, joint):

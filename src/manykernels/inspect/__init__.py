@@ -2,8 +2,10 @@
 
 from . import bounds
 from .bootstrap import bootstrap_weights
+from .held_out import relevance
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .plots import plot_weights
+from .relevance_result import Relevance
 from .sequence_plots import plot_logo, plot_poim, plot_positions
 from .sequences import PositionWeights, position_weights
 from .tables import weights_table
@@ -11,6 +13,7 @@ from .tables import weights_table
 __all__ = [
     "POIM",
     "PositionWeights",
+    "Relevance",
     "bootstrap_weights",
     "bounds",
     "plot_logo",
@@ -19,6 +22,7 @@ __all__ = [
     "plot_weights",
     "poim",
     "position_weights",
+    "relevance",
     "top_kmers",
     "top_kmers_table",
     "weights_table",
