@@ -4,7 +4,7 @@ import argparse
 import os
 from importlib import import_module
 
-COMMANDS = ("compare", "tables", "speed", "growth", "large", "classic", "splice", "sequences")
+COMMANDS = ("compare", "tables", "speed", "growth", "large", "classic", "splice", "sequences", "relevance")
 
 
 def main():

@@ -22,6 +22,7 @@ from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ._html import WeightBars
 from ._params import NamedParts
 from ._posed import Posed
+from ._slack import with_slack
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
@@ -53,6 +54,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
         check_number("tol", self.tol)
         check_integer("max_iter", self.max_iter)
+        if not isinstance(getattr(self, "slack", False), bool | np.bool_):
+            raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
@@ -117,8 +120,11 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if isinstance(self.kernels, Source):
             return self.kernels.bank(X, **options)
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
+        features = self.features
+        if getattr(self, "slack", False) and not wanted and features == "auto":
+            features = "never"  # the identity has no features that other examples share
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
-        options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact)
+        options |= dict(tol=self.tol, features=features, wanted=wanted, exact=exact)
         return choose_bank(kernels, X, **options)
 
     def _fit(self, X, Y, weight, c, loss, **options):
@@ -145,6 +151,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         parts = [Y] if joint else [y[None] for y in Y]
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
+        if getattr(self, "slack", False):
+            bank = with_slack(bank, regularizer)
         return Posed(bank, rows, parts, c, loss, regularizer, C, intercept, joint, seed, kept)
 
     def _learn(self, posed):
@@ -203,9 +211,11 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         self.support_ = rows[support]
         self.dual_coef_ = a[:, support]
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
-        self.kernel_weights_ = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
-        self.kernel_names_ = list(bank.names)
-        self.kernel_scale_ = np.array(bank.scale, dtype=float)
+        theta = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
+        M = self._store_slack(theta, bank.M)
+        self.kernel_weights_ = theta[..., :M]
+        self.kernel_names_ = list(bank.names)[:M]
+        self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
         self.objective_ = float(sum(s.primal for s in solutions))
         self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN, no certificate, where one of them is
         self.n_iter_ = max(s.n_iter for s in solutions)
@@ -221,6 +231,14 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
+
+    def _store_slack(self, theta, M):
+        """Sets `slack_weight_` where there is slack, the last of M kernels; the number of the others."""
+        vars(self).pop("slack_weight_", None)  # of an earlier fit
+        if not getattr(self, "slack", False):
+            return M
+        self.slack_weight_ = float(theta[-1]) if theta.ndim == 1 else theta[:, -1].copy()
+        return M - 1
 
     def _decide(self, X, task=None):
         """Σ_m f_m(x) + b, (n, T)."""

@@ -110,6 +110,10 @@ def check_model(model):
 
     predictor, outputs = check_is("_predictor", model._predictor, Predictor), 1
     n, M = predictor.sizes()
+    if "slack" in model._get_param_names():
+        vars(model).setdefault("slack", False)  # of files from before there was slack
+        check_is("slack", model.slack, (bool, np.bool_))
+        check(hasattr(model, "slack_weight_") == bool(model.slack), "slack_weight_ does not go with slack")
     check(set(model._get_param_names()) <= set(vars(model)), f"{type(model).__name__} lacks parameters")
     check_jobs(model.n_jobs)
     check(model.normalize in ("multiplicative", "spherical", "trace", None), f"normalize is {model.normalize!r}")
@@ -122,6 +126,8 @@ def check_model(model):
     check_array("intercept_", model.intercept_, np.float64, outputs)
     several = np.ndim(model.kernel_weights_) == 2
     check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))
+    if hasattr(model, "slack_weight_"):
+        check_slack(model.slack_weight_, outputs if several else None)
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
@@ -142,3 +148,11 @@ def check_model(model):
         check_is("radius_", model.radius_, Real)
     for solution in getattr(model, "_solutions", []):
         check_is("_solutions", solution, Solution)
+
+
+def check_slack(weight, rows):
+    """`slack_weight_`: a number, or one a class."""
+    if rows is None:
+        check_is("slack_weight_", weight, Real)
+    else:
+        check_array("slack_weight_", weight, np.float64, rows)

@@ -38,7 +38,8 @@ class Fold:
         self.n_train, self.n_test = len(train), _n_examples(self.X)
         bank = self.posed.bank
         self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
-        self.names, self.M = list(bank.names), bank.M
+        self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
+        self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
         self.every = self.solve(np.ones(self.M, bool)) if every is None else every
 
     @property
@@ -48,15 +49,15 @@ class Fold:
 
     def solve(self, wanted):
         """The `Machine` of these kernels, begun from that of all; b alone where none of them varies."""
-        usable = self.posed.bank.usable & wanted
+        usable = self.usable & wanted
         every = getattr(self, "every", None)
-        if every is not None and not every.theta[:, usable != self.posed.bank.usable].any():
+        if every is not None and not every.theta[:, usable != self.usable].any():
             return every  # kernels without weight go, and the optimum with its certificate stays
         if not usable.any():
             return self._nothing()
         bank = copy.copy(self.bank)
-        bank.usable = usable
-        warm = [None] * len(self.posed.parts) if every is None else [_without(s, usable) for s in every.solutions]
+        bank.usable = np.append(usable, bank.usable[self.M :])
+        warm = [None] * len(self.posed.parts) if every is None else [_without(s, bank.usable) for s in every.solutions]
         return self._machine([self._solve(k, bank, start) for k, start in enumerate(warm)])
 
     def _solve(self, k, bank, warm):
@@ -71,7 +72,7 @@ class Fold:
 
     def _machine(self, solutions):
         a = np.concatenate([s.a for s in solutions])
-        theta = np.concatenate([np.broadcast_to(s.theta, (len(s.a), self.M)) for s in solutions])
+        theta = np.concatenate([np.tile(s.theta[: self.M], (len(s.a), 1)) for s in solutions])
         b = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
         measures = [s.gap if s.stationarity is None else s.stationarity for s in solutions]
         return Machine(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
@@ -86,8 +87,8 @@ class Fold:
             b = np.array([posed.loss.intercept(y, zero, posed.c) for y in Y], dtype=float)
         return Machine(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
 
-    def scores(self, machines):
-        """The score of each machine on the held-out examples; kernels are computed once for many of them."""
+    def decisions(self, machines):
+        """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); kernels are computed once for many."""
         T = len(machines[0].b)
         A, theta = np.concatenate([m.a for m in machines]), np.concatenate([m.theta for m in machines])
         b = np.concatenate([m.b for m in machines])
@@ -99,8 +100,7 @@ class Fold:
             for first in range(0, len(A), step):
                 part = slice(first, first + step)
                 f[part] = predictor.parts(self._seen, A[part][:, support], theta[part]).sum(axis=2)
-        f = (f + b[:, None]).reshape(len(machines), T, -1)
-        return np.array([self.score(one.T) for one in f])
+        return (f + b[:, None]).reshape(len(machines), T, -1).swapaxes(1, 2)
 
     def permuted(self, sources, draws):
         """The scores of all kernels when the rows of one source change places, (sources, draws).
@@ -162,9 +162,11 @@ class Fold:
         return K @ target, K @ K.T
 
     def _flat(self, wanted, rows):
-        if not (self.bank.usable & wanted).any():
+        theta = np.zeros(self.bank.M)
+        theta[: self.M] = self.usable & wanted
+        if not theta.any():
             return np.zeros(len(rows) ** 2)
-        K = self.bank.combined((self.bank.usable & wanted).astype(float), rows, rows, dtype=np.float64)
+        K = self.bank.combined(theta, rows, rows, dtype=np.float64)
         return _normal(_off(K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()))
 
 

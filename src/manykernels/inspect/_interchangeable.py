@@ -39,7 +39,7 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
 
     def scores(k):
         here = fold(k, found[k]["every"])
-        return here.scores([here.solve(~mask) for mask in wanted])
+        return [here.score(f) for f in here.decisions([here.solve(~mask) for mask in wanted])]
 
     without = np.array(Parallel(n_jobs)(delayed(scores)(k) for k in range(len(found))))  # (J, joins)
     whole = np.array([measured["all"] for measured in found])

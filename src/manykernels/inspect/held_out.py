@@ -47,14 +47,15 @@ def relevance(
     all on, to the same duality gap) and on each alone; kernels are computed once a fold, widths and scales from its
     training examples. On the held-out examples
 
-        drop     = score of all − score without the source, refitted
-        permute  = score of all − score when the rows of the source change places among the held-out examples
-        alone    = score of the source by itself, `gain` = that − the score of no source, the best constant
-        relevance = ½ (drop + gain), the mean of what the source adds when it comes last and when it comes first
+        drop      = score of all − score without the source, refitted
+        permute   = score of all − score when the rows of the source change places among the held-out examples
+        alone     = score of the source by itself
+        gain      = alone − score of the source by itself when its rows change places
+        relevance = ½ (drop + gain): what the source adds when it comes last and when it comes first, the mean
 
-    The change that a source of pure noise makes is 0 or less: permuting it changes nothing on average, and what is
-    fitted without it can only be better. Sources that stand in for each other have drops of 0 and a gain above 0;
-    `groups` of the result names those whose joint drop is above 0.
+    Pure noise changes nothing on average when it is permuted, however much a model has made of it, and a model
+    without it is as good or better: relevance, permute and gain are about 0, drop is 0 or less. Sources that stand in
+    for each other have drops of 0 and gains above 0; `groups` of the result names those whose joint drop is above 0.
 
     Standard errors are over the J folds, paired: s √(1/J + n_test/n_train), s the standard deviation of the
     differences, corrected for training sets that overlap (Nadeau and Bengio 2003); intervals are Student's, J − 1
@@ -128,13 +129,16 @@ def _measure(fold, rows, orders):
     wanted = [row.wanted for row in rows]
     machines = [fold.every, fold.solve(np.zeros(fold.M, bool))]
     machines += [fold.solve(~mask) for mask in wanted] + [fold.solve(mask) for mask in wanted]
-    scores = fold.scores(machines)
+    decisions = fold.decisions(machines)
+    scores = np.array([fold.score(f) for f in decisions])
+    own = decisions[2 + len(rows) :]
     alignment, between = fold.alignments(wanted)
     return dict(
         all=scores[0], nothing=scores[1], without=scores[2 : 2 + len(rows)], alone=scores[2 + len(rows) :],
-        permuted=fold.permuted(wanted, orders).mean(axis=1), weight=fold.shares(wanted), alignment=alignment,
-        between=between, gap=max(m.gap for m in machines), short=sum(not m.converged for m in machines),
-        overlap=fold.n_test / fold.n_train, every=fold.every,
+        permuted=fold.permuted(wanted, orders).mean(axis=1),
+        alone_permuted=np.array([np.mean([fold.score(f[order]) for order in orders]) for f in own]),
+        weight=fold.shares(wanted), alignment=alignment, between=between, gap=max(m.gap for m in machines),
+        short=sum(not m.converged for m in machines), overlap=fold.n_test / fold.n_train, every=fold.every,
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ class Relevance:
 
     Sources come first, then kernels, the most relevant ones on top. Arrays of the folds are (J,) for `score_all` and
     `score_nothing`, the scores of all sources and of the best constant, and (J, rows) for `score_without`,
-    `score_permuted` and `score_alone`; `weights` (rows,) are shares of the kernel weights and `alignments` those with
+    `score_permuted`, `score_alone` and `score_alone_permuted`; `weights` (rows,) are shares of the kernel weights and `alignments` those with
     the targets, means over the folds.
 
     Attributes
@@ -48,6 +48,7 @@ class Relevance:
     score_without: np.ndarray
     score_permuted: np.ndarray
     score_alone: np.ndarray
+    score_alone_permuted: np.ndarray
     weights: np.ndarray
     alignments: np.ndarray
     overlap: float
@@ -61,7 +62,7 @@ class Relevance:
         each = {name: np.array([measured[name] for measured in found]) for name in found[0] if name != "every"}
         return cls(
             [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
-            each["permuted"], each["alone"], each["weight"].mean(axis=0), each["alignment"].mean(axis=0),
+            each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0), each["alignment"].mean(axis=0),
             float(each["overlap"].mean()), float(each["gap"].max()), level,
         )  # fmt: skip
 
@@ -74,7 +75,7 @@ class Relevance:
         if measure not in MEASURES:
             raise ValueError(f"measure={measure!r} is unknown: choose one of {', '.join(map(repr, MEASURES))}.")
         drop = self.score_all[:, None] - self.score_without
-        gain = self.score_alone - self.score_nothing[:, None]
+        gain = self.score_alone - self.score_alone_permuted
         values = {"drop": drop, "gain": gain, "relevance": 0.5 * (drop + gain), "alone": self.score_alone}
         return values[measure] if measure in values else self.score_all[:, None] - self.score_permuted
 
@@ -127,7 +128,7 @@ class Relevance:
             height = 1.2 + 0.5 * self.kinds.count(kind)
             ax = plt.subplots(figsize=(6.4, height), layout="constrained")[1]
         shown = [m for m in self.order() if self.kinds[m] == kind]
-        looks = (("gain", "alone, beyond no source", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
+        looks = (("gain", "alone", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
         for k, (measure, label, marker) in enumerate(looks):
             spread = self.measure(measure)
             place = np.arange(len(shown)) + 0.2 * (k - 1)
