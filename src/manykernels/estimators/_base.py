@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, is_frame
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ._diagonal import warn_diagonal
 from ._html import WeightBars
 from ._params import NamedParts
 from ._posed import Posed
@@ -179,6 +180,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
+        warn_diagonal(self, bank, stacklevel=5)
         return self
 
     def _report(self, solutions, labels):

@@ -8,8 +8,8 @@ import numpy as np
 
 EXAMPLES = 250  # that are looked at, evenly spread
 FEWEST = 30  # examples below which nothing is said
-NARROW = 0.2  # neighbours below which a kernel is nearly diagonal
-HEAVY = 0.2  # the share of the weights from which on it is said
+NARROW = 0.1  # neighbours below which a kernel is nearly diagonal
+HEAVY = 0.25  # the share of the weights from which on it is said
 
 
 def effective_widths(bank, kernels, examples=EXAMPLES):
@@ -36,22 +36,25 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
 
 
 def warn_diagonal(model, bank, stacklevel):
-    """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight."""
+    """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight; an identity says so itself."""
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
-    heavy = np.flatnonzero(share >= HEAVY)
+    kernels = model._predictor.kernel_list
+    heavy = [m for m in np.flatnonzero(share >= HEAVY) if kernels is None or kernels.kernels[m].base != "same"]
     if bank.n < FEWEST or not len(heavy):
         return
-    narrow = heavy[effective_widths(bank, heavy) < NARROW]
+    narrow = np.array(heavy)[effective_widths(bank, heavy) < NARROW]
     if not len(narrow):
         return
+    warnings.warn(_sentence(model, narrow, share), UserWarning, stacklevel=stacklevel)
+
+
+def _sentence(model, narrow, share):
     names = ", ".join(f"{model.kernel_names_[m]!r} ({share[m]:.0%} of the weight)" for m in narrow[:5])
     several = len(narrow) > 1
-    warnings.warn(
-        f"{names} {'are' if several else 'is'} nearly diagonal on the training data: an example is like itself and like "
-        f"no other, so that {'these weights fit' if several else 'this weight fits'} single examples and says nothing "
-        "about new ones. Scale the columns, take a smaller gamma (RBF(gamma=\"median\")), or slack=True; "
-        "inspect.relevance measures what a kernel is worth.",
-        UserWarning,
-        stacklevel=stacklevel,
+    cure = "scale the columns, or take a smaller gamma" + ("" if getattr(model, "slack", True) else ", or slack=True")
+    return (
+        f"{names} {'are' if several else 'is'} nearly diagonal on the training data: to such a kernel an example is like "
+        "itself and like no other, so that its weight fits single examples and says nothing about new ones; "
+        f"{cure}. inspect.relevance measures what each kernel is worth."
     )
