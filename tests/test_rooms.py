@@ -18,6 +18,7 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"kernels"},
     {"strings"},
     {"datasets"},
+    {"inner"},
     {"banks"},
     {"solvers"},
     {"weighting"},

@@ -230,20 +230,20 @@ class Point:
         offset = self.loss.total * float(np.sum(b))
         primal = risk + offset + norms + penalty
         dnorms = abs(self.omega.penalty(theta, q + dq)[0] - norms)
-        witness = a if dual_a is None else dual_a
+        best_dual = a if dual_a is None else dual_a
         if dual_a is not None:
-            q, dq = self._norms(witness, Ks, As, kappa)
-        dual, ddual = self._dual(witness, q, dq)
+            q, dq = self._norms(best_dual, Ks, As, kappa)
+        dual, ddual = self._dual(best_dual, q, dq)
         ddual += kappa * sum(
             float(np.sum(c[c > 0] * np.abs(self.loss.conjugate(y[c > 0], -a_t[c > 0] / c[c > 0]))))
-            for y, c, a_t in zip(self.Y, self.c, witness, strict=True)
+            for y, c, a_t in zip(self.Y, self.c, best_dual, strict=True)
         )
         if isinstance(self.omega, mr.Separable):  # known by its block norm only, and computed to some digits
             ddual += 1e-7 * (abs(penalty) + abs(norms) + abs(dual))
         scale = max(risk + norms + abs(penalty) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
         if self.intercept:  # P ≥ dual + b (total − Σa) for the best b, which is near this one
-            dual += float(np.sum(np.asarray(b) * (self.loss.total - witness.astype(np.longdouble).sum(axis=1))))
-            ddual += kappa * float(np.sum(np.abs(witness).sum(axis=1) * np.abs(b)))
+            dual += float(np.sum(np.asarray(b) * (self.loss.total - best_dual.astype(np.longdouble).sum(axis=1))))
+            ddual += kappa * float(np.sum(np.abs(best_dual).sum(axis=1) * np.abs(b)))
         sums = kappa * (abs(risk) + abs(offset) + abs(norms) + abs(penalty) + abs(dual))
         primal_error = dr + dnorms + sums
         return {

@@ -33,7 +33,30 @@ class Certificate(NamedTuple):
 
 
 class Problem:
-    """Loss, regularizer and bank with the targets Y (T, n), the costs c (T, n) and an intercept or none."""
+    """Loss, regularizer and bank with targets and costs: what a solver solves.
+
+    Parameters
+    ----------
+    bank : Bank
+    Y : array (T, n) or (n,)
+        The targets of T outputs, which share the weights.
+    loss : Loss
+    regularizer : Regularizer
+    c : array (T, n) or float, default 1
+        The costs of the examples, at least 0.
+    intercept : bool, default True
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.problem import Problem
+    >>> from manykernels.regularizers import LpNorm
+    >>> problem = Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2))
+    >>> problem.n_outputs, problem.c.shape
+    (1, (1, 4))
+    """
 
     def __init__(
         self, bank: Any, Y: ArrayLike, loss: Loss, regularizer: Regularizer, c: ArrayLike = 1.0, intercept: bool = True

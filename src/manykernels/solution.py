@@ -14,9 +14,41 @@ from ._state import check, check_array, check_integer, check_is, check_records
 class Solution:
     """A feasible point (a, θ, b) with the certificate `gap = (primal − dual) / scale` that it is near the optimum.
 
-    theta (M,), a (T, n) signed, b (T,); the predictor is f_t = Σ_m θ_m K_m a_t + b_t, and `primal` its value. `dual`
-    is the dual value at a, or at `dual_a` where a solver found a better one: a mean of its cuts, say. Empirical Bayes
-    has no gap (NaN) but a log marginal likelihood, its stationarity and the noise σ².
+    The predictor is f_t = Σ_m θ_m K_m a_t + b_t.
+
+    Parameters
+    ----------
+    theta : array (M,)
+        The weights.
+    a : array (T, n)
+        The signed dual variables.
+    b : array (T,)
+        The intercepts.
+    primal : float
+        The value of the predictor.
+    dual : float
+        The dual value at a, or at `dual_a`.
+    gap : float
+        Relative; NaN for empirical Bayes.
+    n_iter : int
+        Outer steps.
+    history : list of dict
+        A record per outer step.
+    converged, interrupted : bool
+    reason : str
+        Why it has not reached its gap, or what speaks against it although it has.
+    dual_a : array (T, n), optional
+        A better dual point where a solver found one: a mean of its cuts, say.
+    log_marginal_likelihood, stationarity, noise : float, optional
+        Of empirical Bayes: the noise is σ².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.solution import Solution
+    >>> found = Solution(np.ones(1), np.zeros((1, 2)), np.zeros(1), primal=1.0, dual=0.9, gap=0.1)
+    >>> found.gap, found.converged
+    (0.1, False)
     """
 
     theta: np.ndarray

@@ -13,12 +13,12 @@ from manykernels.banks.features import FeatureBank
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.trie import TrieBank
 from manykernels.banks.words import WordBank
+from manykernels.inner import InnerProblem
 from manykernels.kernels import RBF, Cosine, KernelList, KernelStack, Laplacian, Linear, Polynomial
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solvers import solve
-from manykernels.solvers._machine import Machine
 from manykernels.strings import Degree, Sequences, Spectrum, WeightedDegree, WeightedDegreeShift
 
 n, N_NEW = 40, 12
@@ -279,13 +279,13 @@ def test_a_predictor_tells_how_its_support_is_written(name, normalize):
 
 @pytest.mark.parametrize("solver", ["newton", "analytic", "level"])
 def test_a_bank_may_solve_the_inner_problem_itself(solver):
-    """One on a device would; here it is the machine that solvers have of their own, counted."""
+    """One on a device would; here it is the inner problem that solvers have of their own, counted."""
     asked = []
 
     class Device(DenseBank):
         def inner(self, loss, y, c, intercept):
             asked.append(len(y))
-            return Machine(loss, y, c, intercept)
+            return InnerProblem(loss, y, c, intercept)
 
     S, y = np.moveaxis(raw(NUMBERS, X)[:, :n, :n], 0, 2), np.where(X[:n, 0] > 0, 1.0, -1.0)
     own, other = (solve(Problem(bank(S), y, Hinge(), LpNorm(1.5)), solver, tol=1e-5) for bank in (Device, DenseBank))

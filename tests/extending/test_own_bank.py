@@ -1,4 +1,4 @@
-"""A bank from outside: a toy of NumPy that pretends to be a device, where the matrices lie and the machine runs."""
+"""A bank from outside: a toy of NumPy that pretends to be a device, where the matrices lie and the SVM runs."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_score
 from manykernels import MKLClassifier
 from manykernels.banks import Bank, Predictor, Source
 from manykernels.kernels import RBF
-from manykernels.solvers import Machine
+from manykernels.solvers import InnerProblem
 
 X, y = make_classification(90, 5, random_state=0)
 
@@ -52,13 +52,13 @@ class ToyBank(Bank):
         return np.einsum("mij,tj->tmi", K[:, :, support], A)
 
     def inner(self, loss, y, c, intercept):
-        return ToyMachine(self.device, loss, y, c, intercept)
+        return ToyInnerProblem(self.device, loss, y, c, intercept)
 
     def predictor(self, support):
         return ToyPredictor(self.X[support], self.gammas, self.scale)
 
 
-class ToyMachine(Machine):
+class ToyInnerProblem(InnerProblem):
     """The inner problem, solved on the device."""
 
     def __init__(self, device, *args):

@@ -24,6 +24,25 @@ class Bank(ABC):
     """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight.
 
     A new bank sets the attributes without a value here and defines diagonals, combined, products and predictor.
+
+    Attributes
+    ----------
+    n, M : int
+        Examples and kernels.
+    names : list of str
+        Of the kernels.
+    scale : array (M,)
+        The factors of normalisation, 0 for kernels that are left out.
+    usable : array (M,) of bool
+        Whether a kernel may have weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import Bank, DenseBank
+    >>> bank = DenseBank(np.stack([np.eye(3), np.diag([1.0, 2.0, 3.0])], axis=2), normalize=None)
+    >>> isinstance(bank, Bank), bank.combined(np.array([0.5, 0.5])).diagonal()
+    (True, array([1. , 1.5, 2. ]))
     """
 
     n: int
@@ -77,6 +96,10 @@ class Bank(ABC):
             return np.zeros((len(A), self.n if rows is None else len(rows)))
         return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
 
+    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+        """Σ_m θ_m K_m[rows, rows] as its `inner` takes it, wherever that lies; `combined` where that is None."""
+        return self.combined(theta, rows, rows, dtype, shifted)
+
     def block(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
         return self.combined(theta, rows, rows, dtype=np.float64)
@@ -104,7 +127,7 @@ class Bank(ABC):
         """The solver of the problem at fixed weights with targets y and costs c, (n,) or those of some rows.
 
         For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
-        `solvers._machine.Machine`, which solvers take where this is None.
+        `inner.InnerProblem`, which solvers take where this is None.
         """
         return None
 
@@ -114,7 +137,19 @@ class Bank(ABC):
 
 
 class Source(ABC):
-    """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`."""
+    """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.banks import DenseBank, Source
+    >>> class Products(Source):
+    ...     def bank(self, X, **options):
+    ...         return DenseBank((X @ X.T)[:, :, None], **options)
+    >>> MKLClassifier(Products()).fit(np.arange(4.0)[:, None], [0, 0, 1, 1]).kernel_names_
+    ['kernel 0']
+    """
 
     @abstractmethod
     def bank(
@@ -133,6 +168,22 @@ class Predictor(ABC):
     """The kernels between new data and the support examples: what a model keeps, small and without training matrices.
 
     It can be pickled and stand in a file. `theta` is (M,) or (T, M), `A` (T, n_support) the coefficients of T outputs.
+
+    Attributes
+    ----------
+    scale : array (M,)
+        That of the bank.
+    kernel_list : KernelList or None
+        Reads new data; None where these are kernel values themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> bank = DenseBank(np.eye(3)[:, :, None], normalize=None)
+    >>> predictor = bank.predictor(np.array([0, 2]))
+    >>> predictor.sizes(), predictor.decision(np.eye(3)[:, :, None], np.array([[1.0, -1.0]]), np.ones(1))
+    ((2, 1), array([[ 1.,  0., -1.]]))
     """
 
     scale: np.ndarray  # (M,), that of the bank

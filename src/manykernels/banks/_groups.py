@@ -40,7 +40,7 @@ class Group:
         forms[degree == 0] *= LOG2E
         return {
             "generic": generic, "degree": degree, "rate": rate, "forms": forms, "g": forms[:, 1].astype(dtype),
-            "c": forms[:, 2].astype(dtype), "wave": (degree == 0) & (forms[:, 2] == 0),
+            "c": forms[:, 2].astype(dtype), "exponential": (degree == 0) & (forms[:, 2] == 0),
             "tabular": base in ("sqdist", "l1", "chi2"),
         }  # fmt: skip
 
@@ -82,7 +82,7 @@ class Group:
         """The group of some of its kernels, known elsewhere as `members`."""
         part = copy.copy(self)
         part.members, part.kernels = members, [self.kernels[m] for m in chosen]
-        for name in ("generic", "degree", "rate", "forms", "g", "c", "wave"):
+        for name in ("generic", "degree", "rate", "forms", "g", "c", "exponential"):
             setattr(part, name, getattr(self, name)[chosen])
         return part
 
@@ -93,9 +93,12 @@ class Group:
         group.pairs.dtype = np.dtype(np.float64)
         return group
 
-    def side(self, view, index=None, normalize=None):
-        """The examples of a View prepared for this group's base, with the factors of its kernels' rows."""
-        side = self.pairs.side(view.X, index)
+    def side(self, view, index=None, normalize=None, side=None):
+        """The examples of a View prepared for this group's base, with the factors of its kernels' rows.
+
+        `side` holds the examples where they are prepared already.
+        """
+        side = self.pairs.side(view.X, index) if side is None else side
         factor = np.ones((self.members.size, len_(view.X)))
         if view.present is not None:
             factor *= view.present
@@ -153,9 +156,9 @@ class Group:
         """Nanoseconds, roughly, to add up an entry of its kernels `sums` times (to read a stored one takes 0.5)."""
         if self.pairs.kind in (None, "gram"):
             return 20.0
-        waves, generic = self.wave[chosen].sum(), self.generic[chosen].sum()
-        others = self.wave[chosen].size - waves
-        return 0.5 + 3.0 * generic + sums * ((min(1.2 * waves, 3.0) if self.tabular else 1.2 * waves) + 0.7 * others)
+        exponentials, generic = 1.2 * self.exponential[chosen].sum(), self.generic[chosen].sum()
+        others = (~self.exponential[chosen]).sum()
+        return 0.5 + 3.0 * generic + sums * ((min(exponentials, 3.0) if self.tabular else exponentials) + 0.7 * others)
 
     def top(self, left, right):
         """An upper bound of the base between two sides."""

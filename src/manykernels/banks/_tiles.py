@@ -79,15 +79,17 @@ class Tiles:
                 C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
                 columns.append((i, *smooth, C))
                 continue
-            waves = self._waves(group, chosen, left[i], right[i], 2.5 * len(theta), room) if plain else chosen[:0]
+            exponentials = chosen[:0]
+            if plain:
+                exponentials = self._exponentials(group, chosen, left[i], right[i], 2.5 * len(theta), room)
             sums = []
-            if waves.size:
-                table, *cell = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
-                table[:, :, 0] -= shift[waves, None]
-                mix = np.tensordot(weights[:, group.members[waves]], table, 1)
+            if exponentials.size:
+                table, *cell = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
+                table[:, :, 0] -= shift[exponentials, None]
+                mix = np.tensordot(weights[:, group.members[exponentials]], table, 1)
                 sums = [(t, *cell) for t in mix.astype(self.dtype)]
                 room += mix.nbytes
-            plans.append((i, group, np.setdiff1d(chosen, waves), shift.astype(self.dtype), sums))
+            plans.append((i, group, np.setdiff1d(chosen, exponentials), shift.astype(self.dtype), sums))
 
         def work(tile):
             r0, r1, c0, c1 = tile
@@ -140,13 +142,13 @@ class Tiles:
             if quick and self._fits(n_threads(self.n_jobs) * column_bytes(p, n_rows, n_cols, chosen.size, T)):
                 columns.append((i, group, chosen, vectors, *smooth))
                 continue
-            waves = self._waves(group, chosen, left[i], right[i], 6.0 * T, room)
+            exponentials = self._exponentials(group, chosen, left[i], right[i], 6.0 * T, room)
             table = None
-            if waves.size:
-                table = tables(group.rate[waves], group.top(left[i], right[i]), self.dtype)
+            if exponentials.size:
+                table = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
                 room += table[0].nbytes
                 rb = max(16, min(rb, self._sums() // (T * table[0][0].size)))
-            plans.append((i, group, chosen, vectors, waves, table))
+            plans.append((i, group, chosen, vectors, exponentials, table))
 
         def rows(block):
             r0, r1 = block
@@ -175,31 +177,31 @@ class Tiles:
         """Entries of sums by cell of a table that one thread may hold."""
         return 2**20 if self.budget is None else min(2**20, self.budget // (16 * n_threads(self.n_jobs)))
 
-    def _waves(self, group, chosen, left, right, cost, spent):
+    def _exponentials(self, group, chosen, left, right, cost, spent):
         """The exponentials to take from a table, all or none: where that is quicker or some are nearly constant.
 
         In float32 a table costs `cost` ns an entry, an exponential 1.2. Those of other groups have `spent` bytes.
         """
-        waves = chosen[group.wave[chosen]]
-        if not group.tabular or waves.size == 0:
+        exponentials = chosen[group.exponential[chosen]]
+        if not group.tabular or exponentials.size == 0:
             return chosen[:0]
-        size = 32 * cells(group.rate[waves], group.top(left, right))[1]
-        saved = 1.2 * waves.size - cost if self.dtype == np.float32 else 3.0 * waves.size - 2 * cost
-        quicker = left.own.size * right.own.size * saved > 50.0 * size * waves.size
-        coarse = self.mean[group.members[waves]].max() > 0.9
+        size = 32 * cells(group.rate[exponentials], group.top(left, right))[1]
+        saved = 1.2 * exponentials.size - cost if self.dtype == np.float32 else 3.0 * exponentials.size - 2 * cost
+        quicker = left.own.size * right.own.size * saved > 50.0 * size * exponentials.size
+        coarse = self.mean[group.members[exponentials]].max() > 0.9
         if self.budget is not None:  # 16 rows of sums in each thread
             rows = 16 * n_threads(self.n_jobs)
-            size = table_bytes(group.rate[waves], group.top(left, right), self.dtype, rows)
+            size = table_bytes(group.rate[exponentials], group.top(left, right), self.dtype, rows)
             quicker &= self._fits(2 * (spent + size))
             coarse &= self.dtype == np.float32
-        return waves if quicker or coarse else chosen[:0]
+        return exponentials if quicker or coarse else chosen[:0]
 
-    def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
+    def _block_products(self, group, a, right, chosen, vectors, exponentials, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
         from ..loops.elementwise import multiply, scatter
 
         n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
-        direct = np.setdiff1d(chosen, waves)
+        direct = np.setdiff1d(chosen, exponentials)
         sums = np.zeros((n_rows, chosen.size, T))
         if table is not None:
             H = np.zeros((n_rows, T, *table[0].shape[1:]))
@@ -211,7 +213,7 @@ class Tiles:
             if halved:
                 v = v * np.where(np.arange(c0, c1) < halved[1], 1, 2).astype(self.dtype)
             if table is not None:  # the factors of exponentials are those of the view, the same for all
-                shared = v[np.searchsorted(chosen, waves[0]) if len(v) > 1 else 0]
+                shared = v[np.searchsorted(chosen, exponentials[0]) if len(v) > 1 else 0]
                 scatter(B, np.ascontiguousarray(shared), *table[1:], H)
             for piece, ms in group.pieces(B, a, b, direct):
                 if check is not None:
@@ -222,8 +224,8 @@ class Tiles:
                 multiply(piece, group.degree[ms], group.g[ms], group.c[ms], mine, part)
                 sums[:, at] += part
         if table is not None:
-            part = H.reshape(n_rows * T, -1) @ table[0].reshape(waves.size, -1).T
-            sums[:, np.searchsorted(chosen, waves)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
+            part = H.reshape(n_rows * T, -1) @ table[0].reshape(exponentials.size, -1).T
+            sums[:, np.searchsorted(chosen, exponentials)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
 
 

@@ -69,9 +69,9 @@ class WalkGroup(Group):
     def _read_forms(self, dtype):
         M = len(self.kernels)
         return {
-            "generic": np.ones(M, bool), "wave": np.zeros(M, bool), "tabular": False, "degree": np.ones(M, np.int64),
-            "rate": -np.ones(M), "forms": np.tile([1.0, 1.0, 0.0], (M, 1)), "g": np.ones(M, dtype),
-            "c": np.zeros(M, dtype),
+            "generic": np.ones(M, bool), "exponential": np.zeros(M, bool), "tabular": False,
+            "degree": np.ones(M, np.int64), "rate": -np.ones(M), "forms": np.tile([1.0, 1.0, 0.0], (M, 1)),
+            "g": np.ones(M, dtype), "c": np.zeros(M, dtype),
         }  # fmt: skip
 
     def _check_pairs(self):
@@ -117,7 +117,7 @@ class WalkGroup(Group):
         return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
 
     def cost(self, chosen=slice(None), sums=1):
-        return (300.0 if self.placed else 70.0) + 0.5 * self.wave[chosen].size
+        return (300.0 if self.placed else 70.0) + 0.5 * self.exponential[chosen].size
 
     def add(self, left, right, weights, constant, out):
         """out[t] (rows, cols) += constant_t + Σ_m weights[t, m] k_m between two sides."""
@@ -202,9 +202,9 @@ class WalkTiles(Tiles):
 
         super().weighted(left, right, rest, n_rows, n_cols, emit_all if walks else emit, symmetric, shifted)
 
-    def _block_products(self, group, a, right, chosen, vectors, waves, table, cb, halved, check):
+    def _block_products(self, group, a, right, chosen, vectors, exponentials, table, cb, halved, check):
         if not (isinstance(group, WalkGroup) and group.fused(a, right)):
-            return super()._block_products(group, a, right, chosen, vectors, waves, table, cb, halved, check)
+            return super()._block_products(group, a, right, chosen, vectors, exponentials, table, cb, halved, check)
         part, A = group.subset(chosen, group.members[chosen]), vectors[0].astype(np.float64)
         first = halved[0] if halved else 0
         if halved:

@@ -19,7 +19,30 @@ EXACT = 1000  # examples up to which the normalisation is computed in float64 wh
 
 
 class DenseBank(Bank):
-    """The kernels as matrices in memory: X is (n, n, M) in any memory order, or a `KernelStack`."""
+    """The kernels as matrices in memory, used in place.
+
+    Parameters
+    ----------
+    X : array (n, n, M) or KernelStack
+        In any memory order.
+    names : list of str, optional
+        Those of the stack, or numbers, unless given.
+    weights : array (n,), optional
+        Of the examples in the normalisation.
+    normalize : {"multiplicative", "spherical", "trace", None}
+    memory_limit : float, optional
+        Bytes.
+    n_jobs : int, optional
+        Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> bank = DenseBank(np.stack([np.eye(4), np.ones((4, 4)) + np.eye(4)], axis=2), names=["a", "b"])
+    >>> bank.M, bank.n, bank.scale.round(3)
+    (2, 4, array([1.333, 1.333]))
+    """
 
     def __init__(
         self,

@@ -28,7 +28,33 @@ from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
 
 class PairwiseBank(Bank):
-    """The kernels of `kernel_list` on X, computed on the fly within `memory_limit` bytes, in float32 or float64."""
+    """The kernels of a list on X, computed on the fly.
+
+    Parameters
+    ----------
+    kernel_list : KernelList
+    X : data
+        As the list reads it.
+    weights : array (n,), optional
+        Of the examples in the normalisation.
+    normalize : {"multiplicative", "spherical", "trace", None}
+    memory_limit : float, optional
+        Bytes for the whole bank.
+    dtype : {float32, float64}
+        Of the kernel values.
+    n_jobs : int, default 1
+        Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import PairwiseBank
+    >>> from manykernels.kernels import RBF, KernelList, Linear
+    >>> X = np.arange(4.0)[:, None]
+    >>> bank = PairwiseBank(KernelList.from_spec([Linear(), RBF(gamma=1.0)], X), X, normalize=None)
+    >>> bank.combined(np.array([1.0, 0.0]))[1]
+    array([0., 1., 2., 3.], dtype=float32)
+    """
 
     whole = True
 
@@ -50,17 +76,23 @@ class PairwiseBank(Bank):
         self.n = len_(views[0].X)
         self.groups = make_groups(kernel_list, views, self.dtype)
         index = np.arange(self.n)
-        self.sides = share(self.groups, [group.side(views[group.view], index, normalize) for group in self.groups])
+        self.sides = self._make_sides(views, index)
         self.free = self._room()  # half of it is for tiles, the other half for `restrict`
         self._keep()
         budget = None if self.free is None else self.free // 2 + self._least()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
-        self.tiles = WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), n_jobs, budget)
+        self.tiles = self._make_tiles(budget)
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
             self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor**2.0
         self._set_scale(weights, exempt)
+
+    def _make_sides(self, views, index):
+        return share(self.groups, [group.side(views[group.view], index, self.normalize) for group in self.groups])
+
+    def _make_tiles(self, budget):
+        return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
 
     def _room(self):
         """Bytes that memory_limit leaves beside the data, M × n sums and a tile per thread; None without a limit."""

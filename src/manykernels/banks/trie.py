@@ -5,7 +5,7 @@
 Any list of Degree, WeightedDegree and WeightedDegreeShift. Linadd (Sonnenburg et al. 2006, sections 3.2 and 3.3): one
 store for each position l holds v[l][word] = Σ_i a_i [x_i[l:l+|word|] = word], without coefficients, so that all
 kernels share it; a look-up of x walks down the stores of l − S … l + S with its word at l. Only words of examples that
-were added since the last clear have a place: memory follows the support. Beside the print: words of a few letters
+were added since the last clear have a place: memory follows the support. Beside the paper: words of a few letters
 stand in a table, runs without a branch are one node, and shifts are served at look-up, not by adding a word 2 S + 1
 times.
 """

@@ -47,12 +47,37 @@ def make_splice(
     strength: float = 1.0,
     random_state: Any = 0,
 ) -> tuple[Sequences, np.ndarray]:
-    """n windows with AG at [site, site + 1] and labels: (Sequences, y), y int8, +1 for sites and −1 for decoys.
+    """Windows of DNA with AG at [site, site + 1], some of them acceptor splice sites.
 
-    positives: share of sites; round(n · positives) of them, at least one of each kind where 0 < positives < 1.
-    site: index of the A; None means 60 of 141 in proportion.  strength: 1, or less for fainter signals (0: none).
-    random_state: an int, None, or a NumPy generator. Example i is drawn from a stream that depends only on the seed
-    and i, and its label on the seed, i and n: the same for any number of blocks.
+    Example i is drawn from a stream that depends only on the seed and i, and its label on the seed, i and n: the same
+    for any number of blocks.
+
+    Parameters
+    ----------
+    n : int
+        Windows.
+    length : int, default 141
+        Their letters.
+    positives : float, default 0.01
+        Share of sites; round(n · positives) of them, at least one of each kind where 0 < positives < 1.
+    site : int, optional
+        Index of the A; None means 60 of 141 in proportion.
+    strength : float, default 1
+        Less for fainter signals, 0 for none.
+    random_state : int, None or NumPy generator, default 0
+
+    Returns
+    -------
+    X : Sequences
+    y : array (n,) of int8
+        +1 for sites and −1 for decoys.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_splice
+    >>> X, y = make_splice(10, length=20, positives=0.3)
+    >>> len(X), X.length, int((y == 1).sum()), {x[8:10] for x in X}
+    (10, 20, 3, {'AG'})
     """
     model, seed = _model(length, site, strength), _seed(random_state)
     n, n_positive = _counts(n, positives)
@@ -69,7 +94,25 @@ def iter_splice(
     random_state: Any = 0,
     block: int = 100_000,
 ) -> Iterator[tuple[Sequences, np.ndarray]]:
-    """The examples of `make_splice` in blocks: yields (Sequences, y) with at most `block` examples each."""
+    """The examples of `make_splice` in blocks.
+
+    Parameters
+    ----------
+    n, length, positives, site, strength, random_state
+        As in `make_splice`.
+    block : int, default 100,000
+        Examples of a block at most.
+
+    Yields
+    ------
+    (X, y) : Sequences and array
+
+    Examples
+    --------
+    >>> from manykernels.datasets import iter_splice
+    >>> [len(y) for X, y in iter_splice(10, length=20, block=4)]
+    [4, 4, 2]
+    """
     model, seed = _model(length, site, strength), _seed(random_state)
     n, n_positive = _counts(n, positives)
     if block < 1:
@@ -78,10 +121,26 @@ def iter_splice(
 
 
 def splice_information(length: int = 141, *, site: int | None = None, strength: float = 1.0) -> np.ndarray:
-    """Planted information (length,) in bits: what each letter adds to telling a site from a decoy.
+    """The planted information in bits: what each letter adds to telling a site from a decoy.
 
     I_l = Σ p(abc) log₂( p(c | ab) / q(c | ab) ), the divergence of sites p from decoys q at position l given the two
     letters ab before it, from the exact three-letter probabilities of both mixtures; 0 at the AG.
+
+    Parameters
+    ----------
+    length, site, strength
+        As in `make_splice`.
+
+    Returns
+    -------
+    array (length,)
+
+    Examples
+    --------
+    >>> from manykernels.datasets import splice_information
+    >>> bits = splice_information(20)
+    >>> bits.shape, bits[8:10].round(6) + 0.0, bool(bits[7] > bits[0])
+    ((20,), array([0., 0.]), True)
     """
     _, plans, tables, start, shares = _model(length, site, strength)
     after = np.arange(16)[:, None] % 4 * 4 + np.arange(4)  # pair that follows (pair, letter)

@@ -37,9 +37,9 @@ class MKLOneClass(OutlierMixin, MKLBase):
     formulation : "one_class", the problem above;
         "level_set" (Kloft et al. 2011, §3.4): C Σ_i w_i max(0, 1 − Σ_m f_m(x_i)) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ), without
         an offset to learn: `offset_` is 1;
-        "svdd" (Tax and Duin 1999): the same machine seen as the smallest ball around the examples, with `radius_` and
+        "svdd" (Tax and Duin 1999): the same problem seen as the smallest ball around the examples, with `radius_` and
         `centre_distances`. Needs normalize="spherical": only where k(x, x) is the same for all x is the ball's centre
-        Σ a_i φ(x_i) that machine's. θ is the one-class problem's, since the radius itself is least at θ = 0.
+        Σ a_i φ(x_i) the problem's. θ is the one-class problem's, since the radius itself is least at θ = 0.
     C : factor of the loss of formulation="level_set"; the others have `nu` instead
 
     The other parameters and the attributes are those of `MKLClassifier`; besides, `offset_` = −b.
@@ -98,7 +98,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         if self.formulation == "svdd" and self.normalize != "spherical":
             raise ValueError(
                 f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: where k(x, x) '
-                "differs its ball is another machine, and the least radius over the kernel weights says nothing."
+                "differs its ball is another problem, and the least radius over the kernel weights says nothing."
             )
         X = self._check_X(X, reset=True)
         n = _n_examples(X)

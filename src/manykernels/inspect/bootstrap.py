@@ -15,11 +15,36 @@ from .tables import check_model
 def bootstrap_weights(
     model: Any, X: Any, y: Any, n_boot: int = 20, random_state: Any = 0, n_jobs: int | None = None
 ) -> np.ndarray:
-    """The weights of `n_boot` clones of `model`, (n_boot, M) or (n_boot, n_classes, M), fitted on resampled data.
+    """The kernel weights of clones of a model that are fitted on resampled data.
 
     An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.
-    Classes keep their sizes; y may be None for `MKLOneClass`. A checkpoint of the model is left alone.
-    n_jobs: clones fitted at a time, each in a process of its own.
+    Classes keep their sizes. A checkpoint of the model is left alone.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted or not.
+    X : data
+    y : array (n,) or None
+        None for `MKLOneClass` only.
+    n_boot : int, default 20
+        Clones.
+    random_state : int, None or RandomState, default 0
+    n_jobs : int, optional
+        Clones fitted at a time, each in a process of its own.
+
+    Returns
+    -------
+    array (n_boot, M) or (n_boot, n_classes, M)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import bootstrap_weights
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> bootstrap_weights(MKLClassifier(), X, y, n_boot=2).shape
+    (2, 18)
     """
     from joblib import Parallel, delayed
 

@@ -3,9 +3,9 @@
     H_p = {x ↦ Σ_m ⟨w_m, ψ_m(x)⟩ :  ‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q} ≤ norm},   q = 2p/(p+1),   k_m(x, x) ≤ R²
 
 which is the set of predictors with ½ Σ ‖f_m‖²/θ_m ≤ ½ norm² for some ‖θ‖_p ≤ 1. An intercept is not part of it.
-Where this departs from the print: the conversion behind Corollary 9 goes through the q with 1/q + 1/⌈p*⌉ = 1, not
+Where this departs from the paper: the conversion behind Corollary 9 goes through the q with 1/q + 1/⌈p*⌉ = 1, not
 q = ⌈p*⌉; the bounds of section 5.1 have no C² left in Example 1 at p = 1, and M^{1/p*} in the place of M² in Example 2,
-where the print repeats Example 1. Theorem 8 is stated there for even p*, but every integer r = p* will do: against
+where the paper repeats Example 1. Theorem 8 is stated there for even p*, but every integer r = p* will do: against
 Gaussian signs, E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
 """
 
@@ -22,21 +22,64 @@ CONSTANT = 23 / 22
 
 
 def convert(complexity: float, p: float, q: float, M: int) -> float:
-    """R(H_p) ≤ √(M^{1/q − 1/p}) R(H_q) for q ≤ p: Theorem 6.
+    """A complexity of H_q as one of H_p.
 
-    `complexity` is a Rademacher complexity of H_q, or a bound on it.
+    R(H_p) ≤ √(M^{1/q − 1/p}) R(H_q) for q ≤ p: Theorem 6.
+
+    Parameters
+    ----------
+    complexity : float
+        A Rademacher complexity of H_q, or a bound on it.
+    p, q : float
+        1 ≤ q ≤ p ≤ inf.
+    M : int
+        Kernels.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.convert(0.1, p=2, q=1, M=16), 6)
+    0.2
     """
     p, q, M = _exponent("p", p), _exponent("q", q), _count("M", M)
     if q > p:
         raise ValueError(f"q must be at most p, got q={q} and p={p}: the conversion goes from small exponents to large")
-    return _number("complexity", complexity, zero=True) * np.sqrt(M ** (1 / q - 1 / p))
+    return _number("complexity", complexity, zero=True) * float(np.sqrt(M ** (1 / q - 1 / p)))
 
 
 def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> float:
-    """R(H_p) ≤ norm · R √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n),  c = 23/22,  1/p + 1/p* = 1: Corollary 9.
+    """A bound of the Rademacher complexity of H_p.
 
-    n examples, M > 1 kernels with k_m(x, x) ≤ R². At p = 1 it is Theorem 8, for p → ∞ norm · R √(2cM/n), and at
-    p = ∞ itself, where ⌈p*⌉ = 1, norm · R √(cM/n).
+    R(H_p) ≤ norm · R √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n),  c = 23/22,  1/p + 1/p* = 1: Corollary 9.
+
+    At p = 1 it is Theorem 8, for p → ∞ norm · R √(2cM/n), and at p = ∞ itself, where ⌈p*⌉ = 1, norm · R √(cM/n).
+
+    Parameters
+    ----------
+    p : float
+        1 ≤ p ≤ inf.
+    n : int
+        Examples.
+    M : int
+        Kernels, at least 2.
+    R : float, default 1
+        k_m(x, x) ≤ R².
+    norm : float, default 1
+        Of the predictors of H_p at most.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.rademacher(p=1, n=1000, M=10), 3)
+    0.092
     """
     p, n, M = _exponent("p", p), _count("n", n), _count("M", M, least=2)
     R, norm = _number("R", R), _number("norm", norm)
@@ -54,10 +97,32 @@ def generalization_bound(
     delta: float = 0.05,
     norm: float = 1.0,
 ) -> float:
-    """P[y h(x) ≤ 0] ≤ risk + 4 L · rademacher(p, n, M, R, norm) + √(ln(2/δ) / (2n)): Corollary 10 and (37).
+    """A bound of the error of all predictors of H_p at once.
 
-    With probability 1 − δ, for all h in H_p at once; `risk` is the mean of a loss V(y h(x)) in [0, 1] with Lipschitz
-    constant L and V(t) ≥ 1 for t ≤ 0. `norm` is fixed beforehand: a norm read off the fit needs `free_norm_bound`.
+    P[y h(x) ≤ 0] ≤ risk + 4 L · rademacher(p, n, M, R, norm) + √(ln(2/δ) / (2n)): Corollary 10 and (37),
+    with probability 1 − δ.
+
+    Parameters
+    ----------
+    risk : float
+        The mean of a loss V(y h(x)) in [0, 1] with V(t) ≥ 1 for t ≤ 0.
+    p, n, M, R
+        As in `rademacher`.
+    lipschitz : float, default 1
+        The Lipschitz constant L of V.
+    delta : float, default 0.05
+    norm : float, default 1
+        As in `rademacher`, fixed beforehand: a norm read off the fit needs `free_norm_bound`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.generalization_bound(0.1, p=1, n=100_000, M=10), 3)
+    0.141
     """
     L, delta, risk = _number("lipschitz", lipschitz), _probability("delta", delta), _risk(risk)
     deviation = np.sqrt(np.log(2 / delta) / (2 * _count("n", n)))
@@ -65,7 +130,29 @@ def generalization_bound(
 
 
 def margin_risk(y: ArrayLike, f: ArrayLike, gamma: float = 1.0) -> float:
-    """mean_i min(1, max(0, 1 − y_i f_i / γ)) for labels ±1: the loss of Corollary 11, 1/γ-Lipschitz."""
+    """The mean margin loss of predictions.
+
+    mean_i min(1, max(0, 1 − y_i f_i / γ)) for labels ±1: the loss of Corollary 11, 1/γ-Lipschitz.
+
+    Parameters
+    ----------
+    y : array (n,)
+        Labels ±1.
+    f : array (n,)
+        Predictions.
+    gamma : float, default 1
+        The margin γ > 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> bounds.margin_risk([1, 1, -1, -1], [2.0, 0.5, -1.0, 1.0])
+    0.375
+    """
     y, f, gamma = np.asarray(y, dtype=float), np.asarray(f, dtype=float), _number("gamma", gamma)
     if y.ndim != 1 or y.shape != f.shape or not len(y) or not np.isin(y, (-1, 1)).all():
         raise ValueError(f"y must hold labels ±1, one for each f; got shapes {y.shape} and {f.shape}")
@@ -75,9 +162,28 @@ def margin_risk(y: ArrayLike, f: ArrayLike, gamma: float = 1.0) -> float:
 def margin_bound(
     risk: float, p: float, n: int, M: int, R: float = 1.0, gamma: float = 1.0, delta: float = 0.05, norm: float = 1.0
 ) -> float:
-    """P[y h(x) ≤ 0] ≤ risk + (4R/γ) norm √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n) + √(ln(2/δ)/(2n)): Corollary 11.
+    """A bound of the error by the margin.
 
-    `risk` is `margin_risk` at the margin γ, which is fixed beforehand.
+    P[y h(x) ≤ 0] ≤ risk + (4R/γ) norm √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n) + √(ln(2/δ)/(2n)): Corollary 11.
+
+    Parameters
+    ----------
+    risk : float
+        `margin_risk` at the margin γ.
+    p, n, M, R, delta, norm
+        As in `generalization_bound`.
+    gamma : float, default 1
+        The margin γ > 0, fixed beforehand.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.margin_bound(0.1, p=1, n=100_000, M=10, gamma=0.5), 3)
+    0.178
     """
     return generalization_bound(risk, p, n, M, R, 1 / _number("gamma", gamma), delta, norm)
 
@@ -89,6 +195,23 @@ def free_norm_bound(
 
     A union over the radii 2^k, k = 0, ±1, …, of confidence δ_k = δ / (3 (|k| + 1)²), whose sum is below δ: the norm is
     rounded up to such a radius.
+
+    Parameters
+    ----------
+    risk, p, n, M, R, gamma, delta
+        As in `margin_bound`.
+    norm : float
+        ‖w‖_{2,q} of the fit, see `block_norm`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.free_norm_bound(0.1, p=1, n=100_000, M=10, norm=3.0), 3)
+    0.254
     """
     k = int(np.ceil(np.log2(_number("norm", norm))))
     share = _probability("delta", delta) / (3 * (abs(k) + 1) ** 2)
@@ -96,7 +219,27 @@ def free_norm_bound(
 
 
 def block_norm(norms: ArrayLike, p: float) -> float:
-    """‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q}, q = 2p/(p+1), from the norms ‖f_m‖ = θ_m √(aᵀK_m a), (M,)."""
+    """The norm of a predictor in H_p.
+
+    ‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q}, q = 2p/(p+1).
+
+    Parameters
+    ----------
+    norms : array (M,)
+        ‖f_m‖ = θ_m √(aᵀK_m a).
+    p : float
+        1 ≤ p ≤ inf.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.block_norm([3.0, 4.0], p=1), 6), round(bounds.block_norm([3.0, 4.0], p=float("inf")), 6)
+    (7.0, 5.0)
+    """
     norms, p = np.asarray(norms, dtype=float), _exponent("p", p)
     if norms.ndim != 1 or not len(norms) or not np.isfinite(norms).all() or (norms < 0).any():
         raise ValueError(f"norms must be an array (M,) of non-negative numbers, got {norms!r}")
@@ -110,6 +253,23 @@ def scenario(norms: ArrayLike, p: float, n: int, R: float = 1.0) -> float:
 
     R · block_norm(norms, p) √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n); norms = (1, …, 1) is Example 1, where the factor
     M^{1/p*} block_norm² = M² for every p, and (1, 0, …, 0) is Example 2, where block_norm = 1.
+
+    Parameters
+    ----------
+    norms : array (M,)
+        Not all 0.
+    p, n, R
+        As in `rademacher`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> round(bounds.scenario([1.0] * 10, p=1, n=1000), 3)
+    0.923
     """
     size = block_norm(norms, p)
     if size == 0:
@@ -118,7 +278,24 @@ def scenario(norms: ArrayLike, p: float, n: int, R: float = 1.0) -> float:
 
 
 def optimal_p(norms: ArrayLike, candidates: Sequence[float] | None = None) -> float:
-    """The p whose `scenario` is smallest for these norms, of the candidates: 1, all p with an integer p*, 4, 8, ∞."""
+    """The p whose `scenario` is smallest for these norms.
+
+    Parameters
+    ----------
+    norms : array (M,)
+    candidates : sequence of float, optional
+        1, all p with an integer p*, 4, 8 and ∞ unless given.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from manykernels.inspect import bounds
+    >>> bounds.optimal_p([1.0] + [0.0] * 9), bounds.optimal_p([1.0] * 10)
+    (2.0, inf)
+    """
     if candidates is None:
         M = max(len(np.atleast_1d(norms)), 2)
         most = int(np.e * np.ceil(np.log(M))) + 1
@@ -130,9 +307,31 @@ def optimal_p(norms: ArrayLike, candidates: Sequence[float] | None = None) -> fl
 def empirical_rademacher(
     matrices: ArrayLike, p: float, draws: int = 1000, norm: float = 1.0, seed: Any = 0
 ) -> tuple[float, float]:
-    """(norm/n) E_σ √‖(σᵀK_mσ)_m‖_{p*} from random signs σ: the complexity of H_p on a sample, and its standard error.
+    """The Rademacher complexity of H_p on a sample, by random signs.
 
-    matrices (M, n, n). Exact but for the draws: the supremum over H_p is (norm/n) √‖(σᵀK_mσ)_m‖_{p*}.
+    (norm/n) E_σ √‖(σᵀK_mσ)_m‖_{p*}. Exact but for the draws: the supremum over H_p is (norm/n) √‖(σᵀK_mσ)_m‖_{p*}.
+
+    Parameters
+    ----------
+    matrices : array (M, n, n)
+    p : float
+        1 ≤ p ≤ inf.
+    draws : int, default 1000
+        Vectors of signs, at least 2.
+    norm : float, default 1
+    seed : int or NumPy generator, default 0
+
+    Returns
+    -------
+    (mean, standard error) : tuple of float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import bounds
+    >>> mean, error = bounds.empirical_rademacher([np.eye(4), 2 * np.eye(4)], p=1, draws=10)
+    >>> round(mean, 3), round(error, 3)
+    (0.707, 0.0)
     """
     K, p = np.asarray(matrices, dtype=float), _exponent("p", p)
     if K.ndim != 3 or K.shape[1] != K.shape[2]:

@@ -6,7 +6,7 @@ Sonnenburg, Zien, Philips and Rätsch (2008). A word of the support that meets t
 that agree with it there, times the probability of its letters outside; so Q(·, p) is a sum of functions of the parts
 z[s:e], each a table of A^{e−s} numbers, whatever the length of the words. Words beside the window matter only where
 letters depend on each other, and then through its first or last letter. Exact, in n_support · L · (d² + k²) steps.
-Beside the print, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
+Beside the paper, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
 """
 
 from __future__ import annotations
@@ -25,7 +25,25 @@ ROOM = 2**27  # numbers in a matrix, at most; one position alone takes about eig
 
 
 class POIM(NamedTuple):
-    """values (L − k + 1, A^k): Q(z, p) at [p, number of z], words numbered in the order of `itertools.product`."""
+    """A positional oligomer importance matrix, Q(z, p) of every word z of k letters and position p.
+
+    Parameters
+    ----------
+    values : array (L − k + 1, A^k)
+        Q(z, p) at [p, number of z], words numbered in the order of `itertools.product`.
+    k : int
+        Letters of a word.
+    letters : str
+        The A letters of the alphabet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import POIM
+    >>> matrix = POIM(np.array([[1.0, -2.0], [0.5, 0.0]]), 1, "AB")
+    >>> matrix.words, matrix.importance
+    (['A', 'B'], array([2. , 0.5]))
+    """
 
     values: np.ndarray
     k: int
@@ -43,11 +61,32 @@ class POIM(NamedTuple):
 
 
 def poim(model: Any, k: int, background: Any = None, label: Any = None) -> POIM:
-    """The `POIM` of words of k letters, of a fitted model of Degree, WeightedDegree and WeightedDegreeShift kernels.
+    """The importance of every word of k letters at every position, in units of the decision function.
 
-    background: the letters of X, independent: None (all as likely) or probabilities (A,); or a chain of order 1:
-    probabilities (A, A) of the next letter, or sequences to count them in.
-    label: the class, where there are more than two. Values are in units of the decision function.
+    Parameters
+    ----------
+    model : estimator
+        Fitted on Degree, WeightedDegree and WeightedDegreeShift kernels.
+    k : int
+        Letters of a word.
+    background : array or sequences, optional
+        The letters of X, independent: None (all as likely) or probabilities (A,); or a chain of order 1: probabilities
+        (A, A) of the next letter, or sequences to count them in.
+    label : optional
+        The class, where there are more than two.
+
+    Returns
+    -------
+    POIM
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import poim
+    >>> from manykernels.strings import degree_kernels
+    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> poim(model, 2).values.shape
+    (3, 16)
     """
     rows, letters = _rows(model, k, background, label, lambda p, values: values, keep=True)
     return POIM(np.array(rows), k, letters)
@@ -56,7 +95,29 @@ def poim(model: Any, k: int, background: Any = None, label: Any = None) -> POIM:
 def top_kmers(
     model: Any, k: int, n: int = 20, background: Any = None, label: Any = None
 ) -> list[tuple[str, int, float]]:
-    """The n words of k letters and positions with the largest |Q|: [(word, position, Q)], largest first."""
+    """The words of k letters and positions with the largest |Q|, see `poim`.
+
+    Parameters
+    ----------
+    model, k, background, label
+        As in `poim`.
+    n : int, default 20
+        Words.
+
+    Returns
+    -------
+    list of (word, position, Q)
+        Largest |Q| first.
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import top_kmers
+    >>> from manykernels.strings import degree_kernels
+    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> sorted((word, place) for word, place, Q in top_kmers(model, 2, n=2))
+    [('AC', 0), ('TT', 0)]
+    """
     if n < 1:
         raise ValueError(f"n={n}: at least one word is needed")
 
@@ -71,7 +132,26 @@ def top_kmers(
 
 
 def top_kmers_table(model: Any, k: int, n: int = 20, background: Any = None, label: Any = None) -> Any:
-    """`top_kmers` for `rich.print`; positions count from 0."""
+    """`top_kmers` for `rich.print`; positions count from 0.
+
+    Parameters
+    ----------
+    model, k, n, background, label
+        As in `top_kmers`.
+
+    Returns
+    -------
+    rich.table.Table
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import top_kmers_table
+    >>> from manykernels.strings import degree_kernels
+    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> top_kmers_table(model, 2, n=5).row_count
+    5
+    """
     from rich.table import Table
 
     table = Table(title=f"Words of {k} letters that move the decision most")

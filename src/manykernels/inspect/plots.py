@@ -8,7 +8,29 @@ from .tables import top_weights
 
 
 def plot_weights(model: Any, ax: Any = None, top: int = 20) -> Any:
-    """Bars of the shares θ / Σθ of the `top` heaviest kernels, heaviest on top; returns the axes."""
+    """Bars of the shares θ / Σθ of the heaviest kernels, heaviest on top.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    ax : matplotlib axes, optional
+    top : int, default 20
+        Kernels at most.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import plot_weights
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> plot_weights(MKLClassifier().fit(X, y), top=5).get_xlabel()
+    'share of the kernel weights'
+    """
     if ax is None:
         import matplotlib.pyplot as plt
 

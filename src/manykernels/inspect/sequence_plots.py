@@ -17,10 +17,32 @@ INK, BAND, PLANTED = "#1f3b57", "#9db8d3", "#d1495b"
 def plot_positions(
     model: Any, boot: np.ndarray | None = None, information: ArrayLike | None = None, ax: Any = None, origin: int = 0
 ) -> Any:
-    """The share of the kernel weights by letter; returns the axes.
+    """The share of the kernel weights by letter.
 
-    boot: weights of `bootstrap_weights`, drawn as the band between their 5 % and 95 % quantiles.
-    information (L,): what is known of the positions, in bits, on an axis of its own.  origin: the position called 0.
+    Parameters
+    ----------
+    model : estimator
+        Fitted, as in `position_weights`.
+    boot : array, optional
+        Weights of `bootstrap_weights`, drawn as the band between their 5 % and 95 % quantiles.
+    information : array (L,), optional
+        What is known of the positions, in bits, on an axis of its own.
+    ax : matplotlib axes, optional
+    origin : int, default 0
+        The position called 0.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import plot_positions
+    >>> from manykernels.strings import degree_kernels
+    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> plot_positions(model).get_xlabel()
+    'position'
     """
     share = _mean(position_weights(model).letters)
     if information is not None and np.shape(information) != share.shape:
@@ -51,9 +73,28 @@ def plot_positions(
 
 
 def plot_poim(poim: POIM | list[POIM], ax: Any = None, origin: int = 0, top: int = 16) -> Any:
-    """Q(z, p) of a `POIM` as a heat map, positions × the `top` words that matter most somewhere; returns the axes.
+    """Q(z, p) of a `POIM` as a heat map, positions × the words that matter most somewhere.
 
-    A list of POIMs is drawn as the curves max_z |Q(z, p)|, one for each k.
+    Parameters
+    ----------
+    poim : POIM or list of POIM
+        A list is drawn as the curves max_z |Q(z, p)|, one for each k.
+    ax : matplotlib axes, optional
+    origin : int, default 0
+        The position called 0.
+    top : int, default 16
+        Words at most.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import POIM, plot_poim
+    >>> plot_poim(POIM(np.array([[1.0, -2.0], [0.5, 0.0]]), 1, "AB")).get_xlabel()
+    'position'
     """
     _check(poim)
     if isinstance(poim, list):
@@ -72,9 +113,28 @@ def plot_poim(poim: POIM | list[POIM], ax: Any = None, origin: int = 0, top: int
 
 
 def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = None, stop: int | None = None) -> Any:
-    """Letters as high as they move the decision, from a `POIM` of k = 1: up towards the class, down away from it.
+    """Letters as high as they move the decision: up towards the class, down away from it.
 
-    start and stop cut the positions, counted as in the POIM; returns the axes.
+    Parameters
+    ----------
+    poim : POIM
+        Of k = 1.
+    ax : matplotlib axes, optional
+    origin : int, default 0
+        The position called 0.
+    start, stop : int, optional
+        Cut the positions, counted as in the POIM.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import POIM, plot_logo
+    >>> plot_logo(POIM(np.array([[1.0, -2.0], [0.5, 0.0]]), 1, "AC")).get_xlabel()
+    'position'
     """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
@@ -92,7 +152,8 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
         raise ValueError(f"{given} leave none of the {L} positions: give 0 <= start < stop <= {L}")
     Q = poim.values[start:stop]
     ax = _axes(ax, (9, 2.8))
-    glyphs = {letter: TextPath((0, 0), letter, size=1, prop={"weight": "bold"}) for letter in poim.letters}  # type: ignore[arg-type]
+    bold: Any = {"weight": "bold"}  # which the stubs of matplotlib do not know as a font
+    glyphs = {letter: TextPath((0, 0), letter, size=1, prop=bold) for letter in poim.letters}
 
     def draw(letter, x, low, height):
         box = glyphs[letter].get_extents()

@@ -13,7 +13,21 @@ from ._support import positional
 
 @dataclass(frozen=True)
 class PositionWeights:
-    """shares (…, d, L) of the kernel weights, sum 1: [k − 1, l] is that of the words of k letters that start at l."""
+    """The shares of the kernel weights by word length and position.
+
+    Parameters
+    ----------
+    shares : array (…, d, L)
+        Sum 1; [k − 1, l] is that of the words of k letters that start at l.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import PositionWeights
+    >>> shares = PositionWeights(np.array([[0.5, 0.0], [0.5, 0.0]]))
+    >>> shares.degrees, shares.starts, shares.letters
+    (array([0.5, 0.5]), array([1., 0.]), array([0.75, 0.25]))
+    """
 
     shares: np.ndarray
 
@@ -39,13 +53,31 @@ class PositionWeights:
 
 
 def position_weights(model: Any, weights: ArrayLike | None = None) -> PositionWeights:
-    """The shares θ_m / Σθ of a fitted model by word length and position, as `PositionWeights`.
+    """The shares θ_m / Σθ of a fitted model by word length and position (Sonnenburg et al. 2006, section 4.1.3).
 
     The share of a kernel is spread over the words it counts as its own coefficients are: for a list of one kernel per
     degree, position or both that is where the weights were learned, and the rest is the fixed shape of the kernel.
     At p = 1 the shares are those of the norms, ‖f_m‖ / Σ‖f‖; at p = ∞ all θ are equal, and `poim` tells more.
-    weights: (…, M) to lay out instead of those of the model, such as those of `bootstrap_weights`.
-    Sonnenburg et al. (2006), section 4.1.3.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted on Degree and WeightedDegree kernels.
+    weights : array (…, M), optional
+        To lay out instead of those of the model, such as those of `bootstrap_weights`.
+
+    Returns
+    -------
+    PositionWeights
+
+    Examples
+    --------
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import position_weights
+    >>> from manykernels.strings import degree_kernels
+    >>> model = MKLClassifier(degree_kernels(2)).fit(["ACGT", "ACGA", "TTGT", "TTGA"], [1, 1, 0, 0])
+    >>> position_weights(model).shares.shape
+    (2, 4)
     """
     kernels, L = positional(model)
     theta = np.asarray(model.kernel_weights_ if weights is None else weights, dtype=float)

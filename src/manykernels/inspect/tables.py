@@ -32,7 +32,28 @@ def top_weights(model, top=20):
 
 
 def weights_table(model: Any, top: int = 20) -> Any:
-    """The `top` heaviest kernels of a fitted model: weight, share and cumulative share, for `rich.print`."""
+    """The heaviest kernels of a fitted model: weight, share and cumulative share, for `rich.print`.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    top : int, default 20
+        Kernels at most.
+
+    Returns
+    -------
+    rich.table.Table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import weights_table
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> [column.header for column in weights_table(MKLClassifier().fit(X, y)).columns]
+    ['kernel', 'weight', 'share', 'cumulative']
+    """
     from rich.table import Table
 
     names, weights, shares = top_weights(model, top)

@@ -24,26 +24,33 @@ MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, w
 
 
 class Kernel(BaseEstimator):
-    """A kernel k(x, y); subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag`
-    where that is quicker.
+    """A kernel k(x, y), which adds and multiplies with others.
 
-    What it says of itself, as class attributes:
+    Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker. They
+    are used like others, `MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)` below.
 
-    `reads`   the examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
-              graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
-              `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no
-              example.
-    `family`  the explicit features it has, with which it can be learned on many examples. None: it is compared pair
-              by pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
-              (`degree_table`), "shift" (`shift_table`), "channels" (`channels`): words of strings.
+    Attributes
+    ----------
+    reads : str
+        The examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
+        graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
+        `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no example.
+    family : str or None
+        The explicit features it has, with which it can be learned on many examples. None: it is compared pair by
+        pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
+        (`degree_table`), "shift" (`shift_table`), "channels" (`channels`): words of strings.
 
-        class Overlap(Kernel):
-            reads = "objects"
-
-            def __call__(self, X, Y=None):
-                return np.array([[len(x & y) for y in (X if Y is None else Y)] for x in X], dtype=float)
-
-        MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Kernel
+    >>> class Overlap(Kernel):
+    ...     reads = "objects"
+    ...     def __call__(self, X, Y=None):
+    ...         return np.array([[len(x & y) for y in (X if Y is None else Y)] for x in X], dtype=float)
+    >>> (Overlap() + Overlap())([{"a", "b"}, {"b"}])
+    array([[4., 2.],
+           [2., 2.]])
     """
 
     base: str | None = None
@@ -200,17 +207,17 @@ class _Pair(Kernel):
             check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 differ in what they see")
 
     @property
-    def base(self) -> str | None:  # type: ignore[override]
+    def base(self) -> str | None:  # type: ignore[override]  # depends on k1 and k2
         bases = {k.base for k in (self.k1, self.k2) if not k.constant}
         return bases.pop() if len(bases) == 1 else None
 
     @property
-    def reads(self) -> str:  # type: ignore[override]
+    def reads(self) -> str:  # type: ignore[override]  # depends on k1 and k2
         """What the two of them read that is the more particular."""
         return min(self.k1.reads, self.k2.reads, key=READS.index)
 
     @property
-    def encoding(self) -> tuple | None:  # type: ignore[override]
+    def encoding(self) -> tuple | None:  # type: ignore[override]  # depends on k1 and k2
         encodings = {k.encoding for k in (self.k1, self.k2)} - {None}
         if len(encodings) > 1:
             raise ValueError(
@@ -219,11 +226,11 @@ class _Pair(Kernel):
         return encodings.pop() if encodings else None
 
     @property
-    def exempt(self) -> bool:  # type: ignore[override]
+    def exempt(self) -> bool:  # type: ignore[override]  # depends on k1 and k2
         return self.k1.exempt and self.k2.exempt
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on k1 and k2
         return self.k1.psd and self.k2.psd
 
     def _read(self, X):
@@ -263,12 +270,40 @@ class _Pair(Kernel):
 
 
 class Sum(_Pair):
-    """k1(x, y) + k2(x, y)."""
+    """The sum of two kernels, `k1 + k2`.
+
+    k1(x, y) + k2(x, y).
+
+    Parameters
+    ----------
+    k1, k2 : Kernel
+        Two that read the same: numbers, objects or sequences.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, Linear
+    >>> Linear() + RBF(gamma=0.5)
+    Sum(k1=Linear(), k2=RBF(gamma=0.5))
+    """
 
     join = staticmethod(np.add)
 
 
 class Product(_Pair):
-    """k1(x, y) · k2(x, y)."""
+    """The product of two kernels, `k1 * k2`.
+
+    k1(x, y) · k2(x, y).
+
+    Parameters
+    ----------
+    k1, k2 : Kernel
+        Two that read the same: numbers, objects or sequences.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, Linear
+    >>> Linear() * RBF(gamma=0.5)
+    Product(k1=Linear(), k2=RBF(gamma=0.5))
+    """
 
     join = staticmethod(np.multiply)

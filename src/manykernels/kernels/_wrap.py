@@ -15,7 +15,23 @@ from .constant import Constant
 
 
 class Function(Kernel):
-    """k(X, Y) = function(X, Y), an array (n, m)."""
+    """A function as a kernel.
+
+    k(X, Y) = function(X, Y), an array (n, m).
+
+    Parameters
+    ----------
+    function : callable
+        function(X, Y) gives (len(X), len(Y)) numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Function
+    >>> Function(lambda X, Y: X @ Y.T)(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
 
     reads = "anything"
     psd = False
@@ -42,7 +58,21 @@ class Function(Kernel):
 
 
 class GaussianProcess(Kernel):
-    """A kernel of `sklearn.gaussian_process.kernels` (WhiteKernel and the like are 0 between training and new data)."""
+    """A kernel of `sklearn.gaussian_process.kernels` (WhiteKernel and the like are 0 between training and new data).
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import GaussianProcess
+    >>> from sklearn.gaussian_process.kernels import DotProduct
+    >>> GaussianProcess(DotProduct(sigma_0=1.0))(np.eye(2))
+    array([[2., 1.],
+           [1., 2.]])
+    """
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
@@ -61,7 +91,26 @@ class GaussianProcess(Kernel):
 
 
 class Fitted(Kernel):
-    """An object whose fit_transform(X) is the training Gram matrix and transform(X_new) is (n_new, n_train)."""
+    """An object whose fit_transform(X) is the training Gram matrix and transform(X_new) is (n_new, n_train).
+
+    Parameters
+    ----------
+    transformer : object
+        With `fit_transform(X)` and `transform(X)`, as kernels of graphs in other libraries have them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Fitted
+    >>> class Gram:
+    ...     def fit_transform(self, X):
+    ...         self.X = X
+    ...         return X @ X.T
+    ...     def transform(self, X):
+    ...         return X @ self.X.T
+    >>> Fitted(Gram())(np.eye(2)[:1], np.eye(2))
+    array([[1., 0.]])
+    """
 
     base = "gram"
     reads = "anything"
@@ -96,7 +145,24 @@ class Fitted(Kernel):
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """`kernel` itself or wrapped as a Kernel."""
+    """`kernel` itself or wrapped as a Kernel.
+
+    Parameters
+    ----------
+    kernel : object
+        A Kernel, a function f(X, Y), a kernel of `sklearn.gaussian_process`, or an object with fit_transform and
+        transform.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, as_kernel
+    >>> as_kernel(RBF()), type(as_kernel(lambda X, Y: X @ Y.T)).__name__
+    (RBF(), 'Function')
+    """
     if isinstance(kernel, Kernel):
         return kernel
     process = sys.modules.get("sklearn.gaussian_process.kernels")

@@ -9,7 +9,30 @@ from numpy.typing import ArrayLike
 
 
 def alignment(K: Any, L: Any, centered: bool = False) -> float:
-    """⟨K, L⟩_F / (‖K‖_F ‖L‖_F) of two kernels (n, n), or of a kernel and targets L (n,) standing for LL'."""
+    """The alignment of two kernels, or of a kernel with targets.
+
+    ⟨K, L⟩_F / (‖K‖_F ‖L‖_F) (Cristianini et al. 2001).
+
+    Parameters
+    ----------
+    K : array (n, n)
+    L : array (n, n) or (n,)
+        A kernel, or targets y that stand for yy'.
+    centered : bool, default False
+        Whether both are centred first (Cortes et al. 2012).
+
+    Returns
+    -------
+    float
+        In [−1, 1], 0 where a norm is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import alignment
+    >>> alignment(np.eye(4), np.array([1.0, -1.0, 1.0, -1.0]))
+    0.5
+    """
     K, L = np.asarray(K, float), np.asarray(L, float)
     if L.ndim == 1:
         if L.shape[0] != K.shape[0]:
@@ -25,7 +48,27 @@ def alignment(K: Any, L: Any, centered: bool = False) -> float:
 
 
 def target_alignments(kernels: Any, y: ArrayLike, centered: bool = False) -> np.ndarray:
-    """The alignment of every kernel with targets y, (M,); kernels is a bank, or an (M, n, n) stack of matrices."""
+    """The `alignment` of every kernel with the targets.
+
+    Parameters
+    ----------
+    kernels : Bank or array (M, n, n)
+    y : array (n,)
+    centered : bool, default False
+        Whether kernels and targets are centred first.
+
+    Returns
+    -------
+    array (M,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import target_alignments
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> target_alignments([np.outer(y, y), np.eye(4)], y)
+    array([1. , 0.5])
+    """
     if not hasattr(kernels, "combined"):
         return np.array([alignment(K, y, centered) for K in kernels])
     one = np.eye(kernels.M)

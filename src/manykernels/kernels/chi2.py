@@ -4,7 +4,23 @@ from ._base import ScaledKernel
 
 
 class Chi2(ScaledKernel):
-    """k(x, y) = exp(−gamma Σ_k (x_k − y_k)² / (x_k + y_k)) with 0/0 = 0, for non-negative data."""
+    """The exponential χ² kernel of histograms.
+
+    k(x, y) = exp(−gamma Σ_k (x_k − y_k)² / (x_k + y_k)) with 0/0 = 0, for non-negative data.
+
+    Parameters
+    ----------
+    gamma : float, None or "scale", default 1
+        A number > 0, None for 1/n_features, "scale" for 1/(n_features · variance of X).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Chi2
+    >>> Chi2()(np.array([[1.0, 0.0], [0.5, 0.5]])).round(3)
+    array([[1.   , 0.513],
+           [0.513, 1.   ]])
+    """
 
     base = "chi2"
 

@@ -7,7 +7,23 @@ from ._base import Kernel
 
 
 class Constant(Kernel):
-    """k(x, y) = value: a penalised intercept."""
+    """A constant kernel.
+
+    k(x, y) = value: a penalised intercept.
+
+    Parameters
+    ----------
+    value : float, default 1
+        Positive semidefinite where it is at least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Constant
+    >>> Constant(2.0)(np.zeros((2, 1)))
+    array([[2., 2.],
+           [2., 2.]])
+    """
 
     base = "same"
     reads = "nothing"
@@ -22,7 +38,7 @@ class Constant(Kernel):
         check_is("value", self.value, Real)
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on its value
         return self.value >= 0
 
     def form(self) -> tuple[float, float, float] | None:

@@ -8,7 +8,18 @@ from ._base import Kernel
 
 
 class Cosine(Kernel):
-    """k(x, y) = x'y / (‖x‖ ‖y‖), 0 where x or y is 0."""
+    """The cosine of the angle between two examples.
+
+    k(x, y) = x'y / (‖x‖ ‖y‖), 0 where x or y is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Cosine
+    >>> Cosine()(np.array([[3.0, 4.0], [1.0, 0.0]])).round(3)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    """
 
     base = "dot"
     family = "features"

@@ -29,9 +29,37 @@ def rbf_grid(
     ratio: float = 2.0,
     weights: ArrayLike | None = None,
 ) -> list[KernelSpec]:
-    """RBF kernels on `columns`: gamma = gammas, or 1/(2 widths²), or `n` in steps of `ratio` around 1/median‖x−y‖².
+    """RBF kernels of several widths.
 
-    The median is that of examples of these `weights` (n_examples,); None for all equal.
+    gamma = gammas, or 1/(2 widths²), or `n` in steps of `ratio` around 1/median‖x−y‖².
+
+    Parameters
+    ----------
+    X : array, DataFrame or dict of views, optional
+        The training data, needed where neither gammas nor widths are given.
+    gammas : array, optional
+    widths : array, optional
+        The σ of exp(−‖x−y‖²/(2σ²)).
+    columns : optional
+        The columns or the view that the kernels see, as in a `KernelSpec`; None for all.
+    n : int, default 10
+        Kernels around the median.
+    ratio : float, default 2
+        Between the gammas of two neighbours.
+    weights : array (n_examples,), optional
+        Of the examples in the median.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import rbf_grid
+    >>> [spec.kernel for spec in rbf_grid(gammas=[0.1, 1.0])]
+    [RBF(gamma=0.1), RBF(gamma=1.0)]
+    >>> len(rbf_grid([[0.0], [1.0], [3.0]], n=5))
+    5
     """
     if gammas is None:
         if widths is not None:
@@ -44,7 +72,24 @@ def rbf_grid(
 
 
 def per_column(kernels: Any, n_columns: int | Iterable[Any]) -> list[KernelSpec]:
-    """Each kernel on each single column; n_columns is a number of columns or a list of them."""
+    """Each kernel on each single column.
+
+    Parameters
+    ----------
+    kernels : Kernel or list of Kernel
+    n_columns : int or list
+        A number of columns, or the columns.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, per_column
+    >>> [spec.columns for spec in per_column(RBF(gamma=1.0), 3)]
+    [[0], [1], [2]]
+    """
     columns = range(n_columns) if isinstance(n_columns, int | np.integer) else n_columns
     kernels = list(kernels) if hasattr(kernels, "__iter__") else [kernels]
     return [KernelSpec(None, kernel, [column]) for column in columns for kernel in kernels]
@@ -56,6 +101,24 @@ def feature_bank(
     """Gaussians exp(−‖x−y‖²/(2σ²)) and polynomials (x'y + 1)^degree on all features and on each single one.
 
     The widths σ are 2^-3 … 2^6 unless given: 13 (d + 1) kernels, the bank of Rakotomamonjy et al. (2008).
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Of which only the number of columns counts.
+    widths : iterable of float, optional
+    degrees : iterable of float, default (1, 2, 3)
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import feature_bank
+    >>> len(feature_bank(np.zeros((5, 3))))
+    52
     """
     widths = 2.0 ** np.arange(-3, 7) if widths is None else widths
     kernels = [RBF(float(1 / (2 * s * s))) for s in widths] + [Polynomial(d, gamma=1.0, coef0=1.0) for d in degrees]
@@ -115,9 +178,28 @@ def _median(values, w):
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
     """RBF widths around the median distance, linear and polynomial kernels, on every view and on each column.
 
-    The distance is the median for examples of these `weights` (n,); None for all equal.
     Columns join while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32
     entries where that is less); evenly spaced ones where not all fit.
+
+    Parameters
+    ----------
+    X : array, DataFrame or dict of views
+        The training data.
+    memory_limit : float, optional
+        Bytes.
+    weights : array (n,), optional
+        Of the examples in the median distance.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import auto_kernels
+    >>> len(auto_kernels(np.arange(12.0).reshape(6, 2)))
+    18
     """
     source = Source(X)
     views = [None] if None in source.X else list(source.X)

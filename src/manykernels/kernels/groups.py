@@ -5,7 +5,7 @@
 is MKLRegressor(group_kernels(groups), regularizer=LpSum(1), loss="squared", normalize=None, C=C): the group lasso of
 Yuan and Lin (2006), for overlapping groups that of Jacob et al. (2009) (Tomioka and Suzuki 2011, Ex. 6). LpNorm(1)
 has ½ (Σ‖w_m‖)² in place of the sum, the same models at other C; LpNorm(p), p > 1, is its smooth variant (Kloft et al.
-2011, §3.3; the print writes the sum in its (13) and means the square).
+2011, §3.3; the paper writes the sum in its (13) and means the square).
 """
 
 from __future__ import annotations
@@ -28,7 +28,23 @@ class Coefficients(NamedTuple):
 
 
 def group_kernels(groups: Iterable[Any] | dict[str, Any]) -> list[KernelSpec]:
-    """One `Linear` kernel for each group of columns: a list of groups, or {name: group}; groups may overlap."""
+    """One `Linear` kernel for each group of columns; groups may overlap.
+
+    Parameters
+    ----------
+    groups : list of groups, or dict {name: group}
+        A group is a list of columns.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import group_kernels
+    >>> [(spec.name, spec.columns) for spec in group_kernels({"left": [0, 1], "right": [1, 2]})]
+    [('left', [0, 1]), ('right', [1, 2])]
+    """
     named = list(groups.items()) if isinstance(groups, dict) else [(None, columns) for columns in groups]
     if not named:
         raise ValueError(f"groups={groups!r} has no group: give lists of columns.")
@@ -39,9 +55,31 @@ def group_kernels(groups: Iterable[Any] | dict[str, Any]) -> list[KernelSpec]:
 
 
 def linear_coefficients(model: Any) -> Coefficients:
-    """The weight vectors w_m = θ_m Σ_i a_i x_i[g_m] of a fitted model on Linear kernels: f(x) = ⟨total, x⟩ + b.
+    """The weight vectors of a fitted model on Linear kernels.
+
+    w_m = θ_m Σ_i a_i x_i[g_m], f(x) = ⟨total, x⟩ + b.
 
     `total` adds up the kernels on the columns they see; those of single tasks are in `parts` only.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted on one array or frame, not normalised by "spherical".
+
+    Returns
+    -------
+    Coefficients
+        `total` (n_features,) and `parts` {kernel name: (|group|,)}, a row per class where there are more than two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import group_kernels, linear_coefficients
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
+    >>> model = MKLRegressor(group_kernels([[0], [0, 1]]), loss="squared", C=100).fit(X, X[:, 0])
+    >>> linear_coefficients(model).total.round(1) + 0.0
+    array([1., 0.])
     """
     from sklearn.utils.validation import check_is_fitted
 

@@ -4,7 +4,18 @@ from ._base import Kernel
 
 
 class HistogramIntersection(Kernel):
-    """k(x, y) = Σ_k min(x_k, y_k), for non-negative data."""
+    """What two histograms have in common.
+
+    k(x, y) = Σ_k min(x_k, y_k), for non-negative data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import HistogramIntersection
+    >>> HistogramIntersection()(np.array([[3.0, 1.0], [1.0, 2.0]]))
+    array([[4., 2.],
+           [2., 3.]])
+    """
 
     base = "min"
 

@@ -4,7 +4,18 @@ from ._base import Kernel
 
 
 class Identity(Kernel):
-    """k(x, y) = 1 if x and y are the same training example, else 0: the 2-norm soft margin; 0 on new data."""
+    """The identity matrix on the training examples.
+
+    k(x, y) = 1 if x and y are the same training example, else 0: the 2-norm soft margin; 0 on new data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Identity
+    >>> Identity()(np.zeros((2, 1)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
 
     base = "same"
     reads = "nothing"

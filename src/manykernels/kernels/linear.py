@@ -6,7 +6,18 @@ from ._base import Kernel
 
 
 class Linear(Kernel):
-    """k(x, y) = x'y."""
+    """The inner product of two examples.
+
+    k(x, y) = x'y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Linear
+    >>> Linear()(np.array([[1.0, 2.0], [3.0, 0.0]]))
+    array([[5., 3.],
+           [3., 9.]])
+    """
 
     base = "dot"
     family = "features"

@@ -17,17 +17,80 @@ def multiplicative_scale(K, w=None):
 
 
 def multiplicative(K: np.ndarray, w: ArrayLike | None = None) -> np.ndarray:
-    """K times its multiplicative scale (n, n)."""
+    """The kernel of unit variance in feature space.
+
+    K / (Σ w_i k_ii / W − Σ w_i w_j k_ij / W²), W = Σw.
+
+    Parameters
+    ----------
+    K : array (n, n)
+    w : array (n,), optional
+        Weights of the examples.
+
+    Returns
+    -------
+    array (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import multiplicative
+    >>> multiplicative(np.diag([2.0, 2.0]))
+    array([[2., 0.],
+           [0., 2.]])
+    """
     return K * multiplicative_scale(K, w)
 
 
 def trace(K: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """K / (Σ w_i k_ii / W): unit mean diagonal (n, n)."""
+    """The kernel of unit mean diagonal.
+
+    K / (Σ w_i k_ii / W), W = Σw.
+
+    Parameters
+    ----------
+    K : array (n, n)
+    w : array (n,), optional
+        Weights of the examples.
+
+    Returns
+    -------
+    array (n, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import trace
+    >>> trace(np.diag([1.0, 3.0]))
+    array([[0.5, 0. ],
+           [0. , 1.5]])
+    """
     return K / np.average(np.diag(K), weights=w)
 
 
 def spherical(K: np.ndarray, diag_x: ArrayLike | None = None, diag_y: ArrayLike | None = None) -> np.ndarray:
-    """k_ij / √(k_ii k_jj), 0 where k_ii or k_jj is 0; the diagonals are K's own unless given (new data)."""
+    """The cosine in feature space.
+
+    k_ij / √(k_ii k_jj), 0 where k_ii or k_jj is 0.
+
+    Parameters
+    ----------
+    K : array (n, m)
+    diag_x, diag_y : array (n,) and (m,), optional
+        k(x, x) of the rows and of the columns, for new data; K's own diagonal unless given.
+
+    Returns
+    -------
+    array (n, m)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import spherical
+    >>> spherical(np.array([[4.0, 1.0], [1.0, 1.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
     diag_x = np.diag(K) if diag_x is None else diag_x
     return K * inverse_root(diag_x)[:, None] * inverse_root(diag_x if diag_y is None else diag_y)
 

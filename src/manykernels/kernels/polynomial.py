@@ -14,7 +14,25 @@ if TYPE_CHECKING:
 
 
 class Polynomial(ScaledKernel):
-    """k(x, y) = (gamma x'y + coef0)^degree."""
+    """A power of the inner product.
+
+    k(x, y) = (gamma x'y + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : float, default 3
+    gamma : float, None or "scale"
+        A number > 0, None for 1/n_features, "scale" for 1/(n_features · variance of X).
+    coef0 : float, default 1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Polynomial
+    >>> Polynomial(degree=2, gamma=1.0)(np.array([[1.0, 2.0], [3.0, 0.0]]))
+    array([[ 36.,  16.],
+           [ 16., 100.]])
+    """
 
     base = "dot"
 
@@ -29,7 +47,7 @@ class Polynomial(ScaledKernel):
         check(isinstance(self.coef0, Real), f"coef0 is {self.coef0!r}")
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
         return self.coef0 >= 0 and self.degree == int(self.degree)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:

@@ -7,11 +7,28 @@ from .spec import KernelSpec
 
 
 def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:
-    """k_j(x, y) = x_j y_j, one `Linear` kernel for each column.
+    """A kernel for each single column.
 
-    `columns` is the data themselves, a fitted vectorizer (get_feature_names_out), a list or 1-D array of names,
-    column after column, or a number of columns; kernels take the names of the columns where these have names. `view` is
-    the view of X that holds them, where X is a dict.
+    k_j(x, y) = x_j y_j, one `Linear` kernel for each column.
+
+    Kernels take the names of the columns where these have names.
+
+    Parameters
+    ----------
+    columns : array, DataFrame, vectorizer, list of names or int
+        The data themselves, a fitted vectorizer (get_feature_names_out), the names, column after column, or a number.
+    view : str, optional
+        The view of X that holds them, where X is a dict.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import rank_one_kernels
+    >>> [(spec.name, spec.columns) for spec in rank_one_kernels(["height", "width"])]
+    [('height', [0]), ('width', [1])]
     """
     names, width, axes = None, columns, len(getattr(columns, "shape", ()))
     if hasattr(columns, "get_feature_names_out"):

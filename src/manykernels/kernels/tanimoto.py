@@ -8,7 +8,18 @@ from ._base import Kernel
 
 
 class Tanimoto(Kernel):
-    """k(x, y) = x'y / (‖x‖² + ‖y‖² − x'y) with 0/0 = 1: shared bits over all bits of two fingerprints."""
+    """The Tanimoto kernel of binary fingerprints.
+
+    k(x, y) = x'y / (‖x‖² + ‖y‖² − x'y) with 0/0 = 1: shared bits over all bits of two fingerprints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Tanimoto
+    >>> Tanimoto()(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
 
     base = "dot"
 

@@ -47,7 +47,7 @@ def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
     and k@same task = n_tasks · k(x, y) [x and y are of the same task]: with regularizer=1 the block norm is
     ½ (√(Σ_t ‖f_t‖² / n_tasks) + ‖f_shared‖)² (Tomioka and Suzuki 2011, Corollary 5), else ½ (Σ_t ‖f_t‖ + ‖f_shared‖)².
     Both hold for the kernels as they are, normalize=None. The former then never uses its shared part, as equal f_t
-    cost no more (the print does not say so): learn the share by another normalisation, which scales each kernel by
+    cost no more (the paper does not say so): learn the share by another normalisation, which scales each kernel by
     itself, or by p > 1, or give it, Fixed([1 - lam, lam]).
 
     Give the tasks as `fit(X, y, task=task)`, `predict(X, task=task)`. A task that was not in the training data is
@@ -58,6 +58,22 @@ def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
             cross_validate(model, X, y, params={"task": task})
 
     which scores by `model.score`; scorers by name, such as "roc_auc", do not pass the tasks on.
+
+    Parameters
+    ----------
+    kernels : Kernel, KernelSpec or list of them
+    one_parameter : bool, default False
+        Two kernels for each, whatever the number of tasks.
+
+    Returns
+    -------
+    list of KernelSpec
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, multi_task
+    >>> [spec.task.kind for spec in multi_task([RBF(gamma=0.1)])]
+    ['shared', 'each']
     """
     from .spec import as_spec
 
@@ -72,9 +88,28 @@ def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
 def multi_task_stack(
     stack: Any, task: ArrayLike, train_task: ArrayLike | None = None, one_parameter: bool = False
 ) -> KernelStack:
-    """The precomputed kernels of `multi_task` as a KernelStack, for a stack (M, n, n_train), or a KernelStack.
+    """The precomputed kernels of `multi_task` as a KernelStack.
 
-    `task` are the tasks of its n examples, `train_task` those of the n_train training examples (None: the same).
+    Parameters
+    ----------
+    stack : array (M, n, n_train) or KernelStack
+    task : array (n,)
+        The tasks of its n examples.
+    train_task : array (n_train,), optional
+        Those of the training examples; None where they are the same.
+    one_parameter : bool, default False
+        As in `multi_task`.
+
+    Returns
+    -------
+    KernelStack
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import multi_task_stack
+    >>> multi_task_stack(np.ones((1, 3, 3)), ["a", "a", "b"]).names
+    ['kernel 0@shared', 'kernel 0@task=a', 'kernel 0@task=b']
     """
     from .stack import KernelStack
 

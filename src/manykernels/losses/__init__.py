@@ -24,7 +24,25 @@ __all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())
 
 
 def get(loss: str | Loss, **params: Any) -> Loss:
-    """The loss of that name with these parameters, or the instance itself."""
+    """The loss of that name with these parameters, or the instance itself.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A key of `LOSSES`, or a loss.
+    **params
+        Of the loss, where it is given by name.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> from manykernels.losses import get
+    >>> get("huber", delta=2.0)
+    Huber(delta=2.0)
+    """
     if isinstance(loss, Loss):
         if params:
             raise ValueError(f"loss={loss!r} is an instance: set {sorted(params)} in its constructor instead")

@@ -17,6 +17,12 @@ class Loss(Part):
 
     A member states `value`, `gradient`, `unit_box` and `quadratic`; arrays are (n,), c_i weighs example i.
     An `interior` loss, whose conjugate is not quadratic, also states `_conjugate` and `start`.
+
+    Examples
+    --------
+    >>> from manykernels.losses import LOSSES, Hinge, Loss
+    >>> issubclass(Hinge, Loss), Hinge.targets, sorted(LOSSES)[:3]
+    (True, 'binary', ['epsilon_insensitive', 'hinge', 'huber'])
     """
 
     name: str

@@ -11,7 +11,22 @@ from ._base import Loss, spread, step_root
 
 
 class EpsilonInsensitive(Loss):
-    """V = max(0, |y − f| − ε);   V* = y u + ε|u| on |u| ≤ 1 (Vapnik 1995)."""
+    """The ε-insensitive loss of support vector regression.
+
+    V = max(0, |y − f| − ε);   V* = y u + ε|u| on |u| ≤ 1 (Vapnik 1995).
+
+    Parameters
+    ----------
+    epsilon : float, default 0.1
+        ε ≥ 0, the half width of the tube in which a residual costs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import EpsilonInsensitive
+    >>> EpsilonInsensitive(0.25).value(np.array([1.0, 1.0]), np.array([0.5, 0.9]))
+    array([0.25, 0.  ])
+    """
 
     name = "epsilon_insensitive"
 

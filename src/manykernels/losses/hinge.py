@@ -10,7 +10,17 @@ from ._base import Loss, signed_box, spread, step_root
 
 
 class Hinge(Loss):
-    """V = max(0, 1 − z), z = y f;   V* = y u on −1 ≤ y u ≤ 0 (Cortes and Vapnik 1995)."""
+    """The hinge loss of the support vector machine.
+
+    V = max(0, 1 − z), z = y f;   V* = y u on −1 ≤ y u ≤ 0 (Cortes and Vapnik 1995).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> Hinge().value(np.array([1.0, -1.0]), np.array([0.5, 2.0]))
+    array([0.5, 3. ])
+    """
 
     name = "hinge"
     targets = "binary"

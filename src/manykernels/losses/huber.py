@@ -11,7 +11,22 @@ from ._base import Loss, reciprocal
 
 
 class Huber(Loss):
-    """V = r²/2 for |r| ≤ δ, else δ|r| − δ²/2, r = y − f;   V* = y u + u²/2 on |u| ≤ δ (Huber 1964)."""
+    """Huber's loss, quadratic near 0 and linear far from it.
+
+    V = r²/2 for |r| ≤ δ, else δ|r| − δ²/2, r = y − f;   V* = y u + u²/2 on |u| ≤ δ (Huber 1964).
+
+    Parameters
+    ----------
+    delta : float, default 1.35
+        δ > 0, where the loss becomes linear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Huber
+    >>> Huber(delta=1.0).value(np.array([0.0, 0.0]), np.array([0.5, 3.0]))
+    array([0.125, 2.5  ])
+    """
 
     name = "huber"
 

@@ -10,10 +10,19 @@ from ._base import Loss, spread, step_root
 
 
 class LevelSet(Loss):
-    """V = max(0, 1 − f);   V* = u on −1 ≤ u ≤ 0 (Kloft et al. 2011, §3.4).
+    """The loss of density level sets without an offset.
+
+    V = max(0, 1 − f);   V* = u on −1 ≤ u ≤ 0 (Kloft et al. 2011, §3.4).
 
     The hinge loss on positive examples only; y is not read, and there is no intercept: f itself is compared with 1.
-    The print lacks the 1 − in its primal; its conjugate and its dual have it.
+    The paper lacks the 1 − in its primal; its conjugate and its dual have it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import LevelSet
+    >>> LevelSet().value(np.zeros(2), np.array([0.5, 2.0]))
+    array([0.5, 0. ])
     """
 
     name = "level_set"

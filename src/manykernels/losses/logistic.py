@@ -11,9 +11,18 @@ from ._base import Loss, reciprocal, signed_box, spread
 
 
 class Logistic(Loss):
-    """V = ln(1 + e^{−z}), z = y f;   V* = t ln t + (1 − t) ln(1 − t), t = −y u in [0, 1].
+    """The logistic loss, whose models have probabilities.
+
+    V = ln(1 + e^{−z}), z = y f;   V* = t ln t + (1 − t) ln(1 − t), t = −y u in [0, 1].
 
     Written for V = (1/σ) ln(1 + e^{σ(m − z)}), whose conjugate is (1/σ)(t ln t + (1 − t) ln(1 − t)) − m t.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Logistic
+    >>> Logistic().value(np.array([1.0, -1.0]), np.array([0.5, 2.0])).round(3)
+    array([0.474, 2.127])
     """
 
     name = "logistic"

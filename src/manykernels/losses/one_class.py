@@ -10,9 +10,18 @@ from ._base import Loss, spread, step_root
 
 
 class OneClass(Loss):
-    """V = max(0, −f), beside + b in the objective;   V* = 0 on −1 ≤ u ≤ 0, Σa = 1 (Schölkopf et al. 2001).
+    """The loss of the one-class support vector machine.
+
+    V = max(0, −f), beside + b in the objective;   V* = 0 on −1 ≤ u ≤ 0, Σa = 1 (Schölkopf et al. 2001).
 
     The weights are c_i = w_i / (ν Σw), so that Σc = 1/ν ≥ 1; y is not read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import OneClass
+    >>> OneClass().value(np.zeros(2), np.array([0.5, -2.0])) + 0.0
+    array([0., 2.])
     """
 
     name = "one_class"

@@ -7,7 +7,22 @@ from .logistic import Logistic
 
 
 class SmoothHinge(Logistic):
-    """V = (1/σ) ln(1 + e^{σ(1 − z)}), z = y f: the hinge as σ → ∞ (Kloft et al. 2010, App. B.3)."""
+    """A smooth hinge loss.
+
+    V = (1/σ) ln(1 + e^{σ(1 − z)}), z = y f: the hinge as σ → ∞ (Kloft et al. 2010, App. B.3).
+
+    Parameters
+    ----------
+    sigma : float, default 10
+        σ > 0: the larger, the nearer to the hinge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import SmoothHinge
+    >>> SmoothHinge(sigma=10).value(np.array([1.0, -1.0]), np.array([0.5, 2.0])).round(3)
+    array([0.501, 3.   ])
+    """
 
     name = "smooth_hinge"
     probabilistic = False

@@ -10,7 +10,17 @@ from ._base import Loss, reciprocal, spread
 
 
 class Squared(Loss):
-    """V = (y − f)²;   V* = y u + u²/4."""
+    """The squared loss of ridge regression.
+
+    V = (y − f)²;   V* = y u + u²/4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> Squared().value(np.array([1.0, -1.0]), np.array([0.5, 2.0]))
+    array([0.25, 9.  ])
+    """
 
     name = "squared"
     gaussian = True

@@ -10,7 +10,17 @@ from ._base import Loss, reciprocal, signed_box
 
 
 class SquaredHinge(Loss):
-    """V = max(0, 1 − z)², z = y f;   V* = y u + u²/4 on y u ≤ 0."""
+    """The squared hinge loss, the 2-norm soft margin.
+
+    V = max(0, 1 − z)², z = y f;   V* = y u + u²/4 on y u ≤ 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import SquaredHinge
+    >>> SquaredHinge().value(np.array([1.0, -1.0]), np.array([0.5, 2.0]))
+    array([0.25, 9.  ])
+    """
 
     name = "squared_hinge"
     targets = "binary"

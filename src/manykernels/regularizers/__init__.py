@@ -73,7 +73,22 @@ def __dir__():
 
 
 def get(regularizer: Any) -> Regularizer:
-    """The regularizer itself, or `LpNorm(p)` for a number p."""
+    """The regularizer itself, or `LpNorm(p)` for a number p.
+
+    Parameters
+    ----------
+    regularizer : Regularizer or float
+
+    Returns
+    -------
+    Regularizer
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import get
+    >>> get(1.5)
+    LpNorm(p=1.5)
+    """
     if isinstance(regularizer, Regularizer):
         return regularizer
     if isinstance(regularizer, Real):

@@ -20,6 +20,12 @@ class Regularizer(Part):
 
     A member states what it can; `has(method)` says whether it does, `why_not(method)` why it cannot.
     An Ω of degree 1 in f, not `finite_conjugate`, has an indicator for its conjugate: finite where `level(s) <= limit`.
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import BlockNorm, LpNorm
+    >>> LpNorm(2).has("prox"), BlockNorm(3).has("prox"), LpNorm(1).simplex
+    (True, False, True)
     """
 
     finite_conjugate = True  # Ω* is finite everywhere

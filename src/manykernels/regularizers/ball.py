@@ -11,9 +11,24 @@ from ._powers import norm
 
 
 class Ball(Regularizer):
-    """Ω(θ) = 0 if θ ≥ 0 and ‖θ − center‖₂ ≤ radius, else +inf, center > 0 (Yang et al. 2011, Section III).
+    """A ball around given kernel weights.
+
+    Ω(θ) = 0 if θ ≥ 0 and ‖θ − center‖₂ ≤ radius, else +inf, center > 0 (Yang et al. 2011, Section III).
 
     Ω*(s) = ⟨center, s⟩ + radius ‖s‖₂ for s ≥ 0. A kernel that is left out keeps its weight in the centre.
+
+    Parameters
+    ----------
+    center : array (M,)
+        The weights it is around, > 0.
+    radius : float, default 1
+        How far from them weights may lie, > 0.
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import Ball
+    >>> Ball([0.5, 0.5], radius=0.1).value([0.5, 0.55]), Ball([0.5, 0.5], radius=0.1).value([0.0, 0.5])
+    (0.0, inf)
     """
 
     constraint = True

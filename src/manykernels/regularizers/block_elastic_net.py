@@ -9,23 +9,37 @@ from ._base import Regularizer
 
 
 class BlockElasticNet(Regularizer):
-    """Ω(θ) = ½ Σ (1−lam)² θ_m / (1 − lam θ_m) on 0 ≤ θ_m < 1/lam;   Ω*(s) = Σ (√(2 s_m) − (1−lam))₊² / (2 lam).
+    """The elastic net of the block norms.
+
+    Ω(θ) = ½ Σ (1−lam)² θ_m / (1 − lam θ_m) on 0 ≤ θ_m < 1/lam;   Ω*(s) = Σ (√(2 s_m) − (1−lam))₊² / (2 lam).
 
     Block norm Σ (1−lam) ‖f_m‖ + (lam/2) ‖f_m‖² (Tomioka & Suzuki 2011, Example 7 and Corollary 8). lam = 1 is the
     indicator of [0, 1]^M, that is uniform weights; lam = 0 is Ω = ½ Σ θ_m, and Ω* the indicator of s ≤ ½.
+
+    Parameters
+    ----------
+    lam : float, default 0.5
+        The share of the squared norms, 0 ≤ lam ≤ 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import BlockElasticNet
+    >>> BlockElasticNet(0.5).block_norm(np.array([4.0, 0.0]))
+    2.0
     """
 
     def __init__(self, lam: float = 0.5) -> None:
         self.lam = check_number("lam", lam, 0, 1, "both")
 
     @property
-    def finite_conjugate(self) -> bool:  # type: ignore[override]
+    def finite_conjugate(self) -> bool:  # type: ignore[override]  # depends on lam
         return self.lam > 0
 
     smooth = finite_conjugate
 
     @property
-    def constraint(self) -> bool:  # type: ignore[override]
+    def constraint(self) -> bool:  # type: ignore[override]  # depends on lam
         return self.lam == 1
 
     def value(self, theta: np.ndarray) -> float:

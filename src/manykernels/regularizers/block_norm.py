@@ -40,10 +40,24 @@ class Block(Regularizer):
 
 
 class BlockNorm(Block):
-    """½ (Σ ‖f_m‖^q)^{2/q}, 2 ≤ q < inf, in place of ½ Σ ‖f_m‖²/θ_m + Ω(θ) (Kloft et al. 2011, eq. 32).
+    """The squared block norm, which no convex Ω on the weights gives.
+
+    ½ (Σ ‖f_m‖^q)^{2/q}, 2 ≤ q < inf, in place of ½ Σ ‖f_m‖²/θ_m + Ω(θ) (Kloft et al. 2011, eq. 32).
 
     Conjugate ½ (Σ g_m^{q'})^{2/q'}, g_m = √(2 s_m), 1/q + 1/q' = 1; the weights θ_m = ‖g‖_{q'}^{2−q'} g_m^{q'−2} give
-    f_m = θ_m K_m a. In terms of f, θ_m = (Σ ‖f_k‖^q)^{(q−2)/q} ‖f_m‖^{2−q}: the print's (33) is wrongly normalised.
+    f_m = θ_m K_m a. In terms of f, θ_m = (Σ ‖f_k‖^q)^{(q−2)/q} ‖f_m‖^{2−q}: the paper's (33) is wrongly normalised.
+
+    Parameters
+    ----------
+    q : float, default 2
+        2 ≤ q < inf: the larger, the more alike the norms ‖f_m‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import BlockNorm
+    >>> float(BlockNorm(2).block_norm(np.array([9.0, 16.0])))
+    12.5
     """
 
     def conjugate(self, s: np.ndarray) -> float:

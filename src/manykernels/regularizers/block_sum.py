@@ -9,10 +9,24 @@ from .block_norm import Block
 
 
 class BlockSum(Block):
-    """(1/q) Σ ‖f_m‖^q, 2 ≤ q < inf, in place of ½ Σ ‖f_m‖²/θ_m + Ω(θ) (Tomioka & Suzuki 2011, Table 1).
+    """The sum of powers of the block norms, which no convex Ω on the weights gives.
+
+    (1/q) Σ ‖f_m‖^q, 2 ≤ q < inf, in place of ½ Σ ‖f_m‖²/θ_m + Ω(θ) (Tomioka & Suzuki 2011, Table 1).
 
     Conjugate (1/q') Σ g_m^{q'}, g_m = √(2 s_m); θ_m = g_m^{q'−2} = ‖f_m‖^{2−q}, a stationary point of
     ½ Σ ‖f_m‖²/θ_m − ((q−2)/(2q)) Σ θ_m^{−q/(q−2)}, which is not convex in θ.
+
+    Parameters
+    ----------
+    q : float, default 2
+        2 ≤ q < inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import BlockSum
+    >>> float(BlockSum(2).block_norm(np.array([9.0, 16.0])))
+    12.5
     """
 
     def conjugate(self, s: np.ndarray) -> float:

@@ -10,10 +10,24 @@ from .lp_norm import project_simplex
 
 
 class Entropy(Regularizer):
-    """Ω(θ) = (lam/2) Σ θ_m ln θ_m on the simplex;   Ω*(s) = (lam/2) ln Σ exp(2 s_m / lam) (Xu et al. 2010).
+    """The entropy of kernel weights on the simplex.
 
-    The smoothed simplex: the weights are a softmax, and Ω* is within (lam/2) ln M of max s (the −1 in the print's (10)
+    Ω(θ) = (lam/2) Σ θ_m ln θ_m on the simplex;   Ω*(s) = (lam/2) ln Σ exp(2 s_m / lam) (Xu et al. 2010).
+
+    The smoothed simplex: the weights are a softmax, and Ω* is within (lam/2) ln M of max s (the −1 in the paper's (10)
     and (11) is a slip: at equal s the distance is (lam/2) ln M).
+
+    Parameters
+    ----------
+    lam : float, default 1
+        How smooth, > 0: near 0 the simplex, large for uniform weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import Entropy
+    >>> Entropy(lam=2.0).weights_from_dual(np.log([1.0, 3.0])).round(3)
+    array([0.25, 0.75])
     """
 
     def __init__(self, lam: float = 1.0) -> None:

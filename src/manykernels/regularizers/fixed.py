@@ -12,7 +12,21 @@ from ._base import Regularizer
 
 
 class Fixed(Regularizer):
-    """Ω(θ) = 0 at θ = weights, else +inf;   Ω*(s) = ⟨weights, s⟩: weights (M,) ≥ 0 that were chosen elsewhere."""
+    """Kernel weights that are given, not learned.
+
+    Ω(θ) = 0 at θ = weights, else +inf;   Ω*(s) = ⟨weights, s⟩: weights (M,) ≥ 0 that were chosen elsewhere.
+
+    Parameters
+    ----------
+    weights : array (M,)
+        θ ≥ 0.
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import Fixed
+    >>> Fixed([0.5, 0.5]).start(2)
+    array([0.5, 0.5])
+    """
 
     constraint = True
 
@@ -51,8 +65,8 @@ class Fixed(Regularizer):
         x, w = np.asarray(sq_norms, dtype=float), self.weights
         return np.inf if np.any((x > 0) & (w == 0)) else 0.5 * float(np.sum(x[w > 0] / w[w > 0]))
 
-    def block_prox(self, norms: np.ndarray, step: float) -> np.ndarray:  # type: ignore[override]
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return norms * self.block_prox_jacobian(norms, step)
 
-    def block_prox_jacobian(self, norms: np.ndarray, step: float) -> np.ndarray:  # type: ignore[override]
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return self.weights / (self.weights + step)

@@ -14,9 +14,25 @@ MOST = 1000  # weights above which the simplex is first thinned out by proximal 
 
 
 class LpNorm(Regularizer):
-    """Ω(θ) = 0 if θ ≥ 0 and ‖θ‖_p ≤ 1, else +inf;   Ω*(s) = ‖s₊‖_q, 1/p + 1/q = 1 (Kloft et al. 2011).
+    """The ℓp-norm constraint on the kernel weights.
+
+    Ω(θ) = 0 if θ ≥ 0 and ‖θ‖_p ≤ 1, else +inf;   Ω*(s) = ‖s₊‖_q, 1/p + 1/q = 1 (Kloft et al. 2011).
 
     p = 1 gives sparse weights, p = inf the plain sum of the kernels. Block norm ½ ‖(‖f_m‖)_m‖_r², r = 2p/(p+1).
+
+    Parameters
+    ----------
+    p : float, default 1
+        1 ≤ p ≤ inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import LpNorm
+    >>> LpNorm(2).start(4)
+    array([0.5, 0.5, 0.5, 0.5])
+    >>> LpNorm(2).weights_from_dual(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
     """
 
     constraint = True
@@ -25,11 +41,11 @@ class LpNorm(Regularizer):
         self.p = check_number("p", p, 1, closed="both")
 
     @property
-    def simplex(self) -> bool:  # type: ignore[override]
+    def simplex(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p == 1
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     @property

@@ -11,9 +11,25 @@ from .lp_norm import LpNorm
 
 
 class LpPenalty(Regularizer):
-    """Ω(θ) = (mu/2) ‖θ‖_p² on θ ≥ 0;   Ω*(s) = ‖s₊‖_{p*}² / (2 mu) (Kloft et al. 2011, Tikhonov form).
+    """The squared ℓp-norm of the kernel weights as a penalty.
+
+    Ω(θ) = (mu/2) ‖θ‖_p² on θ ≥ 0;   Ω*(s) = ‖s₊‖_{p*}² / (2 mu) (Kloft et al. 2011, Tikhonov form).
 
     Block norm (3/2) mu^{1/3} (½ ‖(‖f_m‖)_m‖_r²)^{2/3}, r = 2p/(p+1).
+
+    Parameters
+    ----------
+    p : float, default 1
+        1 ≤ p ≤ inf.
+    mu : float, default 1
+        How much the norm costs, > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import LpPenalty
+    >>> float(LpPenalty(p=1, mu=2).value(np.array([1.0, 2.0])))
+    9.0
     """
 
     def __init__(self, p: float = 1.0, mu: float = 1.0) -> None:
@@ -21,7 +37,7 @@ class LpPenalty(Regularizer):
         self.mu = check_number("mu", mu)
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     @property

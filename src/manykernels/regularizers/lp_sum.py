@@ -10,17 +10,31 @@ from ._powers import power_prox, power_prox_jacobian
 
 
 class LpSum(Regularizer):
-    """Ω(θ) = Σ θ_m^p / (2p), p ≥ 1: the Tikhonov ℓp-norm MKL of Tomioka & Suzuki (2011), Table 1.
+    """The sum of powers of the kernel weights as a penalty; p = 1 is the group lasso.
+
+    Ω(θ) = Σ θ_m^p / (2p), p ≥ 1: the Tikhonov ℓp-norm MKL of Tomioka & Suzuki (2011), Table 1.
 
     Ω*(s) = Σ (1 − 1/p) s_m (2 s_m)^{1/(p−1)};   block norm (1/r) Σ ‖f_m‖^r, r = 2p/(p+1).
     p = 1 is the unsquared block 1-norm Σ ‖f_m‖: Ω* is the indicator of s ≤ ½.
+
+    Parameters
+    ----------
+    p : float, default 1
+        1 ≤ p < inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import LpSum
+    >>> LpSum(1).block_norm(np.array([4.0, 9.0])), LpSum(1).finite_conjugate
+    (5.0, False)
     """
 
     def __init__(self, p: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="left")
 
     @property
-    def finite_conjugate(self) -> bool:  # type: ignore[override]
+    def finite_conjugate(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     smooth = finite_conjugate

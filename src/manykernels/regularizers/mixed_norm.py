@@ -12,9 +12,25 @@ from .lp_norm import LpNorm
 
 
 class MixedNorm(Regularizer):
-    """Ω(θ) = 0 if θ ≥ 0 and v ‖θ‖₁ + (1−v) ‖θ‖_p^p ≤ 1, else +inf (Yang et al. 2011, remark 3).
+    """A mixture of the ℓ1- and an ℓp-norm as a constraint on the kernel weights.
+
+    Ω(θ) = 0 if θ ≥ 0 and v ‖θ‖₁ + (1−v) ‖θ‖_p^p ≤ 1, else +inf (Yang et al. 2011, remark 3).
 
     Ω*(s) = min_{μ ≥ 0} μ + Σ max_x (s_m − μv) x − μ(1−v) x^p. v = 1 is the simplex, v = 0 is LpNorm(p).
+
+    Parameters
+    ----------
+    v : float, default 0.5
+        The share of the ℓ1-norm, 0 ≤ v ≤ 1.
+    p : float, default 2
+        1 ≤ p < inf.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import MixedNorm
+    >>> MixedNorm(v=0.5, p=3).start(2).round(3)
+    array([0.682, 0.682])
     """
 
     constraint = True
@@ -24,11 +40,11 @@ class MixedNorm(Regularizer):
         self.p = check_number("p", p, 1, closed="left")
 
     @property
-    def simplex(self) -> bool:  # type: ignore[override]
+    def simplex(self) -> bool:  # type: ignore[override]  # depends on v and p
         return self.v == 1 or self.p == 1
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on v and p
         return not self.simplex
 
     def _size(self, theta):

@@ -12,9 +12,23 @@ from ._base import Regularizer
 
 
 class NonIsotropic(Regularizer):
-    """Ω(θ) = 0 if θ ≥ 0 and θᵀE⁻¹θ ≤ 1, else +inf, E symmetric positive definite (M, M) (Kloft et al. 2011, Sec. 3.5).
+    """An ellipsoid as constraint: what is known of how the kernels are related.
+
+    Ω(θ) = 0 if θ ≥ 0 and θᵀE⁻¹θ ≤ 1, else +inf, E symmetric positive definite (M, M) (Kloft et al. 2011, Sec. 3.5).
 
     Ω*(s) = min_{γ ≥ 0} √((s+γ)ᵀE(s+γ)), which is √(sᵀEs) where Es ≥ 0. A kernel that is left out has weight 0.
+
+    Parameters
+    ----------
+    E : array (M, M)
+        Symmetric and positive definite; E_kl > 0 says that kernels k and l go together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import NonIsotropic
+    >>> round(NonIsotropic(np.diag([1.0, 4.0])).conjugate(np.array([3.0, 2.0])), 6)
+    5.0
     """
 
     constraint = True

@@ -13,10 +13,27 @@ ENDS = np.exp(GRID[[0, -1]])
 
 
 class Separable(Regularizer):
-    """Ω(θ) = Σ sup_x g(x) − x/(2 θ_m), whose block norm is Σ g(‖f_m‖²) (Tomioka & Suzuki 2011, Theorem 7).
+    """A regularizer of the weights made from a function of the block norms.
+
+    Ω(θ) = Σ sup_x g(x) − x/(2 θ_m), whose block norm is Σ g(‖f_m‖²) (Tomioka & Suzuki 2011, Theorem 7).
 
     g takes an array of x ≥ 0; it is concave in x, so that θ = 1/(2 g'(x)) is the best weight, and g(t²) is convex in
-    t, so that Ω is convex. `slope` is g', by differences if None.
+    t, so that Ω is convex.
+
+    Parameters
+    ----------
+    g : callable
+        g(x) of an array x ≥ 0.
+    slope : callable or None
+        Its derivative g'(x); None for differences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import Separable
+    >>> group_lasso = Separable(np.sqrt)  # Σ ‖f_m‖, LpSum(1)
+    >>> group_lasso.weights_from_norms(np.array([0.5, 2.0])).round(3)
+    array([0.5, 2. ])
     """
 
     def __init__(
@@ -38,13 +55,13 @@ class Separable(Regularizer):
         self._theta, self._rise = np.maximum.accumulate(self._theta), np.maximum.accumulate(self._rise)
 
     @property
-    def finite_conjugate(self) -> bool:  # type: ignore[override]
+    def finite_conjugate(self) -> bool:  # type: ignore[override]  # depends on g
         return bool(self._rise[-1] > 1.01 * self._rise[-500])
 
     smooth = finite_conjugate
 
     @property
-    def limit(self) -> float:  # type: ignore[override]
+    def limit(self) -> float:  # type: ignore[override]  # depends on g
         return 0.5 * float(self._rise[-1]) ** 2
 
     def _maps(self, t):

@@ -8,9 +8,18 @@ from ._base import Regularizer
 
 
 class Wedge(Regularizer):
-    """Ω(θ) = ½ Σ θ_m with θ_1 ≥ θ_2 ≥ … ≥ 0 (Tomioka & Suzuki 2011, Example 4 and Corollary 6).
+    """Kernel weights that do not increase, for kernels in order of importance.
+
+    Ω(θ) = ½ Σ θ_m with θ_1 ≥ θ_2 ≥ … ≥ 0 (Tomioka & Suzuki 2011, Example 4 and Corollary 6).
 
     Ω* is the indicator of Σ_{m ≤ k} s_m ≤ k/2 for every k. A kernel that is left out leaves the order of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.regularizers import Wedge
+    >>> Wedge().weights_from_norms(np.array([1.0, 7.0])).round(6)
+    array([5., 5.])
     """
 
     finite_conjugate = False

@@ -12,9 +12,24 @@ from .lp_norm import LpNorm
 
 
 class WeightedLpNorm(Regularizer):
-    """Ω(θ) = 0 if θ ≥ 0 and Σ weights_m θ_m^p ≤ 1, else +inf;   Ω*(s) = ‖(s_m₊ / weights_m^{1/p})_m‖_{p*}.
+    """The ℓp-norm constraint with a cost for each kernel.
+
+    Ω(θ) = 0 if θ ≥ 0 and Σ weights_m θ_m^p ≤ 1, else +inf;   Ω*(s) = ‖(s_m₊ / weights_m^{1/p})_m‖_{p*}.
 
     A kernel of larger weight costs more (Kloft et al. 2011, footnote 5). In u_m = weights_m^{1/p} θ_m it is LpNorm(p).
+
+    Parameters
+    ----------
+    p : float
+        1 ≤ p < inf.
+    weights : array (M,)
+        The costs, > 0.
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import WeightedLpNorm
+    >>> WeightedLpNorm(1, [1.0, 4.0]).start(2)
+    array([0.5  , 0.125])
     """
 
     constraint = True
@@ -24,7 +39,7 @@ class WeightedLpNorm(Regularizer):
         self.weights = check_vector("weights", weights)
 
     @property
-    def smooth(self) -> bool:  # type: ignore[override]
+    def smooth(self) -> bool:  # type: ignore[override]  # depends on p
         return self.p > 1
 
     @property

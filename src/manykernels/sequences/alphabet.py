@@ -17,10 +17,25 @@ POLICIES = ("error", "ignore")
 class Alphabet:
     """Letters with codes 0 … A−1, and the code A for a letter that matches nothing, not even itself.
 
-    letters: the A letters (1 to 256, each within U+0000 … U+00FF), in the order of their codes.
-    unknown: letters that are always read as code A (N of DNA); every other letter is an error, or code A under
-    the policy `unknown="ignore"` of whoever encodes. An alphabet of 256 letters has no code A.
-    ignore_case: "a" is read as "A". Letters come back in the case they have in `letters`.
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    letters : str
+        The A letters (1 to 256, each within U+0000 … U+00FF), in the order of their codes.
+    unknown : str, default ""
+        Letters that are always read as code A (N of DNA); every other letter is an error, or code A under the policy
+        `unknown="ignore"` of whoever encodes. An alphabet of 256 letters has no code A.
+    ignore_case : bool, default False
+        Whether "a" is read as "A". Letters come back in the case they have in `letters`.
+
+    Examples
+    --------
+    >>> from manykernels.sequences import DNA, Alphabet
+    >>> DNA.letters, DNA.size, DNA.unknown
+    ('ACGT', 4, 'N')
+    >>> Alphabet("purine or pyrimidine", "RY").size
+    2
     """
 
     name: str
@@ -106,7 +121,18 @@ def get(alphabet: str | Alphabet) -> Alphabet:
 
 
 def check_encoding(encoding: Any) -> None:
-    """A ValueError unless it is (alphabet or None, policy)."""
+    """Raises a ValueError unless it is (alphabet or None, policy).
+
+    Parameters
+    ----------
+    encoding : tuple
+        An `Alphabet` or None, and one of `POLICIES`.
+
+    Examples
+    --------
+    >>> from manykernels.sequences import DNA, check_encoding
+    >>> check_encoding((DNA, "ignore"))
+    """
     alphabet, unknown = encoding
     check(alphabet is None or isinstance(alphabet, Alphabet), "an encoding has no alphabet")
     check(unknown in POLICIES, f"unknown is {unknown!r}")

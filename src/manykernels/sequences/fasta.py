@@ -32,13 +32,37 @@ def read_fasta(
 ) -> Any:
     """Sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and labels from the headers if asked.
 
-    alphabet, unknown: as in `Sequences.encode`. Lower-case (soft-masked) letters count as upper-case ones.
-    labels: None; a word, and the result is (sequences, y) with y the values after `word=` or `word:` in the headers
-    (int64, float64 or str, whichever holds them all); or a function that takes a list of headers (some thousands at a
-    time, without ">" or "@") and returns as many labels: `labels=list` gives the headers themselves.
-    memory_limit: how many bytes (or "4GB") the file may unpack to; by default 100 times its size, 256 MiB at least.
-
     The file is streamed: memory holds the packed result and one chunk. Needs dnaio: `pip install manykernels[bio]`.
+
+    Parameters
+    ----------
+    path : str or path
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`. Lower-case (soft-masked) letters count as upper-case ones.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+    labels : str or callable, optional
+        A word: y are the values after `word=` or `word:` in the headers (int64, float64 or str, whichever holds them
+        all). Or a function that takes a list of headers (some thousands at a time, without ">" or "@") and returns as
+        many labels: `labels=list` gives the headers themselves.
+    memory_limit : float or str, optional
+        How many bytes (or "4GB") the file may unpack to; by default 100 times its size, 256 MiB at least.
+
+    Returns
+    -------
+    Sequences, or (Sequences, y) where there are labels
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from manykernels.sequences import read_fasta
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/sites.fa", "w") as file:
+    ...         print(">one class=1", file=file)
+    ...         print("ACGT", file=file)
+    ...     X, y = read_fasta(f"{folder}/sites.fa", labels="class")
+    >>> list(X), y
+    (['ACGT'], array([1]))
     """
     alphabet, path = _alphabet.get(alphabet), os.fsdecode(path)
     if labels is not None and not callable(labels) and not (isinstance(labels, str) and labels):

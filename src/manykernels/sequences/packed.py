@@ -14,12 +14,28 @@ from .packing import Packer, feed, frozen
 class Sequences:
     """Packed sequences; immutable, and slices share the storage, so that cross-validation costs nothing.
 
-    alphabet: an Alphabet of A letters (codes 0 … A−1; code A matches nothing).
-    bits: 2 (at most 4 letters, none unknown), 4 (at most 15 letters) or 8.
-    data: (bytes,) uint8, code j of sequence i in the bits j·bits mod 8 (lowest first) of byte starts_i + j·bits // 8.
-    starts: (n,) int64.  lengths: (n,) int32, all at least 1.
-
     Make one with `Sequences.encode` or `read_fasta`.
+
+    Parameters
+    ----------
+    alphabet : Alphabet
+        Of A letters, codes 0 … A−1; code A matches nothing.
+    bits : int
+        2 (at most 4 letters, none unknown), 4 (at most 15 letters) or 8.
+    data : array (bytes,) of uint8
+        Code j of sequence i in the bits j·bits mod 8 (lowest first) of byte starts_i + j·bits // 8.
+    starts : array (n,) of int64
+    lengths : array (n,) of int32
+        All at least 1.
+
+    Examples
+    --------
+    >>> from manykernels.sequences import Sequences
+    >>> X = Sequences.encode(["ACGT", "AC", "NN"])
+    >>> len(X), X.bits, list(X[1:])
+    (3, 4, ['AC', 'NN'])
+    >>> X[:1].codes()
+    array([[0, 1, 2, 3]], dtype=uint8)
     """
 
     __slots__ = ("alphabet", "bits", "data", "starts", "lengths", "__weakref__")
@@ -59,11 +75,20 @@ class Sequences:
 
     @classmethod
     def encode(cls, X: Any, alphabet: str | _alphabet.Alphabet | None = None, unknown: str = "error") -> Sequences:
-        """Pack X: an iterable of str or bytes, a NumPy or pandas column, or a 2-D array of letters (U1, S1, uint8).
+        """Pack X.
 
-        alphabet: "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA. Sequences are returned as they are,
-        and refused if another alphabet is asked for.
-        unknown: what happens to letters that the alphabet does not know: "error", or "ignore": they match nothing.
+        Parameters
+        ----------
+        X : iterable of str or bytes, NumPy or pandas column, or 2-D array of letters (U1, S1, uint8)
+            Sequences are returned as they are, and refused if another alphabet is asked for.
+        alphabet : str or Alphabet, optional
+            "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
+        unknown : {"error", "ignore"}
+            What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+        Returns
+        -------
+        Sequences
         """
         wanted: Any = None if alphabet is None else _alphabet.get(alphabet)
         if isinstance(X, Sequences):
@@ -188,7 +213,7 @@ class Sequences:
 
         return same(self.data, self.starts, self.bits, other.data, other.starts, other.bits, self.lengths)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as arrays have none
 
     def __array__(self, dtype=None, copy=None):
         out = np.empty(len(self), dtype=object)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver, Caller, Control, Monitor, seed_of
 from ._checkpoint import Watch
-from ._machine import Machine
 from ._oracle import Oracle
 from ._warm import begin_from
 from .analytic import Analytic
@@ -50,15 +50,31 @@ SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it
 FEW = 5000  # on up to so many examples
 
 __all__ = [
-    "SOLVERS", "BaseSolver", "Control", "Machine", "Monitor", "Oracle", "Solver", "best_for", "get", "seed_of", "solve",
+    "SOLVERS", "BaseSolver", "Control", "InnerProblem", "Monitor", "Oracle", "Solver", "best_for", "get",
+    "seed_of", "solve",
     *(solver.__name__ for solver in SOLVERS.values()),
 ]  # fmt: skip
 
 
 def Solver(name: str, **options: Any) -> BaseSolver:
-    """The solver of that name with options, as in `MKLClassifier(regularizer=1, solver=Solver("level", tau=0.9))`.
+    """The solver of that name with options.
 
-    `Solver(name).defaults()` lists them.
+    Parameters
+    ----------
+    name : str
+        A key of `SOLVERS`.
+    **options
+        Of the solver; `Solver(name).defaults()` lists them.
+
+    Returns
+    -------
+    BaseSolver
+
+    Examples
+    --------
+    >>> from manykernels.solvers import Solver
+    >>> Solver("level", tau=0.9), Solver("level").defaults()
+    (Level(tau=0.9), {'tau': 0.5})
     """
     if not isinstance(name, str) or name not in SOLVERS:
         raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {name!r}")
@@ -70,14 +86,50 @@ def Solver(name: str, **options: Any) -> BaseSolver:
 
 
 def get(solver: str | BaseSolver) -> BaseSolver:
-    """The solver of that name, or the instance itself."""
+    """The solver of that name, or the instance itself.
+
+    Parameters
+    ----------
+    solver : str or BaseSolver
+        A key of `SOLVERS`, or a solver.
+
+    Returns
+    -------
+    BaseSolver
+
+    Examples
+    --------
+    >>> from manykernels.solvers import get
+    >>> get("newton")
+    Newton()
+    """
     if isinstance(solver, type) and issubclass(solver, BaseSolver):
         raise ValueError(f"solver={solver.__name__} is a class: give an instance, {solver.__name__}()")
     return solver if isinstance(solver, BaseSolver) else Solver(solver)
 
 
 def best_for(problem: Problem) -> BaseSolver:
-    """The solver that "auto" stands for: the fastest exact one that takes the problem."""
+    """The solver that "auto" stands for: the fastest exact one that takes the problem.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    BaseSolver
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.problem import Problem
+    >>> from manykernels.regularizers import LpNorm
+    >>> from manykernels.solvers import best_for
+    >>> best_for(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
+    Newton()
+    """
     for name in BEST:
         if Solver(name).refusal(problem) is None:
             return Solver(name)
@@ -94,12 +146,39 @@ def solve(
     random_state: Any = None,
     checkpoint: Any = None,
 ) -> Solution:
-    """Solves the problem to a relative duality gap of `tol`; returns a `Solution`.
+    """Solves the problem to a relative duality gap of `tol`.
 
-    `solver` is "auto", a name or a `BaseSolver`; `callback` is a `Monitor`, or a function that is called after each
-    outer step with a dict of iteration, time, primal, dual and gap. `warm` is a `Solution` to begin from, made feasible
-    for this problem. `random_state` reaches the solvers that have such an option, unless theirs is given; `checkpoint`
-    is a `Part`.
+    Parameters
+    ----------
+    problem : Problem
+    solver : str or BaseSolver, default "auto"
+        "auto" is the fastest exact one that takes the problem.
+    tol : float, default 1e-3
+    max_iter : int, default 1000
+        Outer steps at most.
+    warm : Solution, optional
+        To begin from, made feasible for this problem.
+    callback : Monitor or callable, optional
+        A function is called after each outer step with a dict of iteration, time, primal, dual and gap.
+    random_state : int, None or NumPy generator
+        Reaches the solvers that have such an option, unless theirs is given.
+    checkpoint : Part, optional
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.problem import Problem
+    >>> from manykernels.regularizers import LpNorm
+    >>> from manykernels.solvers import solve
+    >>> solution = solve(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
+    >>> solution.converged, solution.theta.round(3)
+    (True, array([1.]))
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
     options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state)

@@ -2,7 +2,7 @@
 
 A solver of your own is a subclass of `BaseSolver` with a `solve(problem, control)` that returns a `Solution`. Of
 `control` it needs no more than `tol`, `max_iter`, `warm` and `record(...)`; `Oracle` does the rest for methods that
-solve the machine at given weights.
+solve the inner problem at given weights.
 """
 
 from __future__ import annotations
@@ -67,9 +67,29 @@ class Parameters:
 class BaseSolver(Parameters, ABC):
     """A method that solves a `Problem` to the gap that a `Control` asks for.
 
-    `name` is what messages call it, `needs` are the methods that it asks of the regularizer, and `missing` says in
-    words what a regularizer without them lacks. `explicit` says that it works on explicit features, which estimators
-    then make. The constructor keeps its arguments as they are; `solve` checks them.
+    The constructor keeps its arguments as they are; `solve` checks them.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    needs : tuple of str
+        The methods that it asks of the regularizer.
+    missing : str
+        What a regularizer without them lacks, in words.
+    explicit : bool
+        Whether it works on explicit features, which estimators then make.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import BaseSolver, Newton
+    >>> class Mine(BaseSolver):
+    ...     def __init__(self, effort=1.0):
+    ...         self.effort = effort
+    ...     def solve(self, problem, control):
+    ...         return Newton().solve(problem, control)
+    >>> Mine(2.0), Mine.name
+    (Mine(effort=2.0), 'Mine')
     """
 
     name: str = ""
@@ -107,7 +127,17 @@ class BaseSolver(Parameters, ABC):
 
 
 class Monitor:
-    """What is told of a run while it goes on; override what you want to hear."""
+    """What is told of a run while it goes on; override what you want to hear.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import Control, Monitor
+    >>> class Gaps(Monitor):
+    ...     def record(self, record):
+    ...         print(record["gap"])
+    >>> Control(monitor=Gaps()).record({"gap": 0.5})
+    0.5
+    """
 
     def record(self, record: dict[str, Any]) -> None:
         """An outer step is done: a dict of iteration, time, primal, dual, gap and more."""
@@ -132,11 +162,33 @@ class Caller(Monitor):
 class Control:
     """What a solver is asked for, and whom it tells.
 
-    tol : the relative duality gap to reach
-    max_iter : outer steps at most
-    warm : a feasible `Solution` to begin from, or None
-    random_state : for solvers that draw, unless they have their own
-    state : where a checkpoint left a run of this solver, or None
+    Parameters
+    ----------
+    tol : float, default 1e-3
+        The relative duality gap to reach.
+    max_iter : int, default 1000
+        Outer steps at most.
+    warm : Solution, optional
+        A feasible point to begin from.
+    monitor : Monitor, optional
+        Is told of each step.
+    random_state : int, None or NumPy generator
+        For solvers that draw, unless they have their own.
+
+    Attributes
+    ----------
+    state : dict or None
+        Where a checkpoint left a run of this solver.
+    history : list of dict
+        What was recorded.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import Control
+    >>> control = Control(tol=1e-4)
+    >>> control.record({"gap": 0.5})
+    >>> control.history[0]["iteration"], control.history[0]["gap"]
+    (1, 0.5)
     """
 
     state: Any = None
@@ -173,14 +225,31 @@ class Control:
 
 
 def seed_of(random_state: Any) -> int:
-    """The integer that `random_state` stands for: itself, 0 for None, or one drawn from a generator."""
+    """The integer that a `random_state` stands for.
+
+    Parameters
+    ----------
+    random_state : int, None or NumPy generator
+
+    Returns
+    -------
+    int
+        Itself, 0 for None, or one drawn from the generator.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import seed_of
+    >>> seed_of(None), seed_of(7)
+    (0, 7)
+    """
     if random_state is None:
         return 0
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and random_state >= 0:  # type: ignore[operator]
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if whole and random_state >= 0:
         return int(random_state)
     raise ValueError(
         f"random_state={random_state!r} is not allowed: give None, an integer >= 0, or a RandomState or Generator of "

@@ -1,6 +1,6 @@
 """Cutting planes of J: the model max_k constant_k − ½ θᵀq_k, its minimum over the weights, and its level sets.
 
-Every machine solved, to the end or not, gives a cut below J (see `_oracle`). The minimum of the model plus Ω bounds
+Every inner problem, solved to the end or not, gives a cut below J (`_oracle`). The minimum of the model plus Ω bounds
 the optimum from below, and the multipliers λ of the cuts name a dual point: a = Σ_k λ_k a_k is at least as good.
 """
 

@@ -82,8 +82,8 @@ def check_run(state, problem):
     check((state["best"] is None) == (state["upper"] == np.inf), "best and upper do not go together")
     if state["best"] is not None:
         check_point(check_is("best", state["best"], dict), problem, M)
-    if state["witness"] is not None:
-        check_numbers("witness", state["witness"], T, n)
+    if state["best_dual"] is not None:
+        check_numbers("best_dual", state["best_dual"], T, n)
     _check_cuts(state, problem, T, n, M)
     np.random.PCG64().state = check_is("draw", state["draw"], dict)
 

@@ -1,8 +1,8 @@
-"""What the solvers share: a run with its history, best point and stop, and an oracle for the machine at given weights.
+"""What solvers share: a run with its history, best point and end, and an oracle for the inner problem at given weights.
 
     J(θ) = min over f, b of Σ c V + ½ Σ ‖f_m‖² / θ_m  =  max over a of − Σ c V*(y, −a / c) − ½ Σ_m θ_m q_m(a)
 
-Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq: also one from a machine that was not solved to the end.
+Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq: also one from an inner problem that was not solved to the end.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._threads import close_pool, limit_blas
+from ..inner import inner_problem
 from ..solution import Solution
-from ._machine import inner_problem, matvec
 
 if TYPE_CHECKING:
     from ..problem import Certificate, Problem
     from ._base import Control
 
 PATIENCE = 200  # steps without progress
-UNSOLVED = 20  # machines in a row that are far from solved
+UNSOLVED = 20  # inner problems in a row that are far from solved
 
 
 class Finished(Exception):
@@ -46,7 +46,7 @@ class Run:
 
     history: list[dict[str, Any]]
     best: Any  # a dict of theta, a and b, None before the first certificate
-    witness: Any  # a dual point, or a function that gives it
+    best_dual: Any  # a dual point, or a function that gives it
     carried = False  # products are sums over many steps: the last point is certified anew
 
     def __init__(self, problem: Problem, control: Control) -> None:
@@ -63,7 +63,7 @@ class Run:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
             self.b = np.array(warm.b, dtype=float)
         self.history, self.best, self.started, self.stalled = [], None, time.perf_counter(), Stall(PATIENCE)
-        self.upper, self.lower, self.witness, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
+        self.upper, self.lower, self.best_dual, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
 
     def _clean(self, theta):
         """Warm weights made feasible for this regularizer, where it has a domain to go to."""
@@ -100,17 +100,17 @@ class Run:
 
     def finish(self) -> None:
         """Completes the best point with its certificate."""
-        witness = self.witness() if callable(self.witness) else self.witness
+        best_dual = self.best_dual() if callable(self.best_dual) else self.best_dual
         if self.carried:
             theta, a, b = (self.best[name] for name in ("theta", "a", "b"))
             P = self.products(a)
             losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
             certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
-        if self.carried and not np.array_equal(witness, a) or callable(self.witness) and not self.bank.explicit:
-            self.lower = self._dual_value(witness)  # a mean of cuts is as good as they say where kernels are definite
-        same = witness is None or np.array_equal(witness, self.best["a"])
-        self.best |= {"primal": self.upper, "dual": self.lower, "gap": self.gap, "dual_a": None if same else witness}
+        if self.carried and not np.array_equal(best_dual, a) or callable(self.best_dual) and not self.bank.explicit:
+            self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
+        same = best_dual is None or np.array_equal(best_dual, self.best["a"])
+        self.best |= {"primal": self.upper, "dual": self.lower, "gap": self.gap, "dual_a": None if same else best_dual}
 
     def _dual_value(self, a):
         support, b = np.flatnonzero(a.any(axis=0)), self.best["b"]
@@ -153,7 +153,7 @@ class Run:
             self.upper, self.scale = certificate.primal, certificate.scale
             self.best = {"theta": theta.copy(), "a": a.copy(), "b": b}
         if certificate.dual > self.lower:
-            self.lower, self.witness = certificate.dual, a
+            self.lower, self.best_dual = certificate.dual, a
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
         broken = np.isnan(self.gap) or not np.isfinite(certificate.gap)
         if self.gap <= self.tol or len(self.history) >= self.max_iter or broken or self.stalled(self.gap):
@@ -163,7 +163,7 @@ class Run:
     def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
         """Takes note of a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
         if lower > self.lower:
-            self.lower, self.witness = lower, a
+            self.lower, self.best_dual = lower, a
             self.history[-1]["gap"] = self.gap
         if self.gap <= self.tol:
             raise Finished
@@ -208,7 +208,7 @@ class Run:
 
 
 class Point(NamedTuple):
-    """The machine at θ: its `value` ≥ J(θ), and the cut J(·) ≥ constant − ½ ·ᵀq that it gives."""
+    """The inner problem at θ: its `value` ≥ J(θ), and the cut J(·) ≥ constant − ½ ·ᵀq that it gives."""
 
     theta: np.ndarray
     a: np.ndarray
@@ -221,11 +221,28 @@ class Point(NamedTuple):
 
 
 class Oracle(Run):
-    """Solves the machine at given weights on all examples, from the last solution on, to `effort` times the gap.
+    """Solves the inner problem at given weights on all examples, from the last solution on, to `effort` times the gap.
 
     `Oracle(problem, control).run(method)` is the `Solution` of a method(oracle) that begins at `oracle.theta`, asks
     for the `Point` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last step,
     and where nothing improves.
+
+    Parameters
+    ----------
+    problem : Problem
+    control : Control
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.problem import Problem
+    >>> from manykernels.regularizers import LpNorm
+    >>> from manykernels.solvers import Control, Oracle
+    >>> problem = Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2))
+    >>> Oracle(problem, Control()).run(lambda oracle: oracle(oracle.theta)).converged
+    True
     """
 
     effort = 0.1
@@ -235,19 +252,19 @@ class Oracle(Run):
         self.dtype, self.scale = np.float32 if self.tol >= 1e-4 else np.float64, float(problem.c.sum())
         small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory, where that pays: it is read often
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
-        self.machines = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
+        self.inners = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
 
     def __call__(self, theta: np.ndarray) -> Point:
         """The `Point` at θ; certifies it on the way."""
         problem, weights = self.problem, np.zeros(self.bank.M)
         weights[self.index] = theta
         gap = self.gap if np.isfinite(self.gap) else 1.0
-        target = self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.machines)
+        target = self.scale * self.effort * max(min(gap, 0.1), self.tol) / len(self.inners)
         while True:
-            K = self.bank.combined(weights, dtype=self.dtype, shifted=problem.intercept)
-            solved = [machine.solve(K, a, target) for machine, a in zip(self.machines, self.a, strict=True)]
+            K = self.bank.matrix(weights, None, self.dtype, problem.intercept)
+            solved = [inner.solve(K, a, target) for inner, a in zip(self.inners, self.a, strict=True)]
             a = np.array([part[0] for part in solved])
-            moving = [machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)]
+            moving = [inner.free(a_t) for inner, a_t in zip(self.inners, a, strict=True)]
             support = np.flatnonzero(np.any([a != 0, moving], axis=(0, 1)))
             P = self.bank.products(a[:, support], support, support, self.index)
             outputs = self._outputs(theta, a, support, P)
@@ -268,15 +285,16 @@ class Oracle(Run):
         """Σ_m θ_m K_m a on all examples (T, n); beside the support only the kernels with weight are touched."""
         outputs = np.empty(a.shape)
         outputs[:, support] = np.einsum("m,tmi->ti", theta, P)
-        rest, used = np.setdiff1d(np.arange(self.n), support), theta > 0
+        rest = np.setdiff1d(np.arange(self.n), support)
         if len(rest):
-            P = self.bank.products(a[:, support], support, rest, self.index[used])
-            outputs[:, rest] = np.einsum("m,tmi->ti", theta[used], P)
+            weights = np.zeros(self.bank.M)
+            weights[self.index] = theta
+            outputs[:, rest] = self.bank.outputs(weights, a[:, support], support, rest)
         return outputs
 
     def _fine(self, K, a, exact, target):
         """Whether the outputs of the block agree with the exact ones up to a constant."""
-        error = exact - np.array([matvec(K, a_t) for a_t in a])
+        error = exact - np.array([inner.outputs(K, a_t) for inner, a_t in zip(self.inners, a, strict=True)])
         if self.problem.intercept:
             error = error - error.mean(axis=1, keepdims=True)
         return float(np.sum(self.problem.c * np.abs(error) * (a != 0))) <= 3 * target * len(a)

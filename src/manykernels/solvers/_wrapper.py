@@ -3,7 +3,7 @@
 Each outer step combines the kernels of the active examples, solves the box QP there, multiplies every active kernel
 with `a`, and asks a weight step for new weights. When the gap on the active examples is small enough the whole data
 set is visited in float64: either the gap holds there too, or the examples that violate it join. So an outer step
-costs a fraction of a pass over the kernels, and a fit a few passes. The block of the machine is float32 where `tol`
+costs a fraction of a pass over the kernels, and a fit a few passes. The block of that problem is float32 where `tol`
 allows it, until that turns out to be too coarse for the problem.
 """
 
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._machine import inner_problem, matvec
+from ..inner import inner_problem
 from ._oracle import Run, Stall
 
 FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
-EFFORT = 0.1, 0.005  # of the gap is left by the first machines: of some examples, of all of them
+EFFORT = 0.1, 0.005  # of the gap is left by the first inner problems: of some examples, of all of them
 ROUGH = 1e-2  # gap at which the weights of a random sample of the examples are as good as it can make them
-HOPELESS = 8  # machines in a row that are far from solved, without progress, end the run
+HOPELESS = 8  # inner problems in a row that are far from solved, without progress, end the run
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
@@ -34,7 +34,7 @@ class State:
     support: np.ndarray  # the examples with a ≠ 0, and those free to move
     products: np.ndarray  # (T, M', |support|)
     K: np.ndarray  # (n', n') combined
-    machines: list
+    inners: list
     slack: float  # absolute gap that the weight step need not go below
 
 
@@ -54,7 +54,7 @@ class Point(NamedTuple):
 
 
 class Wrapper(Run):
-    """Alternates the machine and a weight step; see the module.
+    """Alternates the inner problem and a weight step; see the module.
 
     `step.propose(state)` gives new weights, `step.judge(decrease)` says whether what came of them is good enough,
     and if not `step.retry()` gives others.
@@ -83,18 +83,18 @@ class Wrapper(Run):
         enough = max(self.tol, ROUGH) if sampled else self.tol
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
         for _ in range(self.max_iter):
-            state, certificate, inner = self._evaluate(gap)
-            slow, blurred = certificate.gap > 0.5 * gap, inner > 0.01 * self.scale * min(certificate.gap, 1.0) ** 2
-            if slow and blurred:  # an error ε of the machine moves q, and with it the weights, by about √ε
+            state, certificate, inner_gap = self._evaluate(gap)
+            slow, blurred = certificate.gap > 0.5 * gap, inner_gap > 0.01 * self.scale * min(certificate.gap, 1.0) ** 2
+            if slow and blurred:  # an error ε of the inner problem moves q, and with it the weights, by about √ε
                 self.effort = max(0.1 * self.effort, 1e-9)
             gap = certificate.gap
             self.record(self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows))
-            self.unsolved = self.unsolved + 1 if inner > 10 * self.target else 0
+            self.unsolved = self.unsolved + 1 if inner_gap > 10 * self.target else 0
             if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= HOPELESS:
                 break
             if gap <= enough:
                 visits, enough = visits + 1, self.tol
-                before = None  # gap stays small: the weights are nearly right, so the next machine is solved well
+                before = None  # gap stays small: the weights are nearly right, so the next inner problem is solved well
                 if visits == 1 and not self.whole and self._nearly_all_matter(state):
                     self._activate(np.arange(self.n))
                     continue
@@ -105,7 +105,7 @@ class Wrapper(Run):
                     self._grow(outputs, b, visits)
                     continue
                 self.dtype, gap = np.float64, certificate.gap  # float32 has promised too much
-            if before is None or self.step.judge(before - certificate.primal + inner):
+            if before is None or self.step.judge(before - certificate.primal + inner_gap):
                 before = certificate.primal
                 self.theta = self.step.propose(state)
                 self.a[:, self.rows] = state.a
@@ -137,7 +137,7 @@ class Wrapper(Run):
 
     def _activate(self, rows):
         self.rows = rows
-        self.machines = [
+        self.inners = [
             inner_problem(self.problem, y[rows], c[rows]) for y, c in zip(self.problem.Y, self.problem.c, strict=True)
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
@@ -154,24 +154,22 @@ class Wrapper(Run):
         return weights
 
     def _evaluate(self, gap):
-        """Solves the machine at θ on the active rows: (state, certificate there, inner gap)."""
+        """Solves the inner problem at θ on the active rows: (state, certificate there, inner gap)."""
         problem, rows = self.problem, self.rows
-        K = self.bank.combined(
-            self._full(self.theta), self.cols, self.cols, dtype=self.dtype, shifted=problem.intercept
-        )
-        a, b, inner = self.a[:, rows], self.b, 0.0
+        K = self.bank.matrix(self._full(self.theta), self.cols, self.dtype, problem.intercept)
+        a, b, inner_gap = self.a[:, rows], self.b, 0.0
         self.target = target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)
-        for t, machine in enumerate(self.machines):
-            a[t], _, b[t], part = machine.solve(K, a[t], target / len(self.machines))
-            inner += part
+        for t, inner in enumerate(self.inners):
+            a[t], _, b[t], part = inner.solve(K, a[t], target / len(self.inners))
+            inner_gap += part
         self.a[:, rows], self.solves = a, self.solves + 1
-        moving = np.array([machine.free(a_t) for machine, a_t in zip(self.machines, a, strict=True)])
+        moving = np.array([inner.free(a_t) for inner, a_t in zip(self.inners, a, strict=True)])
         support = np.flatnonzero(((a != 0) | moving).any(axis=0))
         at = self.local[support]
         P = self.bank.products(a[:, support], at, at, self.picked)
         q = np.einsum("tmi,ti->m", P, a[:, support])
         exact = np.einsum("m,tmi->ti", self.theta, P)
-        outputs = np.array([matvec(K, a_t) for a_t in a])
+        outputs = np.array([inner.outputs(K, a_t) for inner, a_t in zip(self.inners, a, strict=True)])
         error = exact - outputs[:, support]
         if problem.loss.total:  # K is known up to a constant, which shows where Σ a is not 0
             outputs += error.mean(axis=1, keepdims=True)
@@ -179,35 +177,36 @@ class Wrapper(Run):
         outputs[:, support] = exact
         noise = float(np.sum(problem.c[:, rows[support]] * np.abs(error)))
         if problem.intercept:
-            b = np.array([problem.loss.intercept(m.y, f, m.c) for m, f in zip(self.machines, outputs, strict=True)])
+            b = np.array([problem.loss.intercept(m.y, f, m.c) for m, f in zip(self.inners, outputs, strict=True)])
         everywhere = np.zeros_like(self.a)
         everywhere[:, rows] = a
         margin = 10 * np.abs(error).max(initial=0.0) + 1e-6
-        parts = zip(self.machines, a, outputs, b, strict=True)
-        known = np.all([machine.slack(*part) > margin for machine, *part in parts], axis=0)
+        parts = zip(self.inners, a, outputs, b, strict=True)
+        known = np.all([inner.slack(*part) > margin for inner, *part in parts], axis=0)
         known[support] = True
         self.b = b
         self.last = Point(self.theta, everywhere, rows[support], q, rows[known], outputs[:, known])
         certificate = problem.certificate(problem.losses(outputs, b, rows), a, b, self.theta, q, rows)
         self.scale = certificate.scale
-        if noise > 0.3 * self.scale * max(self.tol, certificate.gap) or inner > 3 * target:
+        if noise > 0.3 * self.scale * max(self.tol, certificate.gap) or inner_gap > 3 * target:
             self.dtype = np.float64  # float32 is too coarse for this problem
-        state = State(problem, self.theta, q, a, support, P, K, self.machines, 0.1 * self.tol * self.scale)
-        return state, certificate, inner
+        state = State(problem, self.theta, q, a, support, P, K, self.inners, 0.1 * self.tol * self.scale)
+        return state, certificate, inner_gap
 
     def _certify(self):
         """(certificate, outputs, b) of the point last evaluated, on all examples and in float64; keeps the best."""
         problem = self.problem
         theta, a, support, q, known, known_outputs = self.last
         self.theta, self.a = theta, a.copy()
-        kernels = self.kernels[theta > 0]
+        weights = np.zeros(problem.bank.M)
+        weights[self.kernels] = theta
         rest = np.setdiff1d(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
         outputs[:, known] = known_outputs
-        step = max(1, 2**26 // (problem.n_outputs * max(len(kernels), 1)))
+        step = max(1, 2**26 // (problem.n_outputs * max(np.count_nonzero(theta), 1)))
         for i in range(0, len(rest), step):
-            P = problem.bank.products(self.a[:, support], support, rest[i : i + step], kernels)
-            outputs[:, rest[i : i + step]] = np.einsum("m,tmi->ti", theta[theta > 0], P)
+            part = rest[i : i + step]
+            outputs[:, part] = problem.bank.outputs(weights, self.a[:, support], support, part)
         b = self.intercepts(outputs)
         certificate = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
         if self.best is None or not self.best["gap"] <= certificate.gap:

@@ -1,8 +1,8 @@
 """Alternation with the closed-form weights: Algorithm 1 of Kloft et al. (2011).
 
-    a ← the machine at θ;   ‖f_m‖² = θ_m² aᵀK_m a;   θ ← argmin over θ of ½ Σ ‖f_m‖² / θ_m + Ω(θ)   (their eq. 19, 24)
+    a ← the inner problem at θ;   ‖f_m‖² = θ_m² aᵀK_m a;   θ ← argmin over θ of ½ Σ ‖f_m‖² / θ_m + Ω(θ)   (eq. 19, 24)
 
-Departs from the print in its stopping rule, the duality gap, and in that the machine's tolerance follows that gap.
+Departs from the paper in its stopping rule, the duality gap, and in that the inner tolerance follows that gap.
 At p = 1 no convergence is proved (their Theorem 4 asks p > 1): a weight that reaches 0 stays 0.
 """
 
@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 
 class Analytic(BaseSolver):
-    """The machine and the closed-form weights by turns."""
+    """The inner problem and the closed-form weights by turns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Analytic
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Analytic()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "analytic"
     needs = ("value", "conjugate", "weights_from_norms", "prox", "start")

@@ -3,11 +3,11 @@
     min over θ of J(θ) + Ω(θ) ,   J(θ) = max over a of − Σ c V*(y, −a / c) − ½ Σ_m θ_m aᵀK_m a
 
 The outputs g_m = K_m a of every kernel are kept for all examples. Each step chooses Q variables that violate the
-optimality of the machine at θ the most, solves its QP in them, adds their rows to every g_m, and then takes a weight
-step, long before the machine is solved: on the simplex by cuts (any feasible a gives one, also that of a machine half
+optimality of the SVM at θ the most, solves its QP in them, adds their rows to every g_m, and then takes a weight
+step, long before the SVM is solved: on the simplex by cuts (any feasible a gives one, also that of an SVM half
 solved), as in the semi-infinite linear program, elsewhere by the closed form `weights_from_norms`.
 
-Departs from the prints:
+Departs from the papers:
 the run stops on the duality gap, at outputs computed anew, not on the change of the objective;
 Q is not fixed: the free variables and those that violate form the working set, unless `size` says how many at most;
 the linear program alone makes the weights oscillate, so its minimum is only the lower bound, and the weights are the
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver
 from ._cuts import cuts_for
-from ._machine import Machine
 from ._oracle import Finished, Run
 from ._rows import rows_of
 
@@ -42,10 +42,24 @@ STALL = 10  # steps without gain after which float32 blocks are given up
 
 
 class Chunking(BaseSolver):
-    """Working sets of the machine and weight steps, interleaved.
+    """Working sets of the inner problem and weight steps, interleaved.
 
-    size : variables of a working set at most, None for as many as the machine asks for
-    accelerate : whether the closed form is sped up; False is the method as printed
+    Parameters
+    ----------
+    size : int, optional
+        Variables of a working set at most; None for as many as the inner problem asks for.
+    accelerate : bool, default True
+        Whether the closed form is sped up; False is the method of the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Chunking
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Chunking(size=4)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "chunking"
@@ -105,7 +119,7 @@ class Interleaved(Run):
                 self.theta = self.theta if regularizer.simplex else 0.999 * self.theta + 0.001 * start
 
     def _check(self):
-        return self.certify(self.theta, self.a.copy(), self.g, certified=self.fresh)  # the witness is kept
+        return self.certify(self.theta, self.a.copy(), self.g, certified=self.fresh)  # the best_dual is kept
 
     def confirmed(self, step):
         """What step() returns; if it would end the run, the best point is certified with outputs computed anew."""
@@ -116,12 +130,12 @@ class Interleaved(Run):
                 raise
         self.theta, self.a = self.best["theta"].copy(), self.best["a"].copy()
         self._refresh()
-        self.upper, witness = np.inf, self.witness
-        if callable(witness):  # the cuts prove the lower bound
+        self.upper, best_dual = np.inf, self.best_dual
+        if callable(best_dual):  # the cuts prove the lower bound
             return self._check()
         self.lower = -np.inf
         certificate = self._check()
-        self.certify(self.theta, witness)
+        self.certify(self.theta, best_dual)
         return certificate
 
     def _refresh(self):
@@ -142,7 +156,7 @@ class Interleaved(Run):
                 self._check()
 
     def improve(self, t, gap):
-        """Solves the machine of output t at θ in a working set, and updates g."""
+        """Solves the inner problem of output t at θ in a working set, and updates g."""
         linear, diagonal, kink, lo, hi = self.boxes[t]
         a = self.a[t]
         gradient = self.theta @ self.g[t] + linear + diagonal * a
@@ -189,7 +203,7 @@ class Interleaved(Run):
         return np.flatnonzero(chosen)
 
 
-class _Block(Machine):
+class _Block(InnerProblem):
     """The QP in the working set, the other variables held: their outputs are part of `linear`."""
 
     def __init__(self, K, a, gradient, diagonal, kink, lo, hi, intercept):
@@ -281,7 +295,7 @@ class _CutStep:
         run = self.run
         constant = -float(np.sum(run.problem.conjugates(run.a)))
         value = constant - 0.5 * float(run.theta @ q)
-        if value < 0.5 * (certificate.primal + run.lower):  # the cut is too weak here: go on with the machine
+        if value < 0.5 * (certificate.primal + run.lower):  # the cut is too weak here: go on with the inner problem
             return
         self.cuts.add(Cut(run.a.copy(), q, certificate.primal, constant))
         slack = 0.05 * run.scale * max(run.gap, run.tol)

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inner import InnerProblem
 from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
-from ._machine import Machine
 from ._oracle import Point, Run
 from ._warm import _feasible
 
@@ -41,8 +41,23 @@ VISITS = 2**21  # examples of a pass after which v is summed anew, so that it ca
 class Coordinate(BaseSolver):
     """Dual coordinate passes over explicit features, with the weights interleaved.
 
-    size : examples of a visit
-    random_state : of the order of the examples; None for that of the estimator, or of `solve`
+    Parameters
+    ----------
+    size : int, default 128
+        Examples of a visit, at least 2.
+    random_state : int, None or NumPy generator
+        Of the order of the examples; None for that of the estimator, or of `solve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import rank_one_kernels
+    >>> from manykernels.solvers import Coordinate
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(rank_one_kernels(X), solver=Coordinate(size=32)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "coordinate"
@@ -113,7 +128,7 @@ class Passes(Run):
             "a": np.array([side.a for side in self.sides]), "b": [side.b for side in self.sides],
             "sides": [side.state() for side in self.sides],
             "points": [] if self.cuts is None else self.cuts.points,
-            "witness": self.witness() if callable(self.witness) else self.witness,
+            "best_dual": self.best_dual() if callable(self.best_dual) else self.best_dual,
             "time": time.perf_counter() - self.started, "gap": self.gap, "draw": draw,
             **{name: getattr(self, name) for name in STATE},
         }  # fmt: skip
@@ -123,7 +138,7 @@ class Passes(Run):
         state, self.control.state = self.control.state, None  # not held longer than it is needed
         if state is None:
             return [None] * len(self.a)
-        for name in (*STATE, "a", "b", "witness"):
+        for name in (*STATE, "a", "b", "best_dual"):
             setattr(self, name, state[name])
         self.started = time.perf_counter() - state["time"]
         self.rng.bit_generator.state = state["draw"]
@@ -197,10 +212,10 @@ class Passes(Run):
 
 
 class Side:
-    """One output: its machine, a, v, b, and the examples that are visited."""
+    """One output: its inner problem, a, v, b, and the examples that are visited."""
 
     def __init__(self, problem, y, c, a, b, state):
-        self.machine = Machine(problem.loss, y, c, problem.intercept)
+        self.inner = InnerProblem(problem.loss, y, c, problem.intercept)
         self.bank, self.a, self.b = problem.bank, np.array(a), float(b)
         self.total = problem.loss.total
         self.vectors = self.bank.vectors()
@@ -224,16 +239,14 @@ class Side:
         """Solves for the a of these examples with everything else held."""
         from ..loops.box_qp import single_steps
 
-        machine, a = self.machine, self.a[rows]
+        inner, a = self.inner, self.a[rows]
         outputs = self.vectors.outputs(rows, theta, a)
         K = self.bank.block(rows, theta)
-        force = float(np.trace(K)) / len(rows) if machine.intercept else 0.0  # of the pull towards Σa = total
-        linear, diagonal, kink = machine.linear[rows], machine.diagonal[rows], machine.kink[rows]
+        force = float(np.trace(K)) / len(rows) if inner.intercept else 0.0  # of the pull towards Σa = total
+        linear, diagonal, kink = inner.linear[rows], inner.diagonal[rows], inner.kink[rows]
         gradient = outputs + self.b + force * self.excess + linear + diagonal * a
         new = a.copy()
-        single_steps(
-            K + force, new, gradient, diagonal, kink, machine.lo[rows], machine.hi[rows], precision, 50 * len(a)
-        )
+        single_steps(K + force, new, gradient, diagonal, kink, inner.lo[rows], inner.hi[rows], precision, 50 * len(a))
         self.outputs[rows] = outputs
         self.vectors.add(rows, a, new - a)
         self.excess += float((new - a).sum())
@@ -244,16 +257,16 @@ class Side:
 
     def solve(self, theta, target):
         """The same where one block holds all examples: to the end, as other solvers do."""
-        new, _, self.b, _ = self.machine.solve(self.bank.block(self.everyone, theta), self.a, target)
+        new, _, self.b, _ = self.inner.solve(self.bank.block(self.everyone, theta), self.a, target)
         self.vectors.add(self.everyone, self.a, new - self.a)
         self.a = np.array(new)
 
     def settle(self):
         """Moves a onto Σa = total within its box, and sums v anew from it."""
-        machine = self.machine
-        if machine.intercept:
-            a = machine.repair(self.a, self.total)
-            self.a = _feasible(self.a, machine.y, machine.c, machine.loss, True) if a is None else np.array(a)
+        inner = self.inner
+        if inner.intercept:
+            a = inner.repair(self.a, self.total)
+            self.a = _feasible(self.a, inner.y, inner.c, inner.loss, True) if a is None else np.array(a)
         self.excess = 0.0
         self.renew()
 
@@ -269,13 +282,13 @@ class Side:
         return self.outputs
 
     def risk(self):
-        machine = self.machine
-        return machine.c[self.active] @ machine.loss.value(machine.y[self.active], (self.outputs + self.b)[self.active])
+        inner = self.inner
+        return inner.c[self.active] @ inner.loss.value(inner.y[self.active], (self.outputs + self.b)[self.active])
 
     def rest(self):
         """Keeps the examples that may move soon: free ones, and those near the point where they would."""
-        machine = self.machine
-        slope = self.outputs + self.b + machine.linear + machine.diagonal * self.a
-        rise = (self.a < machine.hi) & (slope + np.where(self.a >= 0, machine.kink, -machine.kink) < MARGIN)
-        fall = (self.a > machine.lo) & (slope + np.where(self.a > 0, machine.kink, -machine.kink) > -MARGIN)
-        self.active = np.flatnonzero((rise | fall) & (machine.c > 0))
+        inner = self.inner
+        slope = self.outputs + self.b + inner.linear + inner.diagonal * self.a
+        rise = (self.a < inner.hi) & (slope + np.where(self.a >= 0, inner.kink, -inner.kink) < MARGIN)
+        fall = (self.a > inner.lo) & (slope + np.where(self.a > 0, inner.kink, -inner.kink) > -MARGIN)
+        self.active = np.flatnonzero((rise | fall) & (inner.c > 0))

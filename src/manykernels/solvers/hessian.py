@@ -2,7 +2,7 @@
 
     min over θ of J(θ) + Ω(θ) ,   ∇J = −½ q ,  ∇²J = B P Bᵀ   (see `newton`)
 
-Each step minimises the quadratic model plus Ω and is halved until the objective falls. Departs from the print in its
+Each step minimises the quadratic model plus Ω and is halved until the objective falls. Departs from the paper in its
 stopping rule, the duality gap, and in that Ω need not be the simplex. `newton` is the same idea with active examples
 and damping in place of the line search.
 """
@@ -21,11 +21,22 @@ if TYPE_CHECKING:
     from ..solution import Solution
     from ._base import Control
 
-HALVINGS = 8  # of a step; then it is the machine that is too coarse
+HALVINGS = 8  # of a step; then it is the inner problem that is too coarse
 
 
 class Hessian(BaseSolver):
-    """Second-order steps on the weights with a line search."""
+    """Second-order steps on the weights with a line search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Hessian
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Hessian()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "hessian"
     needs = Newton.needs
@@ -48,7 +59,7 @@ def _descend(oracle):
             if trial.value + regularizer.value(trial.theta) <= value - 1e-4 * t * step.promise:
                 break
         else:
-            oracle.effort *= 0.1  # the machine was too coarse to see the descent
+            oracle.effort *= 0.1  # the inner problem was too coarse to see the descent
             if oracle.effort < 1e-9:
                 return
         point = trial
@@ -58,6 +69,6 @@ def _state(oracle, point):
     """What a weight step looks at, here on all examples."""
     return State(
         problem=oracle.problem, theta=point.theta, q=point.q, a=point.a.copy(), support=point.support,
-        products=point.products, K=point.K, machines=oracle.machines,
+        products=point.products, K=point.K, inners=oracle.inners,
         slack=0.05 * oracle.scale * max(0.1 * oracle.gap, oracle.tol),
     )  # fmt: skip

@@ -2,9 +2,9 @@
 
     min over θ in Θ of J(θ) ,   h(θ) = max_k − Σ c V*(y, −a_k / c) − ½ Σ_m θ_m a_kᵀK_m a_k   (their eq. 23)
 
-Each step solves the machine at θ, adds its cut to h, and projects θ onto the level set {h ≤ lower + τ · gap}, where
+Each step solves the problem at fixed θ, adds its cut to h, projects θ onto the level set {h ≤ lower + τ · gap}, where
 `lower` is the minimum of h over Θ: no oscillation as with plain cutting planes. The gap never rises (Theorem 4).
-Departs from the print in τ, 0.9 there and always 0.5 here, and in that both small problems are solved in the
+Departs from the paper in τ, 0.9 there and always 0.5 here, and in that both small problems are solved in the
 multipliers of the cuts, without a conic solver.
 """
 
@@ -24,7 +24,23 @@ if TYPE_CHECKING:
 
 
 class Level(BaseSolver):
-    """Cutting planes and level sets; `tau` in (0, 1) is the level between the bounds."""
+    """Cutting planes and level sets.
+
+    Parameters
+    ----------
+    tau : float, default 0.5
+        The level between the bounds, in (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Level
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(regularizer=1, solver=Level(tau=0.9)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "level"
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")

@@ -6,7 +6,7 @@
 
 T outputs share the weights and the noise; their −log p add up. y is centred where there is an intercept, b its mean.
 
-Departs from the print: the convergence of (22)–(23) is not proved, so the update is read as a gradient step of length
+Departs from the paper: the convergence of (22)–(23) is not proved, so the update is read as a gradient step of length
 1 in the metric θ_m / (½ t_m), θ_m ← θ_m − s (θ_m / ½t_m) ∂/∂θ_m, halved whenever −log p would rise and lengthened
 while it falls (steps longer than 1 bring weights to 0 exactly); a weight of 0 whose derivative is negative may grow.
 As that converges slowly where kernels are alike, a Newton step with the average information ½ aᵀK_k K̄⁻¹ K_l a in the
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner.systems import blas_for
 from ..solution import Solution
 from ._base import BaseSolver
-from ._machine import blas_for
 
 if TYPE_CHECKING:
     from ..problem import Problem

@@ -1,4 +1,4 @@
-"""Accelerated gradient steps on the smooth dual: Algorithm 2 of Xu, Jin, Zhu, Lyu and King (2010), paper 003.
+"""Accelerated gradient steps on the smooth dual: Algorithm 2 of Xu, Jin, Zhu, Lyu and King (2010).
 
     min over a :   F(a) = Σ c V*(y, −a / c) + Ω*(½ q(a)) ,   lo ≤ a ≤ hi (, Σ a = total) ,   q_m = aᵀK_m a
 
@@ -13,14 +13,14 @@ By default L follows the curvature that is met, and the momentum starts anew whe
 of a combination of two points are the combination of theirs, so that a step costs one product with each kernel.
 
 `fixed_step=True` is Algorithm 2 as stated: three sequences, τ_k = 2/(k + 3), and a constant L. It departs from the
-print, which contradicts itself, in
+paper, which contradicts itself, in
   (10), (13)   no −1 in the exponents: they belong to a maximum over 0 ≤ p ≤ 1, (7) and (8) to one over the simplex;
                so (11) is f_λ − f ≤ (λ/2) ln M;
   (12)         ∇ = −e + Σ θ_m G_m α, without the ½;
   Corollary 3  L = max_m λ_max(K_m) + (2/λ) r² max_m λ_max(K_m)², r² = max ‖a‖² in the box (n C² for the hinge): the
                curvature of aᵀG a is its largest eigenvalue, not its largest diagonal entry a_g, and
                ∇²Ω* ≤ (2/λ) diag θ; plus the diagonal of a loss that has one;
-  (18)         the steps go out from the start α⁰, d(α) = ½ ‖α − α⁰‖², where the print has the machine with the mean
+  (18)         the steps go out from the start α⁰, d(α) = ½ ‖α − α⁰‖², where the paper has the solution with the mean
                kernel for α⁰ but d(α) = ½ ‖α‖²; then Theorem 4 holds as
                F(β^N) − F* ≤ 2 L ‖a* − α⁰‖² / (N + 1)², and with α⁰ = 0 as printed.
 """
@@ -45,8 +45,22 @@ if TYPE_CHECKING:
 class Nesterov(BaseSolver):
     """Accelerated gradient steps on the smooth dual.
 
-    fixed_step : the method as stated above, to study its bound: it takes thousands of steps
-    every : so many steps there is a certificate, and max_iter counts those
+    Parameters
+    ----------
+    fixed_step : bool, default False
+        The method as stated in the module, to study its bound: it takes thousands of steps.
+    every : int, default 10
+        So many steps there is a certificate, and max_iter counts those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Nesterov
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Nesterov(every=5)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "nesterov"
@@ -80,7 +94,7 @@ class Nesterov(BaseSolver):
 
 
 def start(oracle, smooth, warm):
-    """The `SmoothPoint` at a warm start, or at the machine with uniform weights (line 2 of Algorithm 2)."""
+    """The `SmoothPoint` at a warm start, or at the inner problem with uniform weights (line 2 of Algorithm 2)."""
     point = smooth.at(oracle.a if warm else oracle(oracle.theta).a)
     if warm:
         smooth.certify(point)
@@ -88,7 +102,7 @@ def start(oracle, smooth, warm):
 
 
 def algorithm_2(oracle, smooth, L, warm, every):
-    """The sequences α, β, γ of the print with the constant L."""
+    """The sequences α, β, γ of the paper with the constant L."""
     point, k = start(oracle, smooth, warm), 0
     centre, total = point.a, 0.0
     while True:
@@ -140,7 +154,7 @@ class SmoothDual:
         if bank.dtype == np.float64 or oracle.tol >= 1e-4:  # many passes: in memory, where that is exact enough
             self.memory = bank.restrict(np.arange(oracle.n), self.kernels)
         for name in ("lo", "hi", "linear", "diagonal", "kink"):
-            setattr(self, name, np.array([getattr(machine, name) for machine in oracle.machines]))
+            setattr(self, name, np.array([getattr(inner, name) for inner in oracle.inners]))
 
     def products(self, a):
         if self.memory is None:

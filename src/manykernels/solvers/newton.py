@@ -1,4 +1,4 @@
-"""Projected Newton steps on the weights, around a warm-started machine: the default for implicit kernels.
+"""Projected Newton steps on the weights, around a warm-started inner problem: the default for implicit kernels.
 
     J(θ) = min over f, b of Σ c V + ½ Σ ‖f_m‖² / θ_m ;   minimise J(θ) + Ω(θ)
 
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner.systems import blas_for
 from ._base import BaseSolver
-from ._machine import HalfHessian, blas_for
 from ._wrapper import Wrapper
 
 if TYPE_CHECKING:
@@ -30,7 +30,18 @@ STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
 
 
 class Newton(BaseSolver):
-    """Damped Newton steps on the weights around a warm-started machine, on the active examples."""
+    """Damped Newton steps on the weights around a warm-started inner problem, on the active examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Newton
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Newton()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "newton"
     needs = ("value", "conjugate", "prox", "minimise", "start")
@@ -83,7 +94,7 @@ class NewtonStep:
         self.level, self.first, self.bends = 0.0, closed_first, bends
 
     def propose(self, state):
-        """The minimiser of the local model, (M',); moves state.a to where the machine should be then.
+        """The minimiser of the local model, (M',); moves state.a to where the inner problem should be then.
 
         A penalty leaves the size of the weights open: there the closed form makes the first step, which finds it.
         """
@@ -97,22 +108,22 @@ class NewtonStep:
 
     def _propose(self, state):
         halves = []
-        for machine, a, P in zip(state.machines, state.a, state.products, strict=True):
-            free, half = machine.free(a), None
+        for inner, a, P in zip(state.inners, state.a, state.products, strict=True):
+            free, half = inner.free(a), None
             if free.sum() > 1:
                 with suppress(np.linalg.LinAlgError):
                     B = P[:, free[state.support]]
-                    half = HalfHessian(state.K, free, machine.diagonal, machine.intercept, B)
+                    half = inner.half_hessian(state.K, free, B)
             halves.append(half)
         Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
         self.model, self.theta, self.slack = Model(-0.5 * state.q, np.vstack(Z)), state.theta, state.slack
         self.regularizer = state.problem.regularizer
         theta = self._minimise()
-        for machine, a, half in zip(state.machines, state.a, halves, strict=True):
-            if half is not None and not machine.loss.interior:
+        for inner, a, half in zip(state.inners, state.a, halves, strict=True):
+            if half is not None and not inner.loss.interior:
                 guess = a.copy()
                 guess[half.index] += half.response(theta - self.theta)
-                guess = machine.repair(np.clip(guess, machine.lo, machine.hi), a.sum())
+                guess = inner.repair(np.clip(guess, inner.lo, inner.hi), a.sum())
                 if guess is not None:
                     a[:] = guess
         return theta

@@ -1,8 +1,8 @@
-"""Alternation with the weights of the dual, for block norms that have no Ω: a machine at θ, then θ from its norms.
+"""Alternation with the weights of the dual, for block norms that have no Ω: the SVM at θ, then θ from its norms.
 
     min over a :   Σ c V*(y, −a / c) + Ω*(½ q(a)) ,   q_m = aᵀK_m a ;   θ ← ∇Ω*(½ q)
 
-Where Ω* is concave (`BlockNorm`, `BlockSum`: powers below 1 of the q_m) its tangent lies above it, so that the machine
+Where Ω* is concave (`BlockNorm`, `BlockSum`: powers below 1 of the q_m) its tangent lies above it, so that the SVM
 at θ minimises an upper bound of the dual problem, which touches it at the last a: the dual value never falls. Kernels
 whose q_m vanishes get ever larger weights, which is what makes Newton steps stall there and does no harm here.
 """
@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 
 
 class Reweighted(BaseSolver):
-    """A machine and the weights of the dual by turns: majorise and minimise."""
+    """An inner problem and the weights of the dual by turns: majorise and minimise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.regularizers import BlockNorm
+    >>> from manykernels.solvers import Reweighted
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(regularizer=BlockNorm(3), solver=Reweighted()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "reweighted"
     needs = ("conjugate", "weights_from_dual", "start")

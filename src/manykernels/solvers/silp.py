@@ -2,9 +2,9 @@
 
     min over θ in the simplex, z :  z     subject to   z ≥ − Σ c V*(y, −a / c) − ½ Σ_m θ_m aᵀK_m a   for every a
 
-Each machine, solved at the weights of the last linear program, gives the most violated constraint, the next cut.
-The print stops on the relative change of z, which is the duality gap between the best weights so far and the mean of
-the cuts. Departs from it in that a machine is solved only as well as that gap asks for.
+Each inner problem, solved at the weights of the last linear program, gives the most violated constraint, the next cut.
+The paper stops on the relative change of z, which is the duality gap between the best weights so far and the mean of
+the cuts. Departs from it in that an inner problem is solved only as well as that gap asks for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 
 class SILP(BaseSolver):
-    """Cutting planes and linear programs over the simplex."""
+    """Cutting planes and linear programs over the simplex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import SILP
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(regularizer=1, solver=SILP()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "silp"
     needs = ("value", "conjugate", "start")
@@ -37,7 +48,7 @@ class SILP(BaseSolver):
 
 
 def cutting_planes(oracle):
-    """Solves the machine at the minimum of the cuts so far, over and over."""
+    """Solves the inner problem at the minimum of the cuts so far, over and over."""
     cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
     while True:
         cuts.add(oracle(theta))

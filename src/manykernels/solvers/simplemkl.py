@@ -1,10 +1,10 @@
-"""Reduced gradients: SimpleMKL (Rakotomamonjy, Bach, Canu, Grandvalet 2008), the solver that papers 001 and 003 time.
+"""Reduced gradients: SimpleMKL (Rakotomamonjy, Bach, Canu, Grandvalet 2008), which Yang (2011) and Xu (2010) time.
 
     min over θ in the simplex of J(θ) ,   ∂J/∂θ_m = −½ aᵀK_m a
 
 The largest weight keeps Σθ = 1. A step goes down the reduced gradient to the first weight that becomes 0, and on from
 there with that weight held, as long as J falls; then the best point on the way back is sought by golden sections.
-Departs from the print in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
+Departs from the paper in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,19 @@ RATIO = 0.5 * (np.sqrt(5) - 1)
 
 
 class SimpleMKL(BaseSolver):
-    """Reduced gradients on the simplex with a line search."""
+    """Reduced gradients on the simplex with a line search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
+    >>> from manykernels.solvers import SimpleMKL
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier([RBF(gamma=0.1), RBF(gamma=1.0)], regularizer=1, solver=SimpleMKL()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "simplemkl"
     needs = ("value", "conjugate", "start")

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
 
 class SIP(BaseSolver):
-    """Cutting planes for constraints and penalties with a differentiable Ω*."""
+    """Cutting planes for constraints and penalties with a differentiable Ω*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import SIP
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=SIP()).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
+    """
 
     name = "sip"
     needs = ("value", "conjugate", "weights_from_dual", "start")

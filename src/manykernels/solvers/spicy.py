@@ -1,4 +1,4 @@
-"""Proximal steps on the functions, each by Newton steps on its dual: SpicyMKL (Suzuki and Tomioka 2011, cited in 004).
+"""Proximal steps on the functions, each by Newton steps on its dual: SpicyMKL (Suzuki and Tomioka 2011).
 
     min over f_1..f_M, b :   Σ c V(y, Σ f_m + b) + g(‖f_1‖², …, ‖f_M‖²) ,   g = regularizer.block_norm
 
@@ -11,7 +11,7 @@ With u_m = β_m + γ a, ‖u_m‖² = u_mᵀK_m u_m, t = argmin ½ Σ (t_m − �
 
     ∇E = Σ ω_m K_m u_m ,   ∇²E = γ Σ ω_m K_m + γ Σ_mk (J_mk − ω_m [m = k]) v_m v_kᵀ ,   then β_m ← ω_m u_m , γ grows
 
-A Newton step is a machine on ∇²E, so that every loss works, with its box and its kinks, and a search on the line, where
+A Newton step is an SVM on ∇²E, so that every loss works, with its box and its kinks, and a search on the line, where
 E costs M numbers. It takes one combination of the kernels with weight and one product with each kernel. The gap of the
 proximal step, Σ c V + Σ c V* + aᵀ∇E, says when β should move. At γ → ∞ all this is Newton's method on the dual: that
 is where it starts, unless Ω* is an indicator or has kinks. The predictor is f_m = θ_m K_m a with one a, as everywhere;
@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..inner import InnerProblem
+from ..inner.systems import HalfHessian
 from ._base import BaseSolver
-from ._machine import HalfHessian, Machine
 from ._oracle import Oracle
 
 if TYPE_CHECKING:
@@ -44,8 +45,22 @@ FEW = 1000  # up to here all examples take part in a Newton step, above only tho
 class Spicy(BaseSolver):
     """Proximal steps on the functions by a dual augmented Lagrangian.
 
-    gamma : the first γ, None for one by the regularizer
-    growth : its factor from one proximal step to the next
+    Parameters
+    ----------
+    gamma : float, optional
+        The first γ; None for one by the regularizer.
+    growth : float, default 10
+        Its factor from one proximal step to the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.solvers import Spicy
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> model = MKLClassifier(solver=Spicy(growth=5.0)).fit(X, y)
+    >>> bool(model.duality_gap_ <= model.tol)
+    True
     """
 
     name = "spicy"
@@ -94,12 +109,12 @@ class ProximalSteps:
             step = step.next(self.a, point, gamma)
 
     def _start(self):
-        """The proximal step at the machine of the first weights, shortened to where it helps, or at a warm start."""
+        """The proximal step at the solution of the first weights, shortened to where it helps, or at a warm start."""
         oracle, theta = self.oracle, self.oracle.theta
         if not self.warm:
             K, target = self._combined(theta), 0.01 * float(self.problem.c.sum())
-            parts = zip(oracle.machines, oracle.a, strict=True)
-            oracle.a = np.array([machine.solve(K, a, target)[0] for machine, a in parts])
+            parts = zip(oracle.inners, oracle.a, strict=True)
+            oracle.a = np.array([inner.solve(K, a, target)[0] for inner, a in parts])
         self.a, self.P = oracle.a, oracle.products(oracle.a)
         gamma, s = self.gamma, 0.5 * np.einsum("tmi,ti->m", self.P, self.a)
         if gamma is None:
@@ -130,15 +145,15 @@ class ProximalSteps:
     def _gap(self, point):
         """That of the proximal step, and the b at which it is."""
         b = self.oracle.intercepts(point.outputs)
-        parts = zip(self.oracle.machines, self.a, point.outputs, b, strict=True)
-        return sum(machine.gap(*part) for machine, *part in parts), b
+        parts = zip(self.oracle.inners, self.a, point.outputs, b, strict=True)
+        return sum(inner.gap(*part) for inner, *part in parts), b
 
     def _newton(self, step, point, b, target):
         """Moves a by one Newton step; False where rounding leaves nothing to gain."""
         rows = self._rows(point, b)
         V, W = step.bend(point)
         model = Model(
-            self._machines(rows), self.a, point.outputs, self._combined(step.gamma * point.omega, rows), V, W, rows
+            self._inners(rows), self.a, point.outputs, self._combined(step.gamma * point.omega, rows), V, W, rows
         )
         a = self.a.copy()
         a[:, rows] = model.minimise(target)
@@ -149,15 +164,15 @@ class ProximalSteps:
         n, loss = self.a.shape[1], self.problem.loss
         if n <= FEW or loss.interior:
             return np.arange(n)
-        parts = zip(self.oracle.machines, self.a, point.outputs, b, strict=True)
-        slack = np.min([machine.slack(*part) for machine, *part in parts], axis=0)
+        parts = zip(self.oracle.inners, self.a, point.outputs, b, strict=True)
+        slack = np.min([inner.slack(*part) for inner, *part in parts], axis=0)
         needed = max(int(1.25 * np.count_nonzero(slack <= 0)), FEW)
         return np.sort(np.argsort(slack, kind="stable")[:needed])
 
-    def _machines(self, rows):
+    def _inners(self, rows):
         if len(rows) == self.a.shape[1]:
-            return self.oracle.machines
-        return [Machine(m.loss, m.y[rows], m.c[rows], m.intercept, m.n_jobs) for m in self.oracle.machines]
+            return self.oracle.inners
+        return [InnerProblem(m.loss, m.y[rows], m.c[rows], m.intercept, m.n_jobs) for m in self.oracle.inners]
 
     def _go(self, step, a, P):
         """Moves towards a, whose products are P, as far as the convex dual falls; whether it does.
@@ -170,8 +185,8 @@ class ProximalSteps:
 
         def slope(tau):
             total, here = smooth(tau), self.a + tau * move
-            for machine, a_t, d in zip(self.oracle.machines, here, move, strict=True):
-                linear, diagonal, kink = machine.loss.quadratic(machine.y, machine.c, a_t)
+            for inner, a_t, d in zip(self.oracle.inners, here, move, strict=True):
+                linear, diagonal, kink = inner.loss.quadratic(inner.y, inner.c, a_t)
                 total += d @ (linear + diagonal * a_t + kink * np.sign(a_t))
             return total
 
@@ -240,37 +255,37 @@ class ProximalPoint:
 
 
 class Model:
-    """⟨∇E, x − a⟩ + ½ (x − a)ᵀ∇²E (x − a) + Σ c V*(y, −x / c) on the rows: T machines on `base`, tied by V and W."""
+    """⟨∇E, x − a⟩ + ½ (x − a)ᵀ∇²E (x − a) + Σ c V*(y, −x / c) on the rows: T problems on `base`, tied by V and W."""
 
-    def __init__(self, machines, a, outputs, base, V, W, rows):
-        self.machines, self.base, self.W = machines, base, W
+    def __init__(self, inners, a, outputs, base, V, W, rows):
+        self.inners, self.base, self.W = inners, base, W
         self.a, self.outputs, self.V = a[:, rows], outputs[:, rows], V[:, :, rows]
 
     def minimise(self, target):
         """x (T, |rows|), to a gap of `target`: exact for one output, for several a sweep that is then improved."""
         x = self.a.copy()
-        for t, machine in enumerate(self.machines):
+        for t, inner in enumerate(self.inners):
             V, others = self.V[t], self._tie(x)  # x[t] is still a[t]
             H = V.T @ (self.W @ V)
             H += self.base
             shift = self.outputs[t] - H @ self.a[t] + V.T @ (self.W @ others)
-            x[t] = machine.solve(H, x[t], target / len(x), shift=shift)[0]
+            x[t] = inner.solve(H, x[t], target / len(x), shift=shift)[0]
         return self._join(x, target) if len(x) > 1 and len(self.W) else x
 
     def _join(self, best, target):
-        """Newton on z = W Σ_t V_t (x_t − a_t), all that several outputs share: each machine answers to it alone."""
+        """Newton on z = W Σ_t V_t (x_t − a_t), all that several outputs share: each problem answers to it alone."""
         centre, z = self.outputs - self.a @ self.base, self.W @ self._tie(best)
         start, value = self._value(self.a), self._value(best)
         for _ in range(20):
             S, x = np.zeros_like(self.W), np.empty_like(best)
-            for t, machine in enumerate(self.machines):
+            for t, inner in enumerate(self.inners):
                 V = self.V[t]
-                x[t] = machine.solve(self.base, best[t], target / len(x), shift=centre[t] + V.T @ z)[0]
-                free = machine.free(x[t])
+                x[t] = inner.solve(self.base, best[t], target / len(x), shift=centre[t] + V.T @ z)[0]
+                free = inner.free(x[t])
                 if free.sum() <= 1:
                     continue
                 with suppress(np.linalg.LinAlgError):  # an indefinite kernel: its part of S stays 0
-                    Z = HalfHessian(self.base, free, machine.diagonal, machine.intercept, V[:, free]).Z
+                    Z = HalfHessian(self.base, free, inner.diagonal, inner.intercept, V[:, free]).Z
                     S += Z.T @ Z
             z = z + np.linalg.lstsq(np.eye(len(z)) + self.W @ S, self.W @ self._tie(x) - z)[0]
             gain = value - self._value(x)
@@ -285,7 +300,7 @@ class Model:
 
     def _value(self, x):
         move, tie = x - self.a, self._tie(x)
-        conjugates = sum(m.loss.dual_value(m.y, m.c, x_t) for m, x_t in zip(self.machines, x, strict=True))
+        conjugates = sum(m.loss.dual_value(m.y, m.c, x_t) for m, x_t in zip(self.inners, x, strict=True))
         return float(np.sum(move * (self.outputs + 0.5 * move @ self.base)) + 0.5 * tie @ self.W @ tie) + conjugates
 
 

@@ -28,7 +28,7 @@ class StringKernel(Kernel):
     equal_lengths = False
 
     @property
-    def encoding(self) -> tuple:  # type: ignore[override]
+    def encoding(self) -> tuple:  # type: ignore[override]  # depends on its parameters
         """(alphabet, unknown): how strings become Sequences for this kernel."""
         check_choice("unknown", self.unknown, POLICIES, of=self)
         return None if self.alphabet is None else get(self.alphabet), self.unknown
@@ -112,7 +112,7 @@ def positions(kernel: Any, length: int | None) -> tuple[int, Any]:
     """(start, stop) of a kernel with 0 <= start < stop <= length; None stands for the ends."""
     for name, least in (("start", 1), ("stop", 0)):
         value = getattr(kernel, name)
-        if length is not None and isinstance(value, Integral) and value + least > length:  # type: ignore[operator]
+        if length is not None and isinstance(value, Integral) and int(value) + least > length:
             raise ValueError(
                 f"{name}={value} of {type(kernel).__name__} lies behind the end of sequences of length {length}: the "
                 f"kernel was made for longer ones; for position_kernels and its like give length={length}."

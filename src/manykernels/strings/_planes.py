@@ -59,7 +59,7 @@ class PositionKernel(StringKernel):
     equal_lengths = True
 
     @property
-    def walk(self) -> str:  # type: ignore[override]
+    def walk(self) -> str:  # type: ignore[override]  # depends on its parameters
         """Kernels of one walk share the comparison of two sequences: "degree" where positions do not matter."""
         return "degree" if self.start is None and self.stop is None else "positions"
 

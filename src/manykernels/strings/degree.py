@@ -13,10 +13,30 @@ if TYPE_CHECKING:
 
 
 class Degree(PositionKernel):
-    """k(x, y) = #{l : start <= l < stop, x[l:l+k] = y[l:l+k]}: the common words of k letters at the same place.
+    """The common words of k letters at the same place.
 
-    Strings of one length L; start and stop default to 0 and L, and a word may end behind `stop`. A word with an
-    unknown letter matches nothing. One summand of the weighted degree kernel (Sonnenburg et al. 2006, eq. 14).
+    k(x, y) = #{l : start <= l < stop, x[l:l+k] = y[l:l+k]}.
+
+    Strings of one length L. A word with an unknown letter matches nothing.
+    One summand of the weighted degree kernel (Sonnenburg et al. 2006, eq. 14).
+
+    Parameters
+    ----------
+    k : int
+        Letters of a word.
+    start, stop : int, optional
+        The places where words may start, 0 and L by default; a word may end behind `stop`.
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+    Examples
+    --------
+    >>> from manykernels.strings import Degree
+    >>> Degree(2)(["ACGT", "ACGA"])
+    array([[3., 2.],
+           [2., 3.]])
     """
 
     def __init__(

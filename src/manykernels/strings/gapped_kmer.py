@@ -13,12 +13,34 @@ if TYPE_CHECKING:
 
 
 class GappedKmer(WordKernel):
-    """k(x, y) = Σ_{S, w} #_{S,w}(x) #_{S,w}(y) = Σ_{windows u of x, v of y} C(l − mismatches(u, v), k).
+    """The gapped k-mer kernel: k letters of windows of l.
+
+    k(x, y) = Σ_{S, w} #_{S,w}(x) #_{S,w}(y) = Σ_{windows u of x, v of y} C(l − mismatches(u, v), k).
 
     S are the C(l, k) ways to choose k places of a window of l letters, w the words of k letters, #_{S,w}(x) the number
     of windows of x that have the letters w at the places S. Strings of any length, 0 where they are shorter than l; an
-    unknown letter is a mismatch with every letter. start, stop: the part [start:stop] of each string that is looked
-    at. Ghandi et al. (2014).
+    unknown letter is a mismatch with every letter.
+    Ghandi et al. (2014).
+
+    Parameters
+    ----------
+    l : int
+        Letters of a window.
+    k : int
+        Letters of it that are compared.
+    start, stop : int, optional
+        The part [start:stop] of each string that is looked at.
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+    Examples
+    --------
+    >>> from manykernels.strings import GappedKmer
+    >>> GappedKmer(3, 2)(["ACGT", "ACCT"])
+    array([[6., 2.],
+           [2., 6.]])
     """
 
     def __init__(

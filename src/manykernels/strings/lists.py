@@ -14,7 +14,25 @@ if TYPE_CHECKING:
 
 
 def degree_kernels(d: int, alphabet: str | Alphabet | None = "dna", unknown: str = "error") -> list[tuple[str, Kernel]]:
-    """[(name, kernel)] of the d kernels Degree(1) … Degree(d): common words of k letters at the same place."""
+    """The d kernels Degree(1) … Degree(d): common words of k letters at the same place.
+
+    Parameters
+    ----------
+    d : int
+        Letters of the longest words.
+    alphabet, unknown
+        As in `Degree`.
+
+    Returns
+    -------
+    list of (name, kernel)
+
+    Examples
+    --------
+    >>> from manykernels.strings import degree_kernels
+    >>> [name for name, kernel in degree_kernels(3)]
+    ['degree 1', 'degree 2', 'degree 3']
+    """
     check_integer("d", d)
     return [(f"degree {k}", Degree(k, alphabet=alphabet, unknown=unknown)) for k in range(1, d + 1)]
 
@@ -22,9 +40,29 @@ def degree_kernels(d: int, alphabet: str | Alphabet | None = "dna", unknown: str
 def position_kernels(
     length: int, d: int, block: int = 1, alphabet: str | Alphabet | None = "dna", unknown: str = "error"
 ) -> list[tuple[str, Kernel]]:
-    """[(name, kernel)]: WeightedDegree(d) on each `block` of positions of strings of that length; they add up to it.
+    """WeightedDegree(d) on each block of positions; they add up to it.
 
-    Longer strings are taken too: only words that start in their first `length` positions count. Shorter ones are not.
+    Parameters
+    ----------
+    length : int
+        Of the strings. Longer ones are taken too: only words that start in their first `length` positions count.
+        Shorter ones are not.
+    d : int
+        Letters of the longest words.
+    block : int, default 1
+        Positions of a kernel.
+    alphabet, unknown
+        As in `WeightedDegree`.
+
+    Returns
+    -------
+    list of (name, kernel)
+
+    Examples
+    --------
+    >>> from manykernels.strings import position_kernels
+    >>> [name for name, kernel in position_kernels(10, 3, block=4)]
+    ['positions 0-3', 'positions 4-7', 'positions 8-9']
     """
     check_integer("d", d)
     options: dict[str, Any] = dict(alphabet=alphabet, unknown=unknown)
@@ -34,9 +72,28 @@ def position_kernels(
 def degree_position_kernels(
     length: int, d: int, block: int = 1, alphabet: str | Alphabet | None = "dna", unknown: str = "error"
 ) -> list[tuple[str, Kernel]]:
-    """[(name, kernel)]: Degree(k) for k = 1 … d on each `block` of positions where a word of k letters can start.
+    """Degree(k) for k = 1 … d on each block of positions where a word of k letters can start.
 
-    `length` as in `position_kernels`.
+    Parameters
+    ----------
+    length : int
+        As in `position_kernels`.
+    d : int
+        Letters of the longest words.
+    block : int, default 1
+        Positions of a kernel.
+    alphabet, unknown
+        As in `Degree`.
+
+    Returns
+    -------
+    list of (name, kernel)
+
+    Examples
+    --------
+    >>> from manykernels.strings import degree_position_kernels
+    >>> [name for name, kernel in degree_position_kernels(3, 2, block=2)]
+    ['degree 1, positions 0-1', 'degree 1, position 2', 'degree 2, positions 0-1']
     """
     check_integer("d", d)
     options: dict[str, Any] = dict(alphabet=alphabet, unknown=unknown)

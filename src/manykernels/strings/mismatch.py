@@ -15,12 +15,33 @@ if TYPE_CHECKING:
 
 
 class Mismatch(WordKernel):
-    """k(x, y) = Σ_w φ_w(x) φ_w(y), φ_w(x) the number of words of k letters of x with at most m letters unlike w.
+    """The mismatch kernel: words that differ in a few letters.
+
+    k(x, y) = Σ_w φ_w(x) φ_w(y), φ_w(x) the number of words of k letters of x with at most m letters unlike w.
 
     Two words at Hamming distance h have I(h) words within m of both, so k(x, y) = Σ_{u in x, v in y} I(h(u, v)), and
     I(h) = Σ_j c_j C(k − h, j), k − 2m <= j <= k: a weighted sum of gapped kernels, exact in integers. Strings of any
-    length, 0 where they are shorter than k; words with an unknown letter do not count. start, stop: the part
-    [start:stop] of each string that is looked at. Leslie et al. (2004).
+    length, 0 where they are shorter than k; words with an unknown letter do not count. Leslie et al. (2004).
+
+    Parameters
+    ----------
+    k : int
+        Letters of a word.
+    m : int, default 1
+        Letters that may differ.
+    start, stop : int, optional
+        The part [start:stop] of each string that is looked at.
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+    Examples
+    --------
+    >>> from manykernels.strings import Mismatch
+    >>> Mismatch(3, m=1)(["ACGT", "ACCT"])
+    array([[20., 10.],
+           [10., 24.]])
     """
 
     whole = True

@@ -10,13 +10,30 @@ if TYPE_CHECKING:
 
 
 class Spectrum(WordKernel):
-    """k(x, y) = Σ_w #_w(x) #_w(y), the words w of k letters: products of numbers of occurrences.
+    """The spectrum kernel: how often words occur in both strings.
 
-    k : word length, or (k1, k2): the sum over k1 <= k <= k2.
-    start, stop : the part [start:stop] of each string that is looked at, as a slice takes them.
+    k(x, y) = Σ_w #_w(x) #_w(y), w the words of k letters.
 
     Strings of any length, 0 where they are shorter than k; words with an unknown letter do not count. Leslie, Eskin
     and Noble (2002); Sonnenburg et al. (2006), 3.1.1.
+
+    Parameters
+    ----------
+    k : int or (int, int)
+        Letters of a word; (k1, k2) for the sum over k1 <= k <= k2.
+    start, stop : int, optional
+        The part [start:stop] of each string that is looked at, as a slice takes them.
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+    Examples
+    --------
+    >>> from manykernels.strings import Spectrum
+    >>> Spectrum(2)(["ACAC", "CAC"])
+    array([[5., 3.],
+           [3., 2.]])
     """
 
     def __init__(

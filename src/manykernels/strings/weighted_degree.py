@@ -13,11 +13,30 @@ if TYPE_CHECKING:
 
 
 class WeightedDegree(PositionKernel):
-    """k(x, y) = Σ_{k=1..d} β_k #{l : start <= l < stop, x[l:l+k] = y[l:l+k]},  β_k = 2 (d − k + 1) / (d (d + 1)).
+    """The weighted degree kernel: common words of up to d letters at the same place.
 
-    Strings of one length L; start and stop default to 0 and L, and a word may end behind `stop`, so that kernels on
-    disjoint ranges add up to the whole one. A word with an unknown letter matches nothing. Sonnenburg et al. (2006),
-    eq. 14.
+    k(x, y) = Σ_{k=1..d} β_k #{l : start <= l < stop, x[l:l+k] = y[l:l+k]},  β_k = 2 (d − k + 1) / (d (d + 1)).
+
+    Strings of one length L. A word with an unknown letter matches nothing. Sonnenburg et al. (2006), eq. 14.
+
+    Parameters
+    ----------
+    d : int
+        Letters of the longest words.
+    start, stop : int, optional
+        The places where words may start, 0 and L by default; a word may end behind `stop`, so that kernels on disjoint
+        ranges add up to the whole one.
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+    Examples
+    --------
+    >>> from manykernels.strings import WeightedDegree
+    >>> WeightedDegree(2)(["ACGT", "ACGA"]).round(3)
+    array([[3.667, 2.667],
+           [2.667, 3.667]])
     """
 
     def __init__(

@@ -19,9 +19,29 @@ class WeightedDegreeShift(StringKernel):
     k(x, y) = Σ_{k=1..d} β_k Σ_l Σ_{s=0..shift} δ_s ([x[l+s:l+s+k] = y[l:l+k]] + [x[l:l+k] = y[l+s:l+s+k]]),
     β_k = 2 (d − k + 1) / (d (d + 1)),  δ_s = 1 / (2 (s + 1)).
 
-    Strings of one length, of which the kernel sees [start:stop], words included. Without shifts it is WeightedDegree.
+    Strings of one length. Without shifts it is WeightedDegree.
     A word with an unknown letter matches nothing. Positive semidefinite for every `shift`: 1/2 + Σ_s cos(sω) / (s + 1)
     is never negative (Rogosinski and Szegő 1928). Rätsch, Sonnenburg and Schölkopf (2005).
+
+    Parameters
+    ----------
+    d : int
+        Letters of the longest words.
+    shift : int
+        How far apart words may be.
+    start, stop : int, optional
+        The kernel sees [start:stop] of each string, words included.
+    alphabet : str or Alphabet, default "dna"
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+    unknown : {"error", "ignore"}
+        What happens to letters that the alphabet does not know; ignored, they match nothing.
+
+    Examples
+    --------
+    >>> from manykernels.strings import WeightedDegreeShift
+    >>> WeightedDegreeShift(2, shift=1)(["ACGT", "CGTA"]).round(3)
+    array([[3.667, 0.667],
+           [0.667, 3.667]])
     """
 
     family = "shift"

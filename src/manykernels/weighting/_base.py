@@ -1,4 +1,4 @@
-"""The protocol of a weighting, and the machine of one kernel that some of them ask.
+"""The protocol of a weighting, and the predictor of one kernel that some of them ask.
 
     θ = weights(kernels, targets),  Σ_m θ_m = 1;   then   min over f, b of Σ c V + ½ Σ_m ‖f_m‖² / θ_m
 
@@ -27,6 +27,12 @@ class TwoStage(Regularizer):
     """A rule that finds weights from the kernels and the targets, before and apart from the predictor.
 
     It stands where a regularizer does; `bind` puts `Fixed` weights in its place before anything is solved.
+
+    Examples
+    --------
+    >>> from manykernels.weighting import Align, TwoStage
+    >>> isinstance(Align(), TwoStage), Align().has("bind")
+    (True, True)
     """
 
     needs_targets = True
@@ -65,7 +71,7 @@ def shares(theta: np.ndarray) -> np.ndarray:
     return theta / theta.sum() if theta.any() else theta
 
 
-def machine(K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float) -> Solution:
-    """The machine of one kernel matrix, (T, n) targets and costs."""
+def solve_single(K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float) -> Solution:
+    """The predictor of one kernel matrix, (T, n) targets and costs."""
     bank = DenseBank.from_scaled(np.ascontiguousarray(K)[None], ["kernel"])
     return solve(Problem(bank, Y, loss, Fixed([1.0]), c, intercept), solver="newton", tol=tol)

@@ -15,9 +15,21 @@ if TYPE_CHECKING:
 
 
 class Align(TwoStage):
-    """θ_m ∝ ⟨K_m, yy'⟩ / (‖K_m‖ ‖yy'‖), centred: each kernel by its own alignment (Cortes et al. 2012, "align").
+    """Each kernel by its own alignment with the targets.
+
+    θ_m ∝ ⟨K_m, yy'⟩ / (‖K_m‖ ‖yy'‖), centred: each kernel by its own alignment (Cortes et al. 2012, "align").
 
     With several outputs the target is Σ_t y_t y_t'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.weighting import Align
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> bank = DenseBank(np.stack([np.outer(y, y), np.eye(4)], axis=2))
+    >>> Align().bind(bank, y, 1.0)[0].weights.round(3)
+    array([0.634, 0.366])
     """
 
     def weights(
@@ -29,9 +41,21 @@ class Align(TwoStage):
 
 
 class AlignF(TwoStage):
-    """θ ∝ argmin_{v ≥ 0} v'Mv − 2v'a, M_kl = ⟨K_k, K_l⟩, a_k = ⟨K_k, yy'⟩, centred (Cortes et al. 2012, "alignf").
+    """The combination of kernels that is best aligned with the targets.
+
+    θ ∝ argmin_{v ≥ 0} v'Mv − 2v'a, M_kl = ⟨K_k, K_l⟩, a_k = ⟨K_k, yy'⟩, centred (Cortes et al. 2012, "alignf").
 
     The combination Σθ_m K_m has the largest centred alignment with yy' (with Σ_t y_t y_t' for several outputs).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.weighting import AlignF
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> bank = DenseBank(np.stack([np.outer(y, y), np.eye(4)], axis=2))
+    >>> AlignF().bind(bank, y, 1.0)[0].weights.round(3) + 0.0
+    array([1., 0.])
     """
 
     def weights(

@@ -8,19 +8,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._validation import check_integer
-from ._base import TwoStage, machine
+from ._base import TwoStage, solve_single
 
 if TYPE_CHECKING:
     from ..banks._base import Bank
     from ..losses._base import Loss
 
-_TOL = 1e-3  # gap of the machines that kernels are compared by
+_TOL = 1e-3  # gap of the predictors that kernels are compared by
 
 
 class BestSingle(TwoStage):
-    """All weight on the kernel whose own machine has the lowest mean held-out loss, the estimator's, over `cv` folds.
+    """The best kernel alone, by cross-validation.
+
+    All weight on the kernel whose own predictor has the lowest mean held-out loss, the estimator's, over `cv` folds.
 
     Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
+
+    Parameters
+    ----------
+    cv : int, default 5
+        Folds, at least 2 and no more than the smallest class has examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.weighting import BestSingle
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> bank = DenseBank(np.stack([np.outer(y, y), np.eye(4)], axis=2))
+    >>> BestSingle(cv=2).bind(bank, y, 1.0, Hinge())[0]
+    Fixed(weights=[1., 0.])
     """
 
     def __init__(self, cv: int = 5) -> None:
@@ -35,7 +53,7 @@ class BestSingle(TwoStage):
         folds = self._folds(Y[:, rows], loss.targets == "binary" or set(np.unique(Y)) <= {-1.0, 1.0})
         risk, gaps = np.full(bank.M, np.inf), np.zeros(bank.M)
         for m in np.flatnonzero(bank.usable):
-            K = bank.combined(np.eye(1, bank.M, m)[0], rows, rows, dtype=np.float64)  # type: ignore[call-overload]
+            K = bank.combined(np.eye(1, bank.M, int(m))[0], rows, rows, dtype=np.float64)
             parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
             risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
         _report(self, bank, gaps)
@@ -54,19 +72,19 @@ class BestSingle(TwoStage):
 
 
 def _held_out(K, Y, c, test, loss, intercept):
-    """(Σ c V over the test examples, of the machine learned on the others, and the gap of that machine)."""
-    found = machine(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _TOL)
+    """(Σ c V over the test examples, of the predictor learned on the others, and its gap)."""
+    found = solve_single(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _TOL)
     f = found.a @ K[np.ix_(~test, test)] + found.b[:, None]
     return sum(float(w[test] @ loss.value(y[test], f_t)) for y, w, f_t in zip(Y, c, f, strict=True)), found.gap
 
 
 def _report(rule, bank, gaps):
-    """A warning where machines that the weights stand on are not solved: `duality_gap_` does not speak of them."""
+    """A warning where predictors that the weights stand on are not solved: `duality_gap_` does not speak of them."""
     short = np.flatnonzero(~(gaps <= _TOL))
     if short.size:
         worst = short[np.argmax(np.nan_to_num(gaps[short], nan=np.inf))]
         warnings.warn(
-            f"regularizer={rule!r} compares kernels by machines that stopped short of a duality gap of {_TOL:g} for "
+            f"regularizer={rule!r} compares kernels by predictors that stopped short of a duality gap of {_TOL:g} for "
             f"{short.size} of them ({bank.names[worst]!r}: {gaps[worst]:.2g}), and is less sure for it: lower C, or "
             "rescale those kernels",
             UserWarning,

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._validation import check_number
 from ..losses import SquaredHinge
-from ._base import TwoStage, machine, shares
+from ._base import TwoStage, shares, solve_single
 
 if TYPE_CHECKING:
     from ..banks._base import Bank
@@ -16,10 +16,27 @@ if TYPE_CHECKING:
 
 
 class EasyMKL(TwoStage):
-    """θ_m ∝ γ'YK_mYγ at the γ that minimises (1 − lam) γ'Y(ΣK_m)Yγ + lam ‖γ‖², two classes (Aiolli and Donini 2015).
+    """Weights by the margin between the two classes.
+
+    θ_m ∝ γ'YK_mYγ at the γ that minimises (1 − lam) γ'Y(ΣK_m)Yγ + lam ‖γ‖², two classes (Aiolli and Donini 2015).
 
     γ ≥ 0 sums to 1 on each class: the nearest points of the two classes' hulls, the more spread the larger
-    0 < lam ≤ 1. The hulls' nearest points are a squared-hinge machine's scaled dual variables, and found as such.
+    0 < lam ≤ 1. The hulls' nearest points are a squared-hinge SVM's scaled dual variables, and found as such.
+
+    Parameters
+    ----------
+    lam : float, default 0.1
+        0 < lam ≤ 1: at 1 the centres of the classes stand for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.weighting import EasyMKL
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> bank = DenseBank(np.stack([np.outer(y, y), np.eye(4)], axis=2))
+    >>> EasyMKL().bind(bank, y, 1.0)[0].weights.round(2)
+    array([0.75, 0.25])
     """
 
     def __init__(self, lam: float = 0.1) -> None:
@@ -47,4 +64,4 @@ class EasyMKL(TwoStage):
         if self.lam == 1:
             return y * w
         K = (1 - self.lam) * bank.combined(bank.usable.astype(float), rows, rows, dtype=np.float64)
-        return machine(K, y[None], (w / (2 * self.lam))[None], SquaredHinge(), True, 1e-8).a[0]
+        return solve_single(K, y[None], (w / (2 * self.lam))[None], SquaredHinge(), True, 1e-8).a[0]

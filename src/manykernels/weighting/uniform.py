@@ -14,7 +14,20 @@ if TYPE_CHECKING:
 
 
 class Uniform(TwoStage):
-    """θ_m = 1/M over the kernels that vary on the data."""
+    """The mean of the kernels.
+
+    θ_m = 1/M over the kernels that vary on the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.banks import DenseBank
+    >>> from manykernels.weighting import Uniform
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> bank = DenseBank(np.stack([np.outer(y, y), np.eye(4)], axis=2))
+    >>> Uniform().bind(bank, y, 1.0)[0]
+    Fixed(weights=[0.5, 0.5])
+    """
 
     needs_targets = False
 

@@ -18,21 +18,21 @@ def smooth_dual(problem):
     return nesterov.SmoothDual(Oracle(problem, Control(1e-6, 10)))
 
 
-def machine_start(problem, tol):
-    """Where the run starts: the machine at uniform weights."""
+def inner_start(problem, tol):
+    """Where the run starts: the inner problem at uniform weights."""
     oracle = Oracle(problem, Control(tol, 10))
     return oracle(oracle.theta).a
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive", "huber"])
-@pytest.mark.parametrize("start", ["machine", "zero"])
+@pytest.mark.parametrize("start", ["inner problem", "zero"])
 def test_the_fixed_step_meets_theorem_4_at_every_step(loss, intercept, start):
     problem, Ks, y = small_problem(loss, Entropy(2.0), C=0.2, intercept=intercept)
     N, tol, n = 200, 1e-15, Ks.shape[1]
     best = solve(problem, "newton", tol=1e-9)
     zero = Solution(np.full(4, 0.25), np.zeros((1, n)), np.zeros(1), np.inf, -np.inf, np.inf)
-    warm, a0 = (zero, 0.0) if start == "zero" else (None, machine_start(problem, tol))
+    warm, a0 = (zero, 0.0) if start == "zero" else (None, inner_start(problem, tol))
     run = solve(problem, Solver("nesterov", fixed_step=True, every=1), tol=tol, max_iter=N, warm=warm)
     steps = [record for record in run.history if "steps" in record]
     k, L = np.arange(len(steps)), steps[0]["lipschitz"]

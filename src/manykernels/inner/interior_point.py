@@ -1,4 +1,4 @@
-"""A primal–dual interior point for the problem of one machine: what coordinate and Newton steps do not finish.
+"""A primal–dual interior point for the problem of one inner problem: what coordinate and Newton steps do not finish.
 
     min over a :  ½ aᵀK a + shiftᵀa + Σ c V*(y, −a / c) ,   lo ≤ a ≤ hi (, Σ a = total)
 
@@ -15,40 +15,40 @@ STEPS = 60
 NEAR = 0.9995  # of the way to the nearest bound is gone
 
 
-def interior_point(machine, K, a, target):
+def interior_point(inner, K, a, target):
     """(a, outputs, b, gap) of the best point found, at a gap of `target` if rounding allows, or None.
 
     `a` must be feasible. What ends at a bound is put there, unless that costs more than the target.
     """
     with np.errstate(all="ignore"):  # a system that can no longer be solved ends the path
-        return _follow(machine, K, a, target)
+        return _follow(inner, K, a, target)
 
 
-def _follow(machine, K, a, target):
-    index = np.flatnonzero(machine.hi > machine.lo)
-    Q = K[np.ix_(index, index)].astype(np.float64)
-    held = np.where(machine.hi > machine.lo, 0.0, a)
-    fixed = machine.outputs(K, held)[index]  # the shift, and what the others add
-    y, c = machine.y[index], machine.c[index]
+def _follow(inner, K, a, target):
+    index = np.flatnonzero(inner.hi > inner.lo)
+    Q = inner.host(K)[np.ix_(index, index)].astype(np.float64)
+    held = np.where(inner.hi > inner.lo, 0.0, a)
+    fixed = inner.outputs(K, held)[index]  # the shift, and what the others add
+    y, c = inner.y[index], inner.c[index]
 
     def rest(x):
         """The slope and the curvature of shift and c V*, but for its kink, at x."""
-        linear, diagonal, _ = machine.loss.quadratic(y, c, x)
+        linear, diagonal, _ = inner.loss.quadratic(y, c, x)
         return fixed + linear + diagonal * x, diagonal
 
     total = a.sum() - held.sum()
-    path = Path(Q, rest, machine.kink[index], machine.lo[index], machine.hi[index], total, machine.intercept)
+    path = Path(Q, rest, inner.kink[index], inner.lo[index], inner.hi[index], total, inner.intercept)
     path.start(a[index])
 
     def judged(x):
         trial = held.copy()
-        trial[index] = np.clip(x, machine.lo[index], machine.hi[index])
-        trial = machine.repair(trial, a.sum())
+        trial[index] = np.clip(x, inner.lo[index], inner.hi[index])
+        trial = inner.repair(trial, a.sum())
         if trial is None:
             return None
-        outputs = machine.outputs(K, trial)
-        b = machine.loss.intercept(machine.y, outputs, machine.c) if machine.intercept else 0.0
-        return trial, outputs, b, machine.gap(trial, outputs, b)
+        outputs = inner.outputs(K, trial)
+        b = inner.loss.intercept(inner.y, outputs, inner.c) if inner.intercept else 0.0
+        return trial, outputs, b, inner.gap(trial, outputs, b)
 
     best, settled, since = None, None, 0
     for _ in range(STEPS):
@@ -61,7 +61,7 @@ def _follow(machine, K, a, target):
                 break
         if not path.step():
             break
-    if machine.loss.interior:
+    if inner.loss.interior:
         return best
     point = None if best is None else judged(settled)
     return point if point is not None and point[-1] <= max(target, best[-1]) else best

@@ -1,20 +1,20 @@
-"""The parts of the machine at fixed weights: its derivatives in the weights, its linear systems, and who may move."""
+"""The inner problem at fixed weights: its derivatives in the weights, its linear systems, and who may move."""
 
 import numpy as np
 import pytest
 from problems import make, small_problem
 
 from manykernels import losses
+from manykernels.inner import InnerProblem, systems
+from manykernels.inner.systems import Free, HalfHessian
 from manykernels.regularizers import LpNorm
-from manykernels.solvers import _machine
-from manykernels.solvers._machine import Free, HalfHessian, Machine
 
 
 def solved(loss, intercept, theta, Ks, y, C=1.0):
-    """(machine, a) at these weights, to the last digits."""
-    machine = Machine(losses.get(loss), y, np.full(len(y), C), intercept)
+    """(inner problem, a) at these weights, to the last digits."""
+    inner = InnerProblem(losses.get(loss), y, np.full(len(y), C), intercept)
     K = np.tensordot(theta, Ks, 1)
-    return machine, machine.solve(K, machine.loss.start(y, machine.c, intercept), 0.0)[0]
+    return inner, inner.solve(K, inner.loss.start(y, inner.c, intercept), 0.0)[0]
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -23,14 +23,14 @@ def test_the_half_hessian_gives_the_derivatives_in_the_weights(loss, intercept):
     """∇J = −½ q, so that ∇²J = −½ dq/dθ and da/dθ, by central differences where nobody enters or leaves the box."""
     Ks, y = make(3, n=40, real=losses.get(loss).targets == "real")
     theta = np.array([0.3, 0.5, 0.4, 0.2])
-    machine, a = solved(loss, intercept, theta, Ks, y)
-    free = machine.free(a)
+    inner, a = solved(loss, intercept, theta, Ks, y)
+    free = inner.free(a)
     B = np.einsum("mij,j->mi", Ks, a)[:, free]
-    half = HalfHessian(np.tensordot(theta, Ks, 1), free, machine.diagonal, intercept, B)
+    half = HalfHessian(np.tensordot(theta, Ks, 1), free, inner.diagonal, intercept, B)
     H = half.Z.T @ half.Z
     for m, step in enumerate(1e-4 * np.eye(4)):  # the rounding of a, some 1e-8, is then 1e-4 of a difference
         sides = [solved(loss, intercept, theta + sign * step, Ks, y)[1] for sign in (1, -1)]
-        assert all(np.array_equal(machine.free(side), free) for side in sides)
+        assert all(np.array_equal(inner.free(side), free) for side in sides)
         q = [np.einsum("i,mij,j->m", side, Ks, side) for side in sides]
         np.testing.assert_allclose(H[m], -0.5 * (q[0] - q[1]) / 2e-4, rtol=0, atol=1e-3 * np.abs(H).max())
         moved = (sides[0] - sides[1])[half.index] / 2e-4
@@ -41,7 +41,7 @@ def test_the_half_hessian_gives_the_derivatives_in_the_weights(loss, intercept):
 @pytest.mark.parametrize("equality", [True, False])
 def test_the_system_of_the_free_variables_is_solved_either_way(large, equality, monkeypatch):
     """(K_FF + D_F) x + β 1 = r for some β, and Σ x = s; then K may lack a constant, and need not be definite."""
-    monkeypatch.setattr(_machine, "LARGE", large)
+    monkeypatch.setattr(systems, "LARGE", large)
     Ks, _ = make(0, n=40)
     rng, K, index = np.random.default_rng(0), Ks.sum(axis=0) - (10.0 if equality else 0.0), np.arange(1, 40, 3)
     diagonal, r = rng.random(40), rng.normal(size=len(index))
@@ -56,29 +56,29 @@ def test_the_system_of_the_free_variables_is_solved_either_way(large, equality, 
 @pytest.mark.parametrize("loss, total", [("hinge", 0.0), ("one_class", 1.0), ("epsilon_insensitive", 0.3)])
 def test_a_clipped_point_is_moved_back_onto_its_sum_within_the_box(loss, total):
     problem, _, y = small_problem(loss, LpNorm(2))
-    machine = Machine(problem.loss, problem.Y[0], problem.c[0], True)
+    inner = InnerProblem(problem.loss, problem.Y[0], problem.c[0], True)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        a = np.clip(machine.loss.start(machine.y, machine.c, True) + 0.02 * rng.normal(size=30), machine.lo, machine.hi)
-        repaired = machine.repair(a, total)
+        a = np.clip(inner.loss.start(inner.y, inner.c, True) + 0.02 * rng.normal(size=30), inner.lo, inner.hi)
+        repaired = inner.repair(a, total)
         assert repaired.sum() == pytest.approx(total, abs=1e-12)
-        assert np.all(repaired >= machine.lo) and np.all(repaired <= machine.hi)
+        assert np.all(repaired >= inner.lo) and np.all(repaired <= inner.hi)
 
 
 @pytest.mark.parametrize("loss", sorted(set(losses.LOSSES) - {"logistic", "smooth_hinge"}))
 def test_slack_is_how_far_an_output_may_move_before_its_example_matters(loss):
     """At a = 0 an example rests as long as its loss is least; a move by the slack takes it to the edge of that."""
     problem, _, _ = small_problem(loss, LpNorm(2), n=60)
-    machine = Machine(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
-    b, outputs = 0.1, np.random.default_rng(0).normal(size=60) * 2 + machine.y * (loss != "one_class")
-    slack = machine.slack(np.zeros(60), outputs, b)
-    least = problem.loss.value(machine.y, outputs + b) == 0
+    inner = InnerProblem(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
+    b, outputs = 0.1, np.random.default_rng(0).normal(size=60) * 2 + inner.y * (loss != "one_class")
+    slack = inner.slack(np.zeros(60), outputs, b)
+    least = problem.loss.value(inner.y, outputs + b) == 0
     np.testing.assert_array_equal(least & (slack != 0), slack > 0)
     for i in np.flatnonzero(slack > 0):
 
         def values(move, i=i):
             f = np.clip(outputs[i] + b + np.array([-move, move]), -1e6, 1e6)
-            return problem.loss.value(machine.y[[i, i]], f)
+            return problem.loss.value(inner.y[[i, i]], f)
 
         assert not values(0.999 * slack[i]).any() and (np.isinf(slack[i]) or values(1.001 * slack[i]).any())
-    assert np.all(machine.slack(np.where(machine.hi > 0, 1e-3, -1e-3), outputs, b) == -np.inf)
+    assert np.all(inner.slack(np.where(inner.hi > 0, 1e-3, -1e-3), outputs, b) == -np.inf)

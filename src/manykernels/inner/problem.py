@@ -2,7 +2,7 @@
 
     min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
 
-The outputs are K a + shift; the shift is 0 for a machine, and that of a local model for a Newton step in `a`.
+The outputs are K a + shift; the shift is 0 for an inner problem, and that of a local model for a Newton step in `a`.
 Coordinate steps find who is free; Newton steps on the free block (its Cholesky factor) finish, so that a tight
 tolerance costs little more than a loose one. Losses whose conjugate is not quadratic stay strictly inside the box
 and take damped Newton steps on the true conjugate.
@@ -11,36 +11,57 @@ and take damped Newton steps on the true conjugate.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
-from scipy.sparse.linalg import LinearOperator, cg
 
-from .._threads import limit_blas, n_threads
-from ._interior_point import interior_point
+from .interior_point import interior_point
+from .systems import Damped, Free, HalfHessian, blas_for, matvec
 
 if TYPE_CHECKING:
     from ..losses._base import Loss
 
-SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
 PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of more
 NEWTON = 40  # Newton steps on a smooth loss after which it does
 LIMIT = 5000  # examples up to which it does
-LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
 
 def inner_problem(problem, y, c):
-    """The solver of the problem at fixed weights for targets y and costs c: the bank's own, or else a `Machine`."""
+    """The solver of the problem at fixed weights for targets y and costs c: the bank's own, or an `InnerProblem`."""
     own = problem.bank.inner(problem.loss, y, c, problem.intercept)
-    return Machine(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
+    return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
 
 
-class Machine:
-    """One (y, c) problem on a block K; `solve` improves `a` until its own duality gap is at most `target`."""
+class InnerProblem:
+    """The problem of one (y, c) at fixed weights, on a block K of the combined kernel.
+
+    `solve` improves `a` until its own duality gap is at most `target`.
+
+    Parameters
+    ----------
+    loss : Loss
+    y : array (n,)
+        Targets.
+    c : array (n,)
+        Costs.
+    intercept : bool
+    n_jobs : int, default 1
+        Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.solvers import InnerProblem
+    >>> inner = InnerProblem(Hinge(), np.array([1.0, -1.0]), np.ones(2), True)
+    >>> a, outputs, b, gap = inner.solve(np.eye(2), np.zeros(2), target=1e-6)
+    >>> a.round(3), bool(gap <= 1e-6)
+    (array([ 1., -1.]), True)
+    """
 
     shift: np.ndarray | float = 0.0
+    limit = LIMIT
 
     def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
@@ -56,11 +77,11 @@ class Machine:
         """
         self.shift, total = shift, np.sum(a)
         centre = self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum()
-        block = _centred(K) if centre else K
+        block = self.centred(K) if centre else K
         with blas_for(len(K), self.n_jobs):
             a, outputs, b, gap = (self._interior if self.loss.interior else self._box)(block, a, target, max_rounds)
         a, outputs = self._balance(block, a, outputs, total)
-        if centre:
+        if block is not K:
             full = self.outputs(K, a)
             outputs, b = full, b - float(np.mean(full - outputs))
         return a, outputs, b, gap
@@ -75,7 +96,7 @@ class Machine:
         if not (free[j] and self.lo[j] < a[j] - off < self.hi[j]):
             return a, outputs
         a[j] -= off
-        return a, outputs - off * K[j]
+        return a, outputs - off * self.row(K, j)
 
     def _box(self, K, a, target, max_rounds):
         """Chunks of coordinate steps, and Newton steps on the free variables where those are slow."""
@@ -147,16 +168,43 @@ class Machine:
     def _gradient(self, K, a):
         return self.outputs(K, a) + self.linear + self.diagonal * a
 
-    def outputs(self, K: np.ndarray, a: np.ndarray) -> np.ndarray:
+    # What follows touches the block K; the rest of the class, and who calls it, does not look into it.
+
+    def outputs(self, K: Any, a: np.ndarray) -> np.ndarray:
+        """K a + shift, (n,) float64."""
         return matvec(K, a) + self.shift
 
-    def _active_set(self, K, a, gradient, rounds=8):
+    def host(self, K: Any) -> np.ndarray:
+        """K in the memory of the host."""
+        return K
+
+    def row(self, K: Any, j: int) -> np.ndarray:
+        return K[j]
+
+    def centred(self, K: Any) -> Any:
+        """K in the feature space around its mean, the same problem where Σ a = 0, or K itself."""
+        mean = K.mean(axis=1)
+        K = K - mean
+        K -= (mean - mean.mean())[:, None]
+        return K
+
+    def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
+        """The KKT system of these variables, with a method solve(r, s); see `systems.Free`."""
+        return (Damped if damped else Free)(K, index, diagonal, self.intercept)
+
+    def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
+        """The curvature of the optimum in the weights; see `systems.HalfHessian`."""
+        return HalfHessian(K, free, self.diagonal, self.intercept, B)
+
+    def _active_set(self, K, a, gradient, rounds=8, free=None, side=None):
         """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.
 
-        Returns the better of the start and the last point, so the objective never rises.
+        `free` and `side` (the signs of what leaves 0) are those of `a` unless given. Returns the better of the start
+        and the last point, so the objective never rises.
         """
         before = self.objective(a, gradient - self.linear - self.diagonal * a)
-        trial, free, side, total = a.copy(), self.free(a), np.sign(a), a.sum()
+        trial, total = a.copy(), a.sum()
+        free, side = self.free(a) if free is None else free, np.sign(a) if side is None else side
         for _ in range(rounds):
             index = np.flatnonzero(free)
             if len(index) <= 1:
@@ -164,7 +212,7 @@ class Machine:
             bend = side[index] * self.kink[index]
             held = np.where(free, 0.0, trial)
             try:
-                factor = Free(K, index, self.diagonal, self.intercept)
+                factor = self.system(K, index, self.diagonal)
             except np.linalg.LinAlgError:
                 break
             x, _ = factor.solve(-(self.linear[index] + bend + self.outputs(K, held)[index]), total - held.sum())
@@ -178,8 +226,7 @@ class Machine:
             slope = self._gradient(K, trial)
             if self.intercept:  # not the factor's β, which a constant added to K has moved
                 slope -= np.mean(slope[index] + bend)
-            rise = (trial < self.hi) & (slope + np.where(trial >= 0, self.kink, -self.kink) < -1e-12)
-            fall = (trial > self.lo) & (slope + np.where(trial > 0, self.kink, -self.kink) > 1e-12)
+            rise, fall = self._wrong(trial, slope)
             wrong = ~free & (rise | fall)
             if not wrong.any():
                 break
@@ -189,6 +236,12 @@ class Machine:
         if trial is None or self.objective(trial, self.outputs(K, trial)) > before:
             return a
         return trial
+
+    def _wrong(self, a, slope):
+        """Who would gain by rising, and who by falling, (n,) each, where the objective has this slope."""
+        rise = (a < self.hi) & (slope + np.where(a >= 0, self.kink, -self.kink) < -1e-12)
+        fall = (a > self.lo) & (slope + np.where(a > 0, self.kink, -self.kink) > 1e-12)
+        return rise, fall
 
     def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
         """Moves a clipped point back onto Σ a = total, spread over the room that is left; None if there is none."""
@@ -217,7 +270,7 @@ class Machine:
             full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + beta) < 0)  # and it would go on
             index = np.flatnonzero((self.c > 0) & ~full)
             try:
-                factor = Damped(K, index, diagonal, self.intercept)
+                factor = self.system(K, index, diagonal, damped=True)
             except np.linalg.LinAlgError:  # an indefinite kernel: keep the point
                 break
             move = np.zeros_like(a)
@@ -231,7 +284,7 @@ class Machine:
             short = short + 1 if t < 0.1 else 0
             if short > 8 and len(a) <= LIMIT:  # bounds are in the way
                 break
-            change = matvec(K, move)
+            change = self.outputs(K, move) - self.shift
             slope = float(gradient @ move)
             while t > 1e-12:
                 trial = a + t * move
@@ -248,129 +301,3 @@ class Machine:
                 a, outputs, beta, gap = point
         self.linear, self.diagonal, _ = self.loss.quadratic(self.y, self.c, a)
         return a, outputs, beta, gap
-
-
-def _centred(K):
-    """K in the feature space around its mean: the same problem where Σ a = 0."""
-    mean = K.mean(axis=1)
-    K = K - mean
-    K -= (mean - mean.mean())[:, None]
-    return K
-
-
-def blas_for(size, n_jobs):
-    """BLAS threads for matrices of that size: small ones are quicker on one, which leaves the other cores in peace."""
-    return limit_blas(n_threads(n_jobs) if size > SINGLE else 1)
-
-
-class Free:
-    """The KKT system of the free variables: (K_FF + D_F) x + β 1 = r (, Σ x = s), by its Cholesky factor or by CG."""
-
-    def __init__(self, K, index, diagonal, equality):
-        self.equality = equality
-        if len(index) > LARGE:
-            self._solve = _conjugate_gradients(K, index, diagonal[index], equality)
-        else:
-            self.lower = _factor(K, index, diagonal, equality)
-            self._solve = lambda r: cho_solve((self.lower, True), r, check_finite=False)
-        self.ones = self._solve(np.ones(len(index))) if equality else None
-
-    def solve(self, r, s=0.0):
-        """(x, β)."""
-        x = self._solve(r)
-        if not self.equality:
-            return x, 0.0
-        beta = (x.sum() - s) / self.ones.sum()
-        return x - beta * self.ones, beta
-
-
-class Damped(Free):
-    """The same where every diagonal entry is positive: S (I + S K S)⁻¹ S, S = D^{−½}, is exact also where D is tiny."""
-
-    def __init__(self, K, index, diagonal, equality):
-        if len(index) > LARGE:
-            super().__init__(K, index, diagonal, equality)
-            return
-        self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
-        A = K[np.ix_(index, index)].astype(np.float64)
-        A *= root[:, None]
-        A *= root
-        spot = np.diag_indices(len(index))
-        A[spot] += 1.0
-        try:
-            self.lower = cholesky(A, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            A[spot] += 1e-14 * float(A[spot].max())
-            self.lower = cholesky(A, lower=True, check_finite=False)
-        self._solve = lambda r: root * cho_solve((self.lower, True), root * r, check_finite=False)
-        self.ones = self._solve(np.ones(len(index))) if equality else None
-
-
-class HalfHessian:
-    """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|) holds K_m a of the free variables F.
-
-    Above `LARGE` free variables an even choice of them stands for all: less curvature, which the outer loop's
-    step control makes good.
-    """
-
-    def __init__(self, K, free, diagonal, equality, B):
-        index = np.flatnonzero(free)
-        if len(index) > LARGE:
-            some = np.linspace(0, len(index) - 1, LARGE).astype(int)
-            index, B = index[some], B[:, some]
-        self.index, self.lower = index, _factor(K, index, diagonal, equality, single=len(index) > 400)
-        self.Z = solve_triangular(self.lower, B.T.astype(self.lower.dtype), lower=True, check_finite=False)
-        if equality:
-            u = solve_triangular(self.lower, np.ones(len(index), self.lower.dtype), lower=True, check_finite=False)
-            self.Z -= np.outer(u, (u @ self.Z) / (u @ u))
-
-    def response(self, move):
-        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
-        return -solve_triangular(self.lower, self.Z @ move, lower=True, trans="T", check_finite=False)
-
-
-def _factor(K, index, diagonal, equality, single=False):
-    """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
-    single = K.dtype == np.float32 and (single or len(index) > SINGLE)
-    A = K[np.ix_(index, index)].astype(np.float32 if single else np.float64)
-    size = max(float(np.abs(A).max()), 1e-300)
-    floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
-    spot = np.arange(len(index))
-    A[spot, spot] += diagonal[index]
-    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
-        A += A.dtype.type(size)
-    for attempt in range(8):
-        A[spot, spot] += floor
-        try:
-            return cholesky(A, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            if equality and attempt < 3:
-                A += A.dtype.type(size * 10**attempt)
-            else:
-                floor *= 30
-    raise np.linalg.LinAlgError("the free block is far from positive definite")
-
-
-def _conjugate_gradients(K, index, d, equality):
-    own = K[index, index].astype(np.float64)
-    level = 2 * float(np.abs(own).max()) if equality else 0.0  # as in `_factor`
-    root = 1.0 / np.sqrt(d + own + level)
-
-    def multiply(v):
-        full = np.zeros(len(K))
-        full[index] = root * v
-        return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
-
-    operator = LinearOperator((len(index), len(index)), multiply, dtype=np.float64)
-    return lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
-
-
-def matvec(K, v):
-    """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
-    support = np.flatnonzero(v)
-    if K.dtype == np.float64:
-        return v @ K if 2 * len(support) > len(v) else v[support] @ K[support]
-    out = np.zeros(len(K))
-    for block in np.array_split(support, max(1, len(support) // 256)):
-        out += v[block].astype(np.float32) @ K[block]
-    return out

@@ -241,7 +241,7 @@ def test_a_task_not_seen_in_fit_is_predicted_by_the_shared_kernels(data):
         alone.predict(X[:1], task=["d"])
 
 
-def test_the_machine_at_those_weights_is_an_svm_on_the_combined_kernel(data):
+def test_the_inner_problem_at_those_weights_is_an_svm_on_the_combined_kernel(data):
     X, y, task, _ = data
     model = MKLClassifier(multi_task(BASES), tol=1e-8).fit(X, y, task=task)
     K = model.combined_kernel(X, task=task)

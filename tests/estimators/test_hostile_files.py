@@ -23,7 +23,7 @@ from manykernels import MKLClassifier, _archive
 from manykernels.kernels import RBF, Linear
 from manykernels.solvers import _checkpoint
 
-ORACLES = Path(__file__).parent / "oracles"
+ORACLES = Path(__file__).parents[1] / "oracles"
 NAMES = list(MODELS)
 OTHER = "damaged or not a whole manykernels model"
 

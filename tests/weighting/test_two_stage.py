@@ -135,7 +135,7 @@ def test_weight_k_is_k_copies(rule, data):  # in BestSingle copies fall into oth
     model = MKLClassifier(KERNELS, regularizer=rule, C=3.0, tol=1e-8)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     copied = clone(model).fit(X[rows], y[rows])
-    close = 1e-4 if isinstance(rule, EasyMKL) else 1e-6  # its machine has a gap of 1e-8, which moves a by about √1e-8
+    close = 1e-4 if isinstance(rule, EasyMKL) else 1e-6  # its predictor has a gap of 1e-8, which moves a by about √1e-8
     np.testing.assert_allclose(weighted.kernel_weights_, copied.kernel_weights_, atol=close)
     np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-5)
 
@@ -242,11 +242,11 @@ def test_parameters_outside_their_range(make, message):
         make()
 
 
-def test_machines_that_kernels_are_compared_by_and_that_are_not_solved_are_told(monkeypatch):
+def test_inner_problems_that_kernels_are_compared_by_and_that_are_not_solved_are_told(monkeypatch):
     from manykernels.weighting import best_single
 
-    solved = best_single.machine
-    monkeypatch.setattr(best_single, "machine", lambda *args: replace(solved(*args), gap=0.5, converged=False))
+    solved = best_single.solve_single
+    monkeypatch.setattr(best_single, "solve_single", lambda *args: replace(solved(*args), gap=0.5, converged=False))
     X, y = make_classification(60, 4, random_state=0)
     with pytest.warns(UserWarning, match=r"BestSingle\(cv=3\).* 2 of them \('a': 0.5\)") as caught:
         model = MKLClassifier([("a", RBF(gamma=0.1)), ("b", Linear())], regularizer=BestSingle(3)).fit(X, y)

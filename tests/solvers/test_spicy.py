@@ -7,10 +7,10 @@ from problems import make, small_problem
 
 from manykernels import losses
 from manykernels.banks import DenseBank
+from manykernels.inner import InnerProblem
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, BlockSum, Entropy, LpNorm, LpSum
 from manykernels.solvers import Solver, solve, spicy
-from manykernels.solvers._machine import Machine
 
 MEMBERS = [
     BlockNorm(3),
@@ -106,7 +106,7 @@ def test_several_outputs_share_their_weights(loss, intercept, member):
 
 
 @pytest.mark.parametrize("member", [BlockNorm(2), BlockSum(2), BlockElasticNet(1)], ids=repr)
-def test_where_the_weights_are_uniform_it_is_the_machine_on_the_sum(member):
+def test_where_the_weights_are_uniform_it_is_the_inner_problem_on_the_sum(member):
     s = solve(small_problem("hinge", member)[0], "spicy", tol=1e-7)
     plain = solve(small_problem("hinge", LpNorm(np.inf))[0], "newton", tol=1e-8)
     np.testing.assert_allclose(s.theta, 1.0, rtol=1e-9)
@@ -167,28 +167,28 @@ def test_a_problem_whose_solution_is_zero():
 
 @pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "epsilon_insensitive"])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_a_machine_with_a_shift_solves_the_shifted_problem(loss, intercept):
+def test_an_inner_problem_with_a_shift_solves_the_shifted_problem(loss, intercept):
     """K a + shift is what a constant kernel column makes of it: the same as targets that are moved."""
     loss = losses.get(loss)
     Ks, y = make(1, real=loss.targets == "real")
     rng = np.random.default_rng(0)
     K, shift, c = Ks.sum(axis=0), rng.normal(size=30), np.full(30, 0.7)
-    machine = Machine(loss, y, c, intercept)
-    a, f, b, gap = machine.solve(K, loss.start(y, c, intercept), 1e-10, shift=shift)
+    inner = InnerProblem(loss, y, c, intercept)
+    a, f, b, gap = inner.solve(K, loss.start(y, c, intercept), 1e-10, shift=shift)
     np.testing.assert_allclose(f, K @ a + shift, atol=1e-9)
-    assert gap <= 1e-10 and gap == pytest.approx(machine.gap(a, f, b), abs=1e-12)
+    assert gap <= 1e-10 and gap == pytest.approx(inner.gap(a, f, b), abs=1e-12)
     if loss.targets == "real":
-        moved = Machine(loss, y - shift, c, intercept).solve(K, loss.start(y, c, intercept), 1e-10)[0]
+        moved = InnerProblem(loss, y - shift, c, intercept).solve(K, loss.start(y, c, intercept), 1e-10)[0]
         np.testing.assert_allclose(a, moved, atol=1e-4)
-    before = machine.objective(a, f)
+    before = inner.objective(a, f)
     for _ in range(20):  # no feasible move lowers the objective
-        trial = np.clip(a + 1e-3 * rng.normal(size=30), machine.lo, machine.hi)
+        trial = np.clip(a + 1e-3 * rng.normal(size=30), inner.lo, inner.hi)
         trial = a + 0.5 * (trial - a)
         if intercept:
-            i, j = rng.choice(np.flatnonzero(machine.free(a)), 2, replace=False)
+            i, j = rng.choice(np.flatnonzero(inner.free(a)), 2, replace=False)
             trial = a.copy()
             trial[i], trial[j] = trial[i] + 1e-6, trial[j] - 1e-6
-        assert machine.objective(trial, K @ trial + shift) >= before - 1e-12
+        assert inner.objective(trial, K @ trial + shift) >= before - 1e-12
 
 
 def test_what_it_cannot_take_is_refused_with_the_reason():

@@ -5,7 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 
-WHY = "weights act on widths and scales too; tests/test_estimators.py proves the equivalence at tol=1e-8"
+WHY = "weights act on widths and scales too; tests/estimators/test_estimators.py proves the equivalence at tol=1e-8"
 EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
 
 

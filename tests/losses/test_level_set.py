@@ -43,8 +43,8 @@ def test_level_sets_compare_the_score_with_1(X):
     np.testing.assert_allclose(model.combined_kernel(X) @ a, score, atol=1e-9)
 
 
-def test_a_level_set_is_a_one_class_machine_scaled_by_its_offset(X):
-    """With one kernel, f/ρ of the machine with ρ solves the level set at C = 1/(ν n ρ)."""
+def test_a_level_set_is_a_one_class_svm_scaled_by_its_offset(X):
+    """With one kernel, f/ρ of the inner problem with ρ solves the level set at C = 1/(ν n ρ)."""
     kernels = [RBF(gamma=0.5)]
     one = MKLOneClass(kernels, nu=0.3, normalize=None, tol=1e-9).fit(X)
     level = MKLOneClass(kernels, formulation="level_set", C=1 / (0.3 * 55 * one.offset_), normalize=None, tol=1e-9)

@@ -1,0 +1,204 @@
+"""The inner problem where the block lies on a device: products and Cholesky factors there, vectors here.
+
+Newton steps on the free variables alone, in float64: with all that violate freed at once, a handful of factors solve a
+problem from nothing, and one or two from the last solution.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .interior_point import interior_point
+from .problem import InnerProblem
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+PIVOTS = 25  # at most
+ROUNDS = 12  # of Newton steps on the free variables
+FACTORS = 20  # in one of them
+
+
+class DeviceProblem(InnerProblem):
+    """An `InnerProblem` whose K is a float64 tensor on a device."""
+
+    def outputs(self, K: Tensor, a: np.ndarray) -> np.ndarray:
+        return (K @ K.new_tensor(a)).cpu().numpy() + self.shift
+
+    def row(self, K: Tensor, j: int) -> np.ndarray:
+        return K[j].cpu().numpy()
+
+    def host(self, K: Tensor) -> np.ndarray:
+        return K.cpu().numpy()
+
+    def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
+        return System(K, index, diagonal, self.intercept, damped)
+
+    def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
+        return HalfHessian(K, np.flatnonzero(free), self.diagonal, self.intercept, B)
+
+    def _box(self, K, a, target, max_rounds):
+        """Pivots, and where they lead nowhere Newton steps that never worsen; an interior point finishes small ones."""
+        a = np.array(a)
+        best = self._judged(a, self.outputs(K, a))
+        if best[-1] > target:
+            best = self._pivot(K, best, target)
+        for _ in range(ROUNDS):
+            if best[-1] <= target:
+                return best
+            a, outputs, b, gap = best
+            gradient = outputs + self.linear + self.diagonal * a
+            trial = self._active_set(K, a, gradient, FACTORS, *self._movable(a, gradient + b))
+            point = self._judged(trial, self.outputs(K, trial))
+            best = min(best, point, key=lambda p: p[-1])
+            if not point[-1] < 0.9 * gap:
+                break
+        if best[-1] > target and len(a) <= self.limit:
+            point = interior_point(self, K, best[0], target)
+            if point is not None and point[-1] < best[-1]:
+                best = self._polished(K, *point)
+        return best
+
+    def _movable(self, a, slope):
+        """(who may move, (n,), and the signs of those that leave 0)."""
+        rise, fall = self._wrong(a, slope)
+        side = np.where(rise & (a == 0), 1.0, np.where(fall & (a == 0), -1.0, np.sign(a)))
+        return self.free(a) | rise | fall, side
+
+    def _pivot(self, K, best, target):
+        """Solves for the free variables, holds all that leave the box and frees all held wrongly, over and over."""
+        a, outputs, b, _ = best
+        total, trial = a.sum(), a
+        free, side = self._movable(a, outputs + self.linear + self.diagonal * a + b)
+        for _ in range(PIVOTS):
+            index = np.flatnonzero(free)
+            if len(index) <= 1:
+                break
+            bend, held = side[index] * self.kink[index], np.where(free, 0.0, trial)
+            try:
+                system = self.system(K, index, self.diagonal)
+            except np.linalg.LinAlgError:
+                break
+            x, _ = system.solve(-(self.linear[index] + bend + self.outputs(K, held)[index]), total - held.sum())
+            trial = held.copy()
+            trial[index] = x
+            slope = self._gradient(K, trial)
+            if self.intercept:
+                slope -= np.mean(slope[index] + bend)
+            lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
+            hi = np.where(bend < 0, np.minimum(self.hi[index], 0.0), self.hi[index])
+            trial[index] = np.clip(x, lo, hi)
+            point = self.repair(trial, total)
+            if point is not None:
+                best = min(best, self._judged(point, self.outputs(K, point)), key=lambda p: p[-1])
+            rise, fall = self._wrong(trial, slope)
+            wrong, out = ~free & (rise | fall), index[(x < lo) | (x > hi)]
+            if best[-1] <= target or not (wrong.any() or len(out)):
+                break
+            side = np.where(wrong & (trial == 0), np.where(rise, 1.0, -1.0), side)
+            free = free | wrong
+            free[out] = False
+        return best
+
+    def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
+        """As everywhere; where the free variables have no room the others give some."""
+        point = super().repair(a, total)
+        if point is None:
+            lack = total - a.sum()
+            room = self.hi - a if lack > 0 else a - self.lo
+            room = np.where(np.isinf(room), 1.0 + np.abs(a), room)
+            if room.sum() > abs(lack):
+                point = super().repair(np.clip(a + lack * room / room.sum(), self.lo, self.hi), total)
+        return point
+
+    def _judged(self, a, outputs):
+        b = self.loss.intercept(self.y, outputs, self.c) if self.intercept else 0.0
+        return a, outputs, b, self.gap(a, outputs, b)
+
+
+class System:
+    """The KKT system of the free variables; damped: S (I + S K S)⁻¹ S, S = D^{−½}, exact also where D is tiny."""
+
+    def __init__(self, K, index, diagonal, equality, damped):
+        self.equality, d = equality, K.new_tensor(diagonal[index])
+        self.root = d.rsqrt() if damped else None
+        at = index_of(K, index)
+        A = K[at[:, None], at]
+        if damped:
+            A.mul_(self.root[:, None]).mul_(self.root)
+            A.diagonal().add_(1.0)
+            self.lower = cholesky(A, 1e-14 * float(A.diagonal().max()), False)
+        else:
+            self.lower = _factor(A, d, equality)
+        self.ones = self._solve(K.new_ones(len(index))) if equality else None
+
+    def _solve(self, r):
+        import torch
+
+        r = r if self.root is None else self.root * r
+        x = torch.cholesky_solve(r[:, None], self.lower)[:, 0]
+        return x if self.root is None else self.root * x
+
+    def solve(self, r, s=0.0):
+        """(x, β)."""
+        x = self._solve(self.lower.new_tensor(r))
+        if not self.equality:
+            return x.cpu().numpy(), 0.0
+        beta = (float(x.sum()) - s) / float(self.ones.sum())
+        return (x - beta * self.ones).cpu().numpy(), beta
+
+
+class HalfHessian:
+    """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; see `systems.HalfHessian`."""
+
+    def __init__(self, K, index, diagonal, equality, B):
+        import torch
+
+        at = index_of(K, index)
+        self.index, self.lower = index, _factor(K[at[:, None], at], K.new_tensor(diagonal[index]), equality)
+        Z = torch.linalg.solve_triangular(self.lower, K.new_tensor(B.T), upper=False)
+        if equality:
+            u = torch.linalg.solve_triangular(self.lower, K.new_ones(len(index), 1), upper=False)
+            Z -= u * (u.T @ Z) / (u.T @ u)
+        self._Z, self.Z = Z, Z.cpu().numpy()
+
+    def response(self, move):
+        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
+        import torch
+
+        right = (self._Z @ self._Z.new_tensor(move))[:, None]
+        return -torch.linalg.solve_triangular(self.lower.T, right, upper=True)[:, 0].cpu().numpy()
+
+
+def index_of(K, index):
+    import torch
+
+    return torch.as_tensor(index, device=K.device)
+
+
+def _factor(A, diagonal, equality):
+    """The lower Cholesky factor of A + D, a little raised; A is overwritten."""
+    size = max(float(A.abs().max()), 1e-300)
+    A.diagonal().add_(diagonal)
+    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what a shift took
+        A += size
+    A.diagonal().add_(1e-11 * size)
+    return cholesky(A, 1e-11 * size, equality)
+
+
+def cholesky(A, floor, equality):
+    """The lower factor of A, raised on the diagonal, and by a constant where Σ x is fixed, until it has one."""
+    import torch
+
+    size = max(float(A.abs().max()), 1e-300)
+    for attempt in range(8):
+        lower, info = torch.linalg.cholesky_ex(A)
+        if int(info) == 0:
+            return lower
+        if equality and attempt < 3:
+            A += size * 10**attempt
+        A.diagonal().add_(floor)
+        floor *= 30 if attempt >= 3 or not equality else 1
+    raise np.linalg.LinAlgError("the free block is far from positive definite")

@@ -1,0 +1,130 @@
+"""The linear systems of the free variables of one block, on the host."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.sparse.linalg import LinearOperator, cg
+
+from .._threads import limit_blas, n_threads
+
+SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
+LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
+
+
+def blas_for(size, n_jobs):
+    """BLAS threads for matrices of that size: small ones are quicker on one, which leaves the other cores in peace."""
+    return limit_blas(n_threads(n_jobs) if size > SINGLE else 1)
+
+
+class Free:
+    """The KKT system of the free variables: (K_FF + D_F) x + β 1 = r (, Σ x = s), by its Cholesky factor or by CG."""
+
+    def __init__(self, K, index, diagonal, equality):
+        self.equality = equality
+        if len(index) > LARGE:
+            self._solve = _conjugate_gradients(K, index, diagonal[index], equality)
+        else:
+            self.lower = _factor(K, index, diagonal, equality)
+            self._solve = lambda r: cho_solve((self.lower, True), r, check_finite=False)
+        self.ones = self._solve(np.ones(len(index))) if equality else None
+
+    def solve(self, r, s=0.0):
+        """(x, β)."""
+        x = self._solve(r)
+        if not self.equality:
+            return x, 0.0
+        beta = (x.sum() - s) / self.ones.sum()
+        return x - beta * self.ones, beta
+
+
+class Damped(Free):
+    """The same where every diagonal entry is positive: S (I + S K S)⁻¹ S, S = D^{−½}, is exact also where D is tiny."""
+
+    def __init__(self, K, index, diagonal, equality):
+        if len(index) > LARGE:
+            super().__init__(K, index, diagonal, equality)
+            return
+        self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
+        A = K[np.ix_(index, index)].astype(np.float64)
+        A *= root[:, None]
+        A *= root
+        spot = np.diag_indices(len(index))
+        A[spot] += 1.0
+        try:
+            self.lower = cholesky(A, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            A[spot] += 1e-14 * float(A[spot].max())
+            self.lower = cholesky(A, lower=True, check_finite=False)
+        self._solve = lambda r: root * cho_solve((self.lower, True), root * r, check_finite=False)
+        self.ones = self._solve(np.ones(len(index))) if equality else None
+
+
+class HalfHessian:
+    """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|) holds K_m a of the free variables F.
+
+    Above `LARGE` free variables an even choice of them stands for all: less curvature, which the outer loop's
+    step control makes good.
+    """
+
+    def __init__(self, K, free, diagonal, equality, B):
+        index = np.flatnonzero(free)
+        if len(index) > LARGE:
+            some = np.linspace(0, len(index) - 1, LARGE).astype(int)
+            index, B = index[some], B[:, some]
+        self.index, self.lower = index, _factor(K, index, diagonal, equality, single=len(index) > 400)
+        self.Z = solve_triangular(self.lower, B.T.astype(self.lower.dtype), lower=True, check_finite=False)
+        if equality:
+            u = solve_triangular(self.lower, np.ones(len(index), self.lower.dtype), lower=True, check_finite=False)
+            self.Z -= np.outer(u, (u @ self.Z) / (u @ u))
+
+    def response(self, move):
+        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
+        return -solve_triangular(self.lower, self.Z @ move, lower=True, trans="T", check_finite=False)
+
+
+def _factor(K, index, diagonal, equality, single=False):
+    """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
+    single = K.dtype == np.float32 and (single or len(index) > SINGLE)
+    A = K[np.ix_(index, index)].astype(np.float32 if single else np.float64)
+    size = max(float(np.abs(A).max()), 1e-300)
+    floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
+    spot = np.arange(len(index))
+    A[spot, spot] += diagonal[index]
+    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
+        A += A.dtype.type(size)
+    for attempt in range(8):
+        A[spot, spot] += floor
+        try:
+            return cholesky(A, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            if equality and attempt < 3:
+                A += A.dtype.type(size * 10**attempt)
+            else:
+                floor *= 30
+    raise np.linalg.LinAlgError("the free block is far from positive definite")
+
+
+def _conjugate_gradients(K, index, d, equality):
+    own = K[index, index].astype(np.float64)
+    level = 2 * float(np.abs(own).max()) if equality else 0.0  # as in `_factor`
+    root = 1.0 / np.sqrt(d + own + level)
+
+    def multiply(v):
+        full = np.zeros(len(K))
+        full[index] = root * v
+        return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
+
+    operator = LinearOperator((len(index), len(index)), multiply, dtype=np.float64)
+    return lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
+
+
+def matvec(K, v):
+    """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
+    support = np.flatnonzero(v)
+    if K.dtype == np.float64:
+        return v @ K if 2 * len(support) > len(v) else v[support] @ K[support]
+    out = np.zeros(len(K))
+    for block in np.array_split(support, max(1, len(support) // 256)):
+        out += v[block].astype(np.float32) @ K[block]
+    return out

@@ -1,0 +1,135 @@
+"""Every public name says, in numpydoc's form, what it is, takes and gives, and shows it by an example that runs."""
+
+import doctest
+import inspect
+import re
+import warnings
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import manykernels
+from manykernels.problem import Problem
+from manykernels.solution import Solution
+
+ROOMS = (
+    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "regularizers", "sequences", "solvers",
+    "strings", "weighting",
+)  # fmt: skip
+SHORT = {  # still without sections: the files of these change together, their docstrings come after that
+    "MKLClassifier", "MKLOneClass", "MKLRegressor", "load",
+    "Features", "KernelList", "KernelSpec", "KernelStack", "Laplacian", "RBF",
+    "EmpiricalBayes", "GammaPrior", "MacKay", "Prior",
+}  # fmt: skip
+EXTRAS = {"fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib"}  # by the last part of the module
+OUTSIDE = {"GridSearchCV", "MySolver", "RBFSampler"}  # classes that the README calls and that are not ours
+
+SOURCE = Path(manykernels.__file__).parent
+
+
+@cache
+def public():
+    """{qualified name: class or function} of all that the rooms export."""
+    found = {}
+
+    def walk(module):
+        own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+        for name in getattr(module, "__all__", [name for name in own if not name.startswith("_")]):
+            thing = getattr(module, name)
+            if isinstance(thing, ModuleType):
+                walk(thing)
+            elif inspect.isclass(thing) or inspect.isfunction(thing):
+                found[f"{thing.__module__}.{thing.__qualname__}"] = thing
+
+    for room in ROOMS:
+        walk(import_module(f"manykernels.{room}"))
+    for thing in (Problem, Solution):  # which solvers take and give
+        found[f"{thing.__module__}.{thing.__qualname__}"] = thing
+    walk(manykernels)
+    return found
+
+
+def described(short=False):
+    return [pytest.param(thing, id=name) for name, thing in public().items() if (thing.__name__ in SHORT) == short]
+
+
+def sections(doc):
+    """{title: lines} of a docstring, the text before the first title under ""."""
+    lines, found, title = doc.splitlines(), {"": []}, ""
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if line and below == "-" * len(line):
+            title = line
+            found[title] = []
+        elif line != "-" * max(len(title), 3):
+            found[title].append(line)
+    return found
+
+
+def named(lines):
+    """The parameters that a section names, `a, b : type` or `**options` before their indented text."""
+    heads = [line.partition(" : ")[0] for line in lines if line and not line[0].isspace()]
+    return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
+
+
+def complaints(thing):
+    doc, wrong = inspect.getdoc(thing) or "", []
+    first, *rest = doc.splitlines() or [""]
+    if not first.endswith(".") or rest[:1] not in ([], [""]):
+        wrong.append(f"its first line is no sentence: {first!r}")
+    found, wanted = sections(doc), inspect.signature(thing).parameters
+    if sorted(named(found.get("Parameters", []))) != sorted(wanted):
+        wrong.append(f"Parameters names {named(found.get('Parameters', []))}, it takes {list(wanted)}")
+    if inspect.isfunction(thing) and inspect.signature(thing).return_annotation not in (None, "None"):
+        if not {"Returns", "Yields"} & found.keys():
+            wrong.append("Returns is missing")
+    if not any(line.startswith(">>> ") for line in found.get("Examples", [])):
+        wrong.append("Examples is missing")
+    return wrong
+
+
+@pytest.mark.parametrize("thing", described())
+def test_a_public_name_says_what_it_takes_and_gives_and_shows_it(thing):
+    assert "__doc__" in vars(thing) or inspect.isfunction(thing), "its docstring is that of its base"
+    assert not complaints(thing)
+
+
+def test_what_is_excused_is_public_and_needs_it():
+    things = [param.values[0] for param in described(short=True)]
+    assert {thing.__name__ for thing in things} == SHORT
+    assert not [thing.__name__ for thing in things if not complaints(thing)], "take these from SHORT"
+
+
+def modules():
+    """The modules with examples."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if ">>> " in path.read_text(encoding="utf-8"):
+            yield ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_examples_run_without_a_warning(name):
+    extra = EXTRAS.get(name.rpartition(".")[2])
+    if extra is not None:
+        pytest.importorskip(extra, reason=f"the examples of {name} need {extra}")
+    if extra == "matplotlib":
+        import matplotlib
+
+        matplotlib.use("Agg")
+    runner, said = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), []
+    module = import_module(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for test in doctest.DocTestFinder().find(module, name):
+            runner.run(test, out=said.append)
+    assert runner.tries and not runner.failures, "".join(said)
+
+
+def test_the_readme_calls_nothing_that_is_not_there():
+    readme = SOURCE.parents[1] / "README.md"
+    if not readme.exists():
+        pytest.skip("there is no README.md beside the source")
+    called = set(re.findall(r"\b([A-Z]\w*[a-z]\w*)\(", readme.read_text(encoding="utf-8")))
+    assert called - OUTSIDE <= {thing.__name__ for thing in public().values()}
