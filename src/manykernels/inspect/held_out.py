@@ -65,7 +65,7 @@ def relevance(
     ----------
     model : MKLClassifier, MKLRegressor, or MKLOneClass (with y = 1 and −1 for its inliers and outliers, and scoring);
         fitted or not, it is cloned
-    X, y : as in fit: arrays, frames, sequences, views, or kernel matrices where kernels="precomputed"
+    X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices where kernels="precomputed"
     sources : {name: kernels}, by their names or numbers, or one of them; None: the kernels of a view, and of one array
         those of the same columns, are a source
     cv : a number of folds or a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
@@ -78,6 +78,11 @@ def relevance(
     random_state : for the orders
     n_jobs : folds at a time, each in a process of its own
 
+    Returns
+    -------
+    Relevance
+        A row for each source and kernel: `table()`, `to_frame()`, `plot()`, `groups`.
+
     Examples
     --------
     >>> import numpy as np
@@ -88,7 +93,7 @@ def relevance(
     >>> y = X[:, 0] + X[:, 1] > 0
     >>> model = MKLClassifier([("signal", RBF("scale"), [0, 1]), ("noise", RBF("scale"), slice(2, None))])
     >>> found = relevance(model, X, y)
-    >>> found.names
+    >>> [row["name"] for row in found.table()]
     ['signal', 'noise']
     """
     check_model(model)

@@ -25,20 +25,43 @@ class Spread(NamedTuple):
 
 @dataclass
 class Relevance:
-    """What sources and kernels are worth on held-out examples; see `relevance`.
+    """What sources and kernels are worth on held-out examples; made by `relevance`.
 
-    Sources come first, then kernels, the most relevant ones on top. Arrays of the folds are (J,) for `score_all` and
-    `score_nothing`, the scores of all sources and of the best constant, and (J, rows) for `score_without`,
-    `score_permuted`, `score_alone` and `score_alone_permuted`; `weights` (rows,) are shares of the kernel weights and `alignments` those with
-    the targets, means over the folds.
+    J folds, a row for each source and each kernel. It prints as a table, sources first, the most relevant ones on top.
 
-    Attributes
+    Parameters
     ----------
-    names : of the rows
-    kinds : "source" or "kernel"
-    groups : a `Group` (names, drop, drop_se, low, high, alignment) for each set of sources that stand in for each other
-    gap : the largest relative duality gap of all fits
-    n_splits : J
+    names, kinds : list of str
+        Of the rows; a kind is "source" or "kernel".
+    score_all, score_nothing : ndarray (J,)
+        The scores of all sources and of the best constant.
+    score_without, score_permuted : ndarray (J, rows)
+        The scores of all others, and of all when the rows of the source change places.
+    score_alone, score_alone_permuted : ndarray (J, rows)
+        The scores of the source by itself, and when its rows change places.
+    weights, alignments : ndarray (rows,)
+        Shares of the kernel weights, and centred alignments with the targets, off the diagonal; means over the folds.
+    overlap : float
+        n_test / n_train.
+    gap : float
+        The largest relative duality gap of all fits.
+    level : float, default 0.95
+        Of the intervals.
+    groups : list of Group
+        (names, drop, drop_se, low, high, alignment) of each set of sources that stand in for each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.inspect import relevance
+    >>> from manykernels.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = relevance(MKLRegressor([("one", Linear(), [0]), ("two", Linear(), [1])]), X, X[:, 1])
+    >>> [row["name"] for row in found.table()]
+    ['two', 'one']
+    >>> found.measure("drop").low[found.names.index("two")] > 0.5
+    np.True_
     """
 
     names: list[str]
