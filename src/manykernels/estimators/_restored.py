@@ -112,7 +112,7 @@ def check_model(model):
     n, M = predictor.sizes()
     if "slack" in model._get_param_names():
         vars(model).setdefault("slack", False)  # of files from before there was slack
-        check_is("slack", model.slack, (bool, np.bool_))
+        check(isinstance(model.slack, bool | np.bool_), f"slack is {model.slack!r}")
         check(hasattr(model, "slack_weight_") == bool(model.slack), "slack_weight_ does not go with slack")
     check(set(model._get_param_names()) <= set(vars(model)), f"{type(model).__name__} lacks parameters")
     check_jobs(model.n_jobs)
