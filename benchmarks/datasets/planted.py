@@ -1,4 +1,4 @@
-"""Sources of which it is known what they hold: informative ones, a copy, noise, and noise in a nearly diagonal kernel."""
+"""Sources of which it is known what they hold: informative ones, a copy, noise, noise in a nearly diagonal kernel."""
 
 from typing import Any, NamedTuple
 

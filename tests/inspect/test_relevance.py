@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.datasets import planted
+from benchmarks.relevance import judge
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import GroupKFold, RepeatedKFold, StratifiedKFold, cross_val_score
 
-from benchmarks.datasets import planted
-from benchmarks.relevance import judge
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.inspect import relevance
 from manykernels.inspect._fold import Fold

@@ -18,8 +18,8 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
         n − 1  times the mean over i ≠ j of  k_ij²  /  the mean over i of  k_ii²,   less 1/n,
 
     k the centred kernel. It is the sum of squares off the diagonal over that on it, estimated from evenly spread
-    examples; the centred identity has 1/n, which is taken off. RBF kernels with gamma="scale" on d columns of noise have
-    about n / 10d, linear ones n / d.
+    examples; the centred identity has 1/n, which is taken off. RBF kernels with gamma="scale" on d columns of noise
+    have about n / 10d, linear ones n / d.
     """
     rows = np.unique(np.linspace(0, bank.n - 1, min(bank.n, examples)).astype(int))
     size, found = len(rows), []
@@ -36,7 +36,10 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
 
 
 def warn_diagonal(model, bank, stacklevel):
-    """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight; an identity says so itself."""
+    """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight.
+
+    An `Identity` says so itself.
+    """
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
     kernels = model._predictor.kernel_list
@@ -54,7 +57,7 @@ def _sentence(model, narrow, share):
     several = len(narrow) > 1
     cure = "scale the columns, or take a smaller gamma" + ("" if getattr(model, "slack", True) else ", or slack=True")
     return (
-        f"{names} {'are' if several else 'is'} nearly diagonal on the training data: to such a kernel an example is like "
-        "itself and like no other, so that its weight fits single examples and says nothing about new ones; "
+        f"{names} {'are' if several else 'is'} nearly diagonal on the training data: to such a kernel an example is "
+        "like itself and like no other, so that its weight fits single examples and says nothing about new ones; "
         f"{cure}. inspect.relevance measures what each kernel is worth."
     )

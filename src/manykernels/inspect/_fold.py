@@ -16,7 +16,7 @@ EXAMPLES = 250  # that alignments look at
 
 
 class Machine(NamedTuple):
-    """Functions on one choice of kernels: a (T, n), θ (T, M), b (T,) of T outputs, and the largest gap of their fits."""
+    """T functions on one choice of kernels: a (T, n), θ (T, M), b (T,), and the largest gap of their fits."""
 
     a: np.ndarray
     theta: np.ndarray

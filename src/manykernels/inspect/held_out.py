@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring

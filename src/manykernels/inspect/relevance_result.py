@@ -85,8 +85,8 @@ class Relevance:
         each = {name: np.array([measured[name] for measured in found]) for name in found[0] if name != "every"}
         return cls(
             [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
-            each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0), each["alignment"].mean(axis=0),
-            float(each["overlap"].mean()), float(each["gap"].max()), level,
+            each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0),
+            each["alignment"].mean(axis=0), float(each["overlap"].mean()), float(each["gap"].max()), level,
         )  # fmt: skip
 
     @property
@@ -188,7 +188,9 @@ class Relevance:
         head, body, below = self._cells()
         widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
         lines = [
-            "  ".join(cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True)))
+            "  ".join(
+                cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
             for row in [head, *body]
         ]
         return "\n".join([*lines, *below])

@@ -14,9 +14,9 @@ class RBF(ScaledKernel):
         A number > 0, or one that comes from the training examples, by their weights, and the columns that the kernel
         sees. None, the default, is 1/n_features, right for columns of unit variance and no others: on unscaled columns
         the kernel may be nearly diagonal. "scale" is 1/(n_features · variance of X), of all its entries about their
-        common mean: large columns hide small ones, and on many columns of noise all examples are about equally far apart. "median" is
-        1/‖x − y‖², the median over pairs of different examples (of 500 at most), which adapts to the columns:
-        half of the pairs lie within the width. Fitted models keep the number.
+        common mean: large columns hide small ones, and on many columns of noise all examples are about equally far
+        apart. "median" is 1/the median of ‖x − y‖² over pairs of different examples (500 at most), which adapts to the
+        columns: half of the pairs lie within the width. Fitted models keep the number.
 
     Examples
     --------
