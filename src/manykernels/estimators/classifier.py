@@ -53,8 +53,8 @@ class MKLClassifier(ClassifierMixin, MKLBase):
     normalize : "multiplicative" (unit variance in feature space), "spherical", "trace" or None
     slack : whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single
         training examples and tells nothing of others then has a place that is called so, and need not hide in the
-        weights of nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by pairs, and a
-        regularizer that learns the weights and is the same for all of them
+        weights of nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by
+        pairs, and a regularizer that learns the weights and is the same for all of them
     solver : "auto", the name of a solver, or one of `solvers` with its parameters, such as Level(tau=0.9), or of your
         own, a `solvers.BaseSolver`
     features : whether kernels that have explicit features (those of strings, linear ones) are computed from them:

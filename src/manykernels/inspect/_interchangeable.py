@@ -50,11 +50,12 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
             continue
         joint = whole - scored
         single = np.sum([result.differences("drop")[:, chosen[i]] for i in members], axis=0)
-        drop, excess = (result.spread(values[:, None]) for values in (joint, joint - single))
-        if drop.low[0] > 0 and excess.low[0] > 0:
+        spread, excess = (result.spread(values[:, None]) for values in (joint, joint - single))
+        if spread.low[0] > 0 and excess.low[0] > 0:
             done |= set(members)
             names = [rows[chosen[i]].name for i in members]
-            groups.append(Group(names, *(float(v[0]) for v in drop), alignment))
+            drop, se, low, high = (float(values[0]) for values in spread)
+            groups.append(Group(names, drop, se, low, high, alignment))
     return groups
 
 
