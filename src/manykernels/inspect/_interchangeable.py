@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 CANDIDATES = 20  # sources at most that are looked at
 
@@ -27,6 +26,8 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
     Candidates predict alone, and cost nothing when left out. They are joined by alignment, the nearest first, and each
     join is tried by a fit without all its members, until one is found.
     """
+    from joblib import Parallel, delayed
+
     sources = np.array([m for m, row in enumerate(rows) if row.kind == "source"])
     own, gain = result.measure("drop"), result.measure("gain")
     chosen = [m for m in sources if own.low[m] <= 0 < gain.low[m]]

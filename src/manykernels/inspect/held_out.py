@@ -7,12 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._validation import check_integer, check_number
@@ -96,6 +93,9 @@ def relevance(
     >>> [row["name"] for row in found.table()]
     ['signal', 'noise']
     """
+    from joblib import Parallel, delayed
+    from sklearn.model_selection import check_cv
+
     check_model(model)
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
@@ -160,6 +160,8 @@ def _targets(model, y, scoring):
 
 def _scorer(model, scoring):
     """A function (model, X, y, sample_weight=None): what scikit-learn calls `scoring`, or the model's own."""
+    from sklearn.metrics import check_scoring
+
     from ..estimators import MKLClassifier, MKLRegressor
 
     if scoring is None and type(model).score is MKLClassifier.score:  # the same, without a thousand checks of y
