@@ -4,7 +4,19 @@ import argparse
 import os
 from importlib import import_module
 
-COMMANDS = ("compare", "tables", "speed", "growth", "large", "classic", "splice", "sequences", "pairs", "cv")
+COMMANDS = (
+    "compare",
+    "tables",
+    "speed",
+    "growth",
+    "large",
+    "classic",
+    "splice",
+    "sequences",
+    "pairs",
+    "cv",
+    "relevance",
+)
 
 
 def main():

@@ -21,7 +21,7 @@ ROOMS = (
 )  # fmt: skip
 SHORT = {  # still without sections: the files of these change together, their docstrings come after that
     "MKLClassifier", "MKLOneClass", "MKLRegressor",
-    "Features", "KernelList", "KernelSpec", "KernelStack", "Laplacian", "RBF",
+    "Features", "KernelList", "KernelSpec", "KernelStack",
     "EmpiricalBayes", "GammaPrior", "MacKay", "Prior",
 }  # fmt: skip
 EXTRAS = {"fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib"}  # by the last part of the module

@@ -71,6 +71,10 @@ def demo(
         table.add_row(label, f"{accuracy:.1%}", str(alive), f"{seconds:.2f} s", f"{fitted.duality_gap_:.1e}")
     console.print(table)
     console.print("The single kernel was chosen by 3-fold cross-validation, its time is that of the whole choice.")
+    console.print(
+        "Weights say how much of each kernel is used to fit, not what it is worth on new examples: a nearly diagonal "
+        "kernel draws weight as slack does. manykernels.inspect.relevance measures the worth of each source."
+    )
     console.print("On a new machine the first time includes compilation, which is cached.")
 
 

@@ -21,8 +21,11 @@ from ..kernels._frames import check_names, is_frame
 from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
+from ._diagonal import warn_diagonal
 from ._html import WeightBars
 from ._params import NamedParts
+from ._posed import Posed
+from ._slack import with_slack
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
@@ -58,6 +61,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
         check_number("tol", self.tol)
         check_integer("max_iter", self.max_iter)
+        if not isinstance(getattr(self, "slack", False), bool | np.bool_):
+            raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
@@ -131,18 +136,24 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
                 )
             return self.kernels.bank(X, **options)
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
+        features = self.features
+        if getattr(self, "slack", False) and not wanted and features == "auto":
+            features = "never"  # the identity has no features that other examples share
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
-        options |= dict(tol=self.tol, features=self.features, wanted=wanted, exact=exact, device=device)
+        options |= dict(tol=self.tol, features=features, wanted=wanted, exact=exact, device=device)
         return choose_bank(kernels, X, **options)
 
-    def _fit(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
-        """Solve for the rows of Y (T, n), jointly (one θ) or one after another (a θ each), and set the attributes.
+    def _fit(self, X, Y, weight, c, loss, **options):
+        """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
+        return self._learn(self._pose(X, Y, weight, c, loss, **options))
+
+    def _pose(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
+        """The problems of the rows of Y (T, n), joint (one θ) or one by one (a θ each), on kernels that are computed.
 
         `weight` (n,) are the sample weights, `c` (n,) the factors of the loss, C that of an example of weight 1.
         """
         from .. import regularizers
-        from ..problem import Problem
-        from ..solvers import seed_of, solve
+        from ..solvers import seed_of
 
         regularizer = regularizers.get(self.regularizer)
         rows = np.arange(Y.shape[1])
@@ -156,27 +167,39 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         parts = [Y] if joint else [y[None] for y in Y]
         kept = parts_of(self, len(parts), seed, X, Y, weight, task)
         bank = self._make_bank(with_task(X, task), None if (weight == weight[0]).all() else weight, exact)
+        if getattr(self, "slack", False):
+            bank = with_slack(bank, regularizer)
+        return Posed(bank, rows, parts, c, loss, regularizer, C, intercept, joint, seed, kept)
 
-        kernels = bank if joint else bank.held(exact)  # one-vs-rest fits read them again and again
+    def _learn(self, posed):
+        """Solve the problems one after another and set the attributes."""
+        from ..solvers import solve
+
+        joint, parts, bank = posed.joint, posed.parts, posed.bank
+        held = (
+            bank if joint else bank.held(posed.regularizer.exact)
+        )  # one-vs-rest fits read the kernels again and again
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
-        for k, (y, label) in enumerate(zip(parts, labels, strict=True)):
-            own, cost = regularizer.bind(kernels, y, np.tile(c, (len(y), 1)), loss, intercept, C)
-            problem = Problem(kernels, y, loss, own, cost, intercept=intercept)
+        for k, label in enumerate(labels):
+            problem = posed.problem(k, held)
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
-                solutions.append(solve(problem, warm=warm, random_state=seed, checkpoint=kept[k], **options))
+                kept = posed.kept[k]
+                solutions.append(solve(problem, warm=warm, random_state=posed.seed, checkpoint=kept, **options))
             if solutions[-1].interrupted:
                 break
         if self.warm_start:
             self._solutions = solutions + last[len(solutions) :]
         if len(solutions) == len(parts):
-            self._store(bank, rows, solutions, joint, cost[0] if regularizer.bayesian else None)
+            weight = problem.c[0] if posed.regularizer.bayesian else None
+            self._store(bank, posed.rows, solutions, joint, weight)
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
+        warn_diagonal(self, bank, stacklevel=5)
         return self
 
     def _report(self, solutions, labels):
@@ -188,7 +211,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             rough = next((s.reason for s in solutions if s.reason), "")
             which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and s.reason)
             if rough:
-                warnings.warn(f"{type(self).__name__} has converged{which}, but {rough}.", UserWarning, stacklevel=4)
+                warnings.warn(f"{type(self).__name__} has converged{which}, but {rough}.", UserWarning, stacklevel=5)
             return
         bayes = hasattr(self, "stationarity_")
         early = all(s.n_iter < self.max_iter for s in short)
@@ -200,7 +223,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             f"{type(self).__name__} stopped at a {'' if bayes else 'relative '}{what}, above tol={self.tol:g}, after "
             f"{max(s.n_iter for s in short)} steps{which}: {cure}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _store(self, bank, rows, solutions, joint, weight=None):
@@ -213,9 +236,11 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         self.support_ = rows[support]
         self.dual_coef_ = a[:, support]
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
-        self.kernel_weights_ = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
-        self.kernel_names_ = list(bank.names)
-        self.kernel_scale_ = np.array(bank.scale, dtype=float)
+        theta = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
+        M = self._store_slack(theta, bank.M)
+        self.kernel_weights_ = theta[..., :M]
+        self.kernel_names_ = list(bank.names)[:M]
+        self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
         self.objective_ = float(sum(s.primal for s in solutions))
         self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN, no certificate, where one of them is
         self.n_iter_ = max(s.n_iter for s in solutions)
@@ -232,6 +257,14 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             self.stationarity_ = float(max(s.stationarity for s in solutions))
             self.support_weight_ = np.array(weight[support], dtype=float)
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
+
+    def _store_slack(self, theta, M):
+        """Sets `slack_weight_` where there is slack, the last of M kernels; the number of the others."""
+        vars(self).pop("slack_weight_", None)  # of an earlier fit
+        if not getattr(self, "slack", False):
+            return M
+        self.slack_weight_ = float(theta[-1]) if theta.ndim == 1 else theta[:, -1].copy()
+        return M - 1
 
     def _decide(self, X, task=None):
         """Σ_m f_m(x) + b, (n, T)."""

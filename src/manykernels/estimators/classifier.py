@@ -54,6 +54,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     loss : "hinge", "squared_hinge", "smooth_hinge", "logistic", "squared" (least squares on ±1), or a Loss
     C : factor of the loss, times sample_weight and class_weight
     normalize : "multiplicative" (unit variance in feature space), "spherical", "trace" or None
+    slack : whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single
+        training examples and tells nothing of others then has a place that is called so, and need not hide in the
+        weights of nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by
+        pairs, and a regularizer that learns the weights and is the same for all of them
     solver : "auto", the name of a solver, or one of `solvers` with its parameters, such as Level(tau=0.9), or of your
         own, a `solvers.BaseSolver`
     features : whether kernels that have explicit features (those of strings, linear ones) are computed from them:
@@ -89,6 +93,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     kernel_weights_ : θ (M,), or (n_classes, M) one-vs-rest; for a number p on the unit p-norm ball, so that they need
         not sum to 1: shares are θ / θ.sum()
     kernel_names_ : list of M names
+    slack_weight_ : with slack=True its θ, or (n_classes,) one-vs-rest; θ of the kernels and this one together lie on
+        the ball
     kernel_scale_ : (M,), what each kernel is multiplied with to be normalised, 0 for those left out; with
         normalize="spherical" k(x, y) is divided by √(k(x, x) k(y, y)) first
     duality_gap_ : relative, the largest over the classes
@@ -113,6 +119,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         loss: str | Loss = "hinge",
         C: float = 1.0,
         normalize: str | None = "multiplicative",
+        slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
         tol: float = 1e-3,
@@ -133,6 +140,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         self.loss = loss
         self.C = C
         self.normalize = normalize
+        self.slack = slack
         self.solver = solver
         self.features = features
         self.tol = tol

@@ -19,8 +19,8 @@ from .._validation import parse_bytes
 FITTED = (
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "log_marginal_likelihood_", "multi_class_", "multi_class_reason_",
-    "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "stationarity_",
-    "support_", "support_weight_",
+    "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "slack_weight_",
+    "stationarity_", "support_", "support_weight_",
 )  # fmt: skip
 HIDDEN = {"_predictor": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
 FOLLOWS = {"tasks_"}  # from the predictor
@@ -117,6 +117,14 @@ def check_model(model):
     check_array("intercept_", model.intercept_, np.float64, outputs)
     several = np.ndim(model.kernel_weights_) == 2
     check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))
+    check(
+        hasattr(model, "slack_weight_") == bool(getattr(model, "slack", False)), "slack_weight_ does not go with slack"
+    )
+    if hasattr(model, "slack_weight_"):
+        if several:
+            check_array("slack_weight_", model.slack_weight_, np.float64, outputs)
+        else:
+            check_is("slack_weight_", model.slack_weight_, Real)
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)

@@ -47,6 +47,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         epsilon: float = 0.1,
         C: float = 1.0,
         normalize: str | None = "multiplicative",
+        slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
         tol: float = 1e-3,
@@ -66,6 +67,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         self.epsilon = epsilon
         self.C = C
         self.normalize = normalize
+        self.slack = slack
         self.solver = solver
         self.features = features
         self.tol = tol

@@ -2,8 +2,10 @@
 
 from . import bounds
 from .bootstrap import bootstrap_weights
+from .held_out import relevance
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .plots import plot_weights
+from .relevance_result import Relevance
 from .sequence_plots import plot_logo, plot_poim, plot_positions
 from .sequences import PositionWeights, position_weights
 from .suggest import Suggestion, suggest
@@ -12,6 +14,7 @@ from .tables import weights_table
 __all__ = [
     "POIM",
     "PositionWeights",
+    "Relevance",
     "Suggestion",
     "bootstrap_weights",
     "bounds",
@@ -21,6 +24,7 @@ __all__ = [
     "plot_weights",
     "poim",
     "position_weights",
+    "relevance",
     "suggest",
     "top_kmers",
     "top_kmers_table",

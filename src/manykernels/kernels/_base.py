@@ -130,13 +130,18 @@ class Kernel(Stored, BaseEstimator):
 
 
 class ScaledKernel(Kernel):
-    """A kernel with a parameter `gamma`: a number, None = 1/n_features or "scale" = 1/(n_features · variance of X)."""
+    """A kernel with a parameter `gamma`, a number, or what stands for one that comes from the training data.
+
+    None is 1/n_features, "scale" 1/(n_features · variance of X), and, for kernels of a distance, "median" 1/the median
+    distance between examples. Columns and examples are those that the kernel sees, by their sample weights; a model
+    keeps the number.
+    """
 
     gamma: Any  # a number where the kernel is resolved
 
     def check_state(self) -> None:
         super().check_state()
-        if self.gamma is not None and self.gamma != "scale":
+        if self.gamma is not None and self.gamma not in ("scale", "median"):
             self.resolve(None)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
@@ -160,10 +165,14 @@ class ScaledKernel(Kernel):
                     f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: '
                     "rescale X, by StandardScaler say."
                 )
+        elif isinstance(self.gamma, str) and self.gamma == "median" and self.base in ("sqdist", "l1"):
+            from ._median import median_between
+
+            gamma = 1.0 / median_between(X, weights, self.base)
         else:
+            median = ', "scale" or "median".' if self.base in ("sqdist", "l1") else ' or "scale".'
             raise ValueError(
-                f"gamma={self.gamma!r} of {type(self).__name__} must be a number, None (1 / number of columns) or "
-                '"scale"; rbf_grid(X) takes the median distance.'
+                f"gamma={self.gamma!r} of {type(self).__name__} must be a number, None (1 / number of columns){median}"
             )
         return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
 

@@ -194,6 +194,21 @@ class KernelList:
                     f"{kernel!r}, a kernel across columns or views, cannot be saved without pickle: pickle the model."
                 )
 
+    def seen(self, m: int) -> str | None:
+        """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing."""
+        view, columns, names = self._keys[self.view_of[m]]
+        if columns is not None and not len(columns):
+            return None
+        if view is not None:
+            return str(view)
+        if columns is None:
+            return "all columns"
+        labels = [str(label) for label in (columns.tolist() if names is None else names)]
+        if names is None and len(labels) > 3 and (np.diff(columns) == 1).all():
+            return f"columns {labels[0]} to {labels[-1]}"
+        some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
+        return f"column{'s'[: len(labels) > 1]} {some}"
+
     def check_state(self) -> None:
         """A ValueError where a file has restored what banks cannot work with."""
         M, V = len(check_is("kernels", self.kernels, list)), len(self._keys)

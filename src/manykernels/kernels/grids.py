@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ._frames import is_frame
+from ._median import median_between
 from ._views import Source, is_numeric
 from .linear import Linear
 from .polynomial import Polynomial
 from .rbf import RBF
 from .spec import KernelSpec
-
-_DISTINCT = 20_000  # examples up to which equal ones are found
 
 
 def rbf_grid(
@@ -125,55 +123,14 @@ def feature_bank(
     return [KernelSpec(None, kernel) for kernel in kernels] + per_column(kernels, np.shape(X)[1])
 
 
-def median_distance(X, columns=None, weights=None, sample=500):
-    """The median of ‖x−y‖² over pairs of different examples, 1 where there are none.
-
-    Equal examples are one of their summed weight, a pair counts the product of its weights, and of more than `sample`
-    examples those stand for all that part their weight evenly.
-    """
+def median_distance(X, columns=None, weights=None):
+    """The median of ‖x−y‖² over pairs of different examples, 1 where there are none; see `_median`."""
     source = Source(X)
     view, indices, _ = source.resolve(columns)
-    x = source.numbers(view, indices)
-    w = np.ones(x.shape[0]) if weights is None else np.asarray(weights, float)
-    w = w if source.present.get(view) is None else w * source.present[view]
-    if x.shape[0] > _DISTINCT or (sp.issparse(x) and x.shape[0] > sample):
-        x, w = _spread(x, w, sample)
-    x = np.asarray(x.toarray() if sp.issparse(x) else x, float) + 0.0  # −0 is 0
-    keep = np.isfinite(x).all(axis=1) & (w > 0)
-    x, w = x[keep], w[keep]
-    if len(x) < 2:
-        return 1.0
-    rows = np.ascontiguousarray(x).view(f"V{8 * x.shape[1]}").ravel()
-    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
-    x, w = _spread(x[first], np.bincount(which, w), sample)
-    i, j = np.triu_indices(len(x), 1)
-    size = np.abs(x).max() or 1.0
-    x = x / size  # squares of the largest numbers would overflow
-    d, w = (Linear().diag(x)[:, None] + Linear().diag(x) - 2 * x @ x.T)[i, j], w[i] * w[j]
-    with np.errstate(over="ignore"):
-        d = d * size * size
-    apart = (d > 1e-12 * np.abs(d).max(initial=0)) & np.isfinite(d)
-    return _median(d[apart], w[apart]) if apart.any() else 1.0
-
-
-def _spread(x, w, sample):
-    """At most `sample` of the examples, in even steps of their weight, and their weights."""
-    if x.shape[0] <= sample:
-        return x, w
-    total = np.cumsum(w)
-    rows, count = np.unique(
-        np.searchsorted(total, (np.arange(sample) + 0.5) / sample * total[-1], side="right"), return_counts=True
-    )
-    return x[rows], count.astype(float)
-
-
-def _median(values, w):
-    """The middle of values of these weights, the mean of two where it lies between them."""
-    order = np.argsort(values, kind="stable")
-    values, total = values[order], np.cumsum(w[order])
-    half = total[-1] / 2
-    low, high = (np.searchsorted(total, half * (1 + e), side="left") for e in (-1e-12, 1e-12))
-    return float((values[low] + values[min(high, len(values) - 1)]) / 2)
+    present = source.present.get(view)
+    if present is not None:
+        weights = present * (1.0 if weights is None else np.asarray(weights, float))
+    return median_between(source.numbers(view, indices), weights)
 
 
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:

@@ -4,7 +4,32 @@ from ._base import ScaledKernel
 
 
 class Laplacian(ScaledKernel):
-    """k(x, y) = exp(−gamma ‖x − y‖₁)."""
+    """The Laplacian kernel.
+
+    k(x, y) = exp(−gamma ‖x − y‖₁).
+
+    Parameters
+    ----------
+    gamma : float, None, "scale" or "median", default None
+        A number > 0, or one that comes from the training examples, by their weights, and the columns that the kernel
+        sees. None, the default, is 1/n_features, right for columns of unit variance and no others: on unscaled columns
+        the kernel may be nearly diagonal. "scale" is 1/(n_features · variance of X), of all its entries about their
+        common mean: large columns hide small ones, and on many columns of noise all examples are about equally far
+        apart. "median" is 1/the median of ‖x − y‖₁ over pairs of different examples (500 at most), which adapts to the
+        columns: half of the pairs lie within the width. Fitted models keep the number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Laplacian
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> Laplacian(gamma=0.5)(X).round(3)
+    array([[1.   , 0.607, 0.223],
+           [0.607, 1.   , 0.368],
+           [0.223, 0.368, 1.   ]])
+    >>> Laplacian(gamma="median").resolve(X).gamma
+    0.5
+    """
 
     base = "l1"
 

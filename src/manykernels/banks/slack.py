@@ -1,0 +1,78 @@
+"""A bank with the identity as one kernel more: slack that is learned, and reported as what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..kernels._pairs import same
+from ._base import Bank, Predictor
+
+NAME = "slack"
+
+
+class SlackBank(Bank):
+    """The kernels of `bank`, and last the identity, k(x, y) = 1 where x and y are the same training example, else 0.
+
+    θ a_i is what it adds to the output of training example i, and nothing to that of another: the squared slack of the
+    2-norm soft margin, ½ Σ ξ_i² / θ. Predictors are those of `bank`.
+    """
+
+    def __init__(self, bank: Bank) -> None:
+        self.bank, self.n, self.M = bank, bank.n, bank.M + 1
+        self.names = [*bank.names, NAME]
+        self.scale, self.usable = np.append(bank.scale, 1.0), np.append(bank.usable, True)
+        self.dtype, self.unit, self.indefinite = bank.dtype, bank.unit, bank.indefinite
+        self.n_jobs, self.memory_limit = bank.n_jobs, bank.memory_limit
+
+    def diagonals(self) -> np.ndarray:
+        return np.vstack([self.bank.diagonals(), np.ones(self.n)])
+
+    def combined(
+        self,
+        theta: np.ndarray,
+        rows: np.ndarray | None = None,
+        cols: np.ndarray | None = None,
+        dtype: DTypeLike | None = None,
+        shifted: bool = False,
+    ) -> np.ndarray:
+        theta = np.asarray(theta, dtype=float)
+        height, width = (np.arange(self.n) if index is None else index for index in (rows, cols))
+        if theta[:-1].any():
+            K = self.bank.combined(theta[:-1], rows, cols, dtype, shifted)
+        else:
+            K = np.zeros((len(height), len(width)), dtype or self.dtype)
+        if theta[-1]:
+            K[same(height, width)] += K.dtype.type(theta[-1])
+        return K
+
+    def products(
+        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> np.ndarray:
+        A = np.atleast_2d(np.asarray(A, dtype=float))
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        height = np.arange(self.n) if rows is None else rows
+        out, inner = np.zeros((len(A), len(kernels), len(height))), kernels < self.M - 1
+        if inner.any():
+            out[:, inner] = self.bank.products(A, support, rows, kernels[inner])
+        i, j = same(height, np.asarray(support))
+        for k in np.flatnonzero(~inner):
+            out[:, k, i] = A[:, j]
+        return out
+
+    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+        kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
+        own = kernels[kernels < self.M - 1]
+        small = self.bank.restrict(rows, own) if len(own) else None
+        return small if small is None or len(own) == len(kernels) else SlackBank(small)
+
+    def cost(self) -> float:
+        return self.bank.cost()
+
+    def rows(self, index: np.ndarray) -> Any:
+        return self.bank.rows(index)
+
+    def predictor(self, support: np.ndarray) -> Predictor:
+        return self.bank.predictor(support)

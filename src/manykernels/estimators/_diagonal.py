@@ -1,0 +1,63 @@
+"""Kernels whose weight says little: on the training examples each example is like itself and like no other."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+EXAMPLES = 250  # that are looked at, evenly spread
+FEWEST = 30  # examples below which nothing is said
+NARROW = 0.1  # neighbours below which a kernel is nearly diagonal
+HEAVY = 0.25  # the share of the weights from which on it is said
+
+
+def effective_widths(bank, kernels, examples=EXAMPLES):
+    """How many other examples count for an example, by each of these kernels: (|kernels|,), 0 for the identity.
+
+        n − 1  times the mean over i ≠ j of  k_ij²  /  the mean over i of  k_ii²,   less 1/n,
+
+    k the centred kernel. It is the sum of squares off the diagonal over that on it, estimated from evenly spread
+    examples; the centred identity has 1/n, which is taken off. RBF kernels with gamma="scale" on d columns of noise
+    have about n / 10d, linear ones n / d.
+    """
+    rows = np.unique(np.linspace(0, bank.n - 1, min(bank.n, examples)).astype(int))
+    size, found = len(rows), []
+    for m in kernels:
+        theta = np.zeros(bank.M)
+        theta[m] = 1.0
+        K = bank.combined(theta, rows, rows, dtype=np.float64)
+        K = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+        own = float(np.sum(np.diag(K) ** 2))
+        rest = float(np.sum(K**2)) - own
+        ratio = max(rest / own - 1.0 / (size - 1), 0.0) if own > 0 else np.inf
+        found.append(ratio * (bank.n - 1) / (size - 1))
+    return np.array(found)
+
+
+def warn_diagonal(model, bank, stacklevel):
+    """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight.
+
+    An `Identity` says so itself.
+    """
+    theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
+    share = theta / (theta.sum() or 1.0)
+    kernels = model._predictor.kernel_list
+    heavy = [m for m in np.flatnonzero(share >= HEAVY) if kernels is None or kernels.kernels[m].base != "same"]
+    if bank.n < FEWEST or not len(heavy):
+        return
+    narrow = np.array(heavy)[effective_widths(bank, heavy) < NARROW]
+    if not len(narrow):
+        return
+    warnings.warn(_sentence(model, narrow, share), UserWarning, stacklevel=stacklevel)
+
+
+def _sentence(model, narrow, share):
+    names = ", ".join(f"{model.kernel_names_[m]!r} ({share[m]:.0%} of the weight)" for m in narrow[:5])
+    several = len(narrow) > 1
+    cure = "scale the columns, or take a smaller gamma" + ("" if getattr(model, "slack", True) else ", or slack=True")
+    return (
+        f"{names} {'are' if several else 'is'} nearly diagonal on the training data: to such a kernel an example is "
+        "like itself and like no other, so that its weight fits single examples and says nothing about new ones; "
+        f"{cure}. inspect.relevance measures what each kernel is worth."
+    )

@@ -1,0 +1,75 @@
+"""Sources that stand in for each other: each useless to leave out, and together not."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CANDIDATES = 20  # sources at most that are looked at
+
+
+class Group(NamedTuple):
+    """Sources that stand in for each other: what leaving all of them out costs, and their least mean alignment."""
+
+    names: list[str]
+    drop: float
+    drop_se: float
+    low: float
+    high: float
+    alignment: float
+
+
+def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: int | None) -> list[Group]:
+    """The least sets of sources whose joint drop is above 0 and above the sum of their own, by intervals.
+
+    Candidates predict alone, and cost nothing when left out. They are joined by alignment, the nearest first, and each
+    join is tried by a fit without all its members, until one is found.
+    """
+    from joblib import Parallel, delayed
+
+    sources = np.array([m for m, row in enumerate(rows) if row.kind == "source"])
+    own, gain = result.measure("drop"), result.measure("gain")
+    chosen = [m for m in sources if own.low[m] <= 0 < gain.low[m]]
+    chosen = sorted(sorted(chosen, key=lambda m: -gain.mean[m])[:CANDIDATES])
+    if len(chosen) < 2:
+        return []
+    between = np.mean([measured["between"] for measured in found], axis=0)[np.ix_(chosen, chosen)]
+    joins = _joins(between)
+    wanted = [np.any([rows[chosen[i]].wanted for i in members], axis=0) for members, _ in joins]
+
+    def scores(k):
+        here = fold(k, found[k]["every"])
+        return [here.score(f) for f in here.decisions([here.solve(~mask) for mask in wanted])]
+
+    without = np.array(Parallel(n_jobs)(delayed(scores)(k) for k in range(len(found))))  # (J, joins)
+    whole = np.array([measured["all"] for measured in found])
+    groups: list[Group] = []
+    done: set[int] = set()
+    for (members, alignment), scored in zip(joins, without.T, strict=True):
+        if done & set(members):
+            continue
+        joint = whole - scored
+        single = np.sum([result.differences("drop")[:, chosen[i]] for i in members], axis=0)
+        spread, excess = (result.spread(values[:, None]) for values in (joint, joint - single))
+        if spread.low[0] > 0 and excess.low[0] > 0:
+            done |= set(members)
+            names = [rows[chosen[i]].name for i in members]
+            drop, se, low, high = (float(values[0]) for values in spread)
+            groups.append(Group(names, drop, se, low, high, alignment))
+    return groups
+
+
+def _joins(between):
+    """[(members, mean alignment)] of the joins of average linkage, the nearest first."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    distance = np.maximum(1.0 - 0.5 * (between + between.T), 0.0)
+    np.fill_diagonal(distance, 0.0)
+    members = [[i] for i in range(len(between))]
+    joins = []
+    for left, right, far, _ in linkage(squareform(distance, checks=False), "average"):
+        members.append(sorted(members[int(left)] + members[int(right)]))
+        joins.append((members[-1], float(1.0 - far)))
+    return joins

@@ -1,0 +1,77 @@
+"""Which kernels make up a source."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import _is_fitted
+
+FEW = 50  # kernels up to which each has a row of its own
+
+
+class Row(NamedTuple):
+    """A source, or a single kernel: its name, which, and the kernels (M,) bool."""
+
+    name: str
+    kind: str
+    wanted: np.ndarray
+
+
+def read_sources(model: Any, fold: Any, sources: dict[str, Any] | None, kernels: bool | None) -> list[Row]:
+    """The rows of a table: the sources, then the kernels that are not one by themselves."""
+    names = list(model.kernel_names_) if _is_fitted(model) and len(model.kernel_names_) == fold.M else fold.names
+    usual = default_sources(fold.kernel_list, names)
+    chosen = usual if sources is None else _given(sources, names, usual)
+    rows = [Row(name, "source", np.isin(np.arange(fold.M), which)) for name, which in chosen.items()]
+    if kernels or kernels is None and fold.M <= FEW:
+        single = {int(which[0]) for which in chosen.values() if len(which) == 1}
+        taken = set(chosen)
+        for m in sorted(set(range(fold.M)) - single):
+            name = names[m] if names[m] not in taken else f"kernel {names[m]}"
+            rows.append(Row(name, "kernel", np.arange(fold.M) == m))
+    return rows
+
+
+def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
+    """{name: numbers of kernels}: those of a view, of one table those of the same columns, of matrices each."""
+    if kernel_list is None:
+        return {name: np.array([m]) for m, name in enumerate(names)}
+    found: dict[Any, list[int]] = {}
+    for m in range(kernel_list.M):
+        found.setdefault(kernel_list.seen(m), []).append(m)
+    chosen: dict[str, np.ndarray] = {}
+    for label, which in found.items():
+        name = names[which[0]] if len(which) == 1 and not isinstance(kernel_list.n_features, dict) else label
+        name = names[which[0]] if name in chosen or name is None else name
+        chosen[str(name)] = np.array(which)
+    return chosen
+
+
+def _given(sources, names, usual):
+    """{name: numbers} of what a user gave, by names or numbers of kernels or names of default sources."""
+    if not isinstance(sources, dict) or not sources:
+        raise ValueError(f"sources={sources!r}: give {{name: kernels}}, by their names or numbers.")
+    return {str(name): _numbers(name, which, names, usual) for name, which in sources.items()}
+
+
+def _numbers(source, which, names, usual):
+    single = isinstance(which, str | Integral)
+    found: list[int] = []
+    for key in [which] if single else list(which):
+        if isinstance(key, Integral) and not isinstance(key, bool) and -len(names) <= int(key) < len(names):
+            found.append(int(key) % len(names))
+        elif isinstance(key, str) and key in names:
+            found.append(names.index(key))
+        elif isinstance(key, str) and key in usual:
+            found += usual[key].tolist()
+        else:
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            raise ValueError(
+                f"sources[{source!r}] has {key!r}, which is no kernel: the kernels are {names[:10]}{more}, numbered "
+                f"from 0 to {len(names) - 1}."
+            )
+    if not found:
+        raise ValueError(f"sources[{source!r}] has no kernel: give one, or leave the source out.")
+    return np.unique(found)

@@ -1,0 +1,203 @@
+"""What `relevance` has found: a table, a frame, a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._interchangeable import Group
+
+MEASURES = ("relevance", "drop", "permute", "gain", "alone")
+_COLUMNS = ("relevance", "drop", "permute", "alone")
+
+
+class Spread(NamedTuple):
+    """Means over the folds, their standard errors, and the ends of their intervals, (rows,) each."""
+
+    mean: np.ndarray
+    se: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass
+class Relevance:
+    """What sources and kernels are worth on held-out examples; made by `relevance`.
+
+    J folds, a row for each source and each kernel. It prints as a table, sources first, the most relevant ones on top.
+
+    Parameters
+    ----------
+    names, kinds : list of str
+        Of the rows; a kind is "source" or "kernel".
+    score_all, score_nothing : ndarray (J,)
+        The scores of all sources and of the best constant.
+    score_without, score_permuted : ndarray (J, rows)
+        The scores of all others, and of all when the rows of the source change places.
+    score_alone, score_alone_permuted : ndarray (J, rows)
+        The scores of the source by itself, and when its rows change places.
+    weights, alignments : ndarray (rows,)
+        Shares of the kernel weights, and centred alignments with the targets, off the diagonal; means over the folds.
+    overlap : float
+        n_test / n_train.
+    gap : float
+        The largest relative duality gap of all fits.
+    level : float, default 0.95
+        Of the intervals.
+    groups : list of Group
+        (names, drop, drop_se, low, high, alignment) of each set of sources that stand in for each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.inspect import relevance
+    >>> from manykernels.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = relevance(MKLRegressor([("one", Linear(), [0]), ("two", Linear(), [1])]), X, X[:, 1])
+    >>> [row["name"] for row in found.table()]
+    ['two', 'one']
+    >>> found.measure("drop").low[found.names.index("two")] > 0.5
+    np.True_
+    """
+
+    names: list[str]
+    kinds: list[str]
+    score_all: np.ndarray
+    score_nothing: np.ndarray
+    score_without: np.ndarray
+    score_permuted: np.ndarray
+    score_alone: np.ndarray
+    score_alone_permuted: np.ndarray
+    weights: np.ndarray
+    alignments: np.ndarray
+    overlap: float
+    gap: float
+    level: float = 0.95
+    groups: list[Group] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, rows, found, level):
+        """From the rows and what each fold has measured."""
+        each = {name: np.array([measured[name] for measured in found]) for name in found[0] if name != "every"}
+        return cls(
+            [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
+            each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0),
+            each["alignment"].mean(axis=0), float(each["overlap"].mean()), float(each["gap"].max()), level,
+        )  # fmt: skip
+
+    @property
+    def n_splits(self) -> int:
+        return len(self.score_all)
+
+    def differences(self, measure: str) -> np.ndarray:
+        """The values of a measure in each fold, (J, rows): "relevance", "drop", "permute", "gain" or "alone"."""
+        if measure not in MEASURES:
+            raise ValueError(f"measure={measure!r} is unknown: choose one of {', '.join(map(repr, MEASURES))}.")
+        drop = self.score_all[:, None] - self.score_without
+        gain = self.score_alone - self.score_alone_permuted
+        values = {"drop": drop, "gain": gain, "relevance": 0.5 * (drop + gain), "alone": self.score_alone}
+        return values[measure] if measure in values else self.score_all[:, None] - self.score_permuted
+
+    def measure(self, measure: str) -> Spread:
+        """Mean, standard error and interval of a measure, (rows,) each."""
+        return self.spread(self.differences(measure))
+
+    def spread(self, values: np.ndarray) -> Spread:
+        """Those of values (J, rows) of the folds; NaN where there is one fold only."""
+        from scipy.stats import t
+
+        J, mean = len(values), values.mean(axis=0)
+        if J < 2:
+            lost = np.full_like(mean, np.nan)
+            return Spread(mean, lost, lost, lost)
+        se = values.std(axis=0, ddof=1) * np.sqrt(1.0 / J + self.overlap)
+        half = t.ppf(0.5 + 0.5 * self.level, J - 1) * se
+        return Spread(mean, se, mean - half, mean + half)
+
+    def order(self) -> np.ndarray:
+        """The rows as they are shown."""
+        mean = self.measure("relevance").mean
+        return np.array(sorted(range(len(self.names)), key=lambda m: (self.kinds[m] != "source", -mean[m])))
+
+    def table(self) -> list[dict[str, Any]]:
+        """A dict a row: name, kind, each measure with its _se, _low and _high, weight and alignment."""
+        spreads = {measure: self.measure(measure) for measure in MEASURES}
+        rows = []
+        for m in self.order():
+            row: dict[str, Any] = {"name": self.names[m], "kind": self.kinds[m]}
+            for measure, spread in spreads.items():
+                ends = ("", "_se", "_low", "_high")
+                row |= {measure + end: float(v[m]) for end, v in zip(ends, spread, strict=True)}
+            rows.append(row | {"weight": float(self.weights[m]), "alignment": float(self.alignments[m])})
+        return rows
+
+    def to_frame(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.table())
+
+    def plot(self, ax: Any = None, kind: str = "source") -> Any:
+        """Drop, permute and gain of each source (or "kernel"), with their intervals; returns the axes."""
+        if kind not in self.kinds:
+            raise ValueError(f"kind={kind!r}: the rows are of the kind {' and '.join(sorted(set(self.kinds)))}.")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            height = 1.2 + 0.5 * self.kinds.count(kind)
+            ax = plt.subplots(figsize=(6.4, height), layout="constrained")[1]
+        shown = [m for m in self.order() if self.kinds[m] == kind]
+        looks = (("gain", "alone", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
+        for k, (measure, label, marker) in enumerate(looks):
+            spread = self.measure(measure)
+            place = np.arange(len(shown)) + 0.2 * (k - 1)
+            reach = np.abs(np.array([spread.low[shown], spread.high[shown]]) - spread.mean[shown])
+            ax.errorbar(spread.mean[shown], place, xerr=reach, fmt=marker, markersize=5, capsize=2, label=label)
+        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        ax.set_yticks(range(len(shown)), [f"{self.names[m]} ({self.weights[m]:.0%} of weight)" for m in shown])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"change of the score, {self.level:.0%} intervals over {self.n_splits} folds")
+        ax.legend(frameon=False, loc="best")
+        return ax
+
+    def _cells(self):
+        """(head, rows of text, lines below)."""
+        head = ["source", *_COLUMNS, "weight", "alignment"]
+        body = []
+        for row in self.table():
+            name = row["name"] if row["kind"] == "source" else f"  {row['name']}"
+            values = [f"{row[c]:{'.3f' if c == 'alone' else '+.3f'}} ± {row[c + '_se']:.3f}" for c in _COLUMNS]
+            body.append([name, *values, f"{row['weight']:.2f}", f"{row['alignment']:.2f}"])
+        whole, nothing = (self.spread(v[:, None]) for v in (self.score_all, self.score_nothing))
+        below = [
+            f"all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, none {nothing.mean[0]:.3f}; {self.n_splits} folds, "
+            f"± one standard error; largest gap {self.gap:.1e}"
+        ]
+        for group in self.groups:
+            below.append(
+                f"{', '.join(group.names)} stand in for each other: without all of them {group.drop:+.3f} ± "
+                f"{group.drop_se:.3f}"
+            )
+        return head, body, below
+
+    def __str__(self) -> str:
+        head, body, below = self._cells()
+        widths = [max(len(row[k]) for row in [head, *body]) for k in range(len(head))]
+        lines = [
+            "  ".join(
+                cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in [head, *body]
+        ]
+        return "\n".join([*lines, *below])
+
+    def _repr_html_(self) -> str:
+        head, body, below = self._cells()
+        rows = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
+        rows += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
+        table = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<div><table>{table}</table>{''.join(f'<div>{escape(line)}</div>' for line in below)}</div>"

@@ -1,0 +1,62 @@
+"""A nearly diagonal kernel that carries weight is named; ordinary fits are left in peace."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine, make_classification, make_moons
+from sklearn.preprocessing import scale
+
+from manykernels import MKLClassifier, MKLOneClass
+from manykernels.banks import DenseBank
+from manykernels.estimators._diagonal import effective_widths
+from manykernels.kernels import RBF, Identity, Linear, Polynomial
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200, 305))
+y = (X[:, :5].sum(axis=1) > 0).astype(int)
+KERNELS = [("signal", RBF("scale"), slice(0, 5)), ("noise", RBF("scale"), slice(5, 305))]
+
+
+def test_the_width_counts_neighbours():
+    n = 300
+    blocks = np.kron(np.eye(n // 3), np.ones((3, 3)))  # each example has two others like it
+    bank = DenseBank(np.stack([np.eye(n), blocks, np.ones((n, n)) + np.eye(n)], axis=2))
+    widths = effective_widths(bank, range(3), examples=n)
+    assert widths[0] == pytest.approx(0, abs=1e-6) and widths[2] == pytest.approx(0, abs=1e-6)
+    assert widths[1] == pytest.approx(2, rel=0.02)
+    Z = rng.normal(size=(1000, 100))
+    linear = DenseBank((Z @ Z.T)[:, :, None])
+    assert effective_widths(linear, [0])[0] == pytest.approx(1000 / 100, rel=0.1)  # from 250 examples
+
+
+@pytest.mark.parametrize("wrong", ["noise", "unscaled"])
+def test_it_is_named_with_the_cure(wrong):
+    kernels = KERNELS if wrong == "noise" else [KERNELS[0], ("unscaled", RBF(), slice(5, 10))]
+    data = X if wrong == "noise" else 100 * X
+    with pytest.warns(UserWarning, match=f"'{wrong}' .*nearly diagonal.*scale the columns.*gamma.*slack=True") as said:
+        MKLClassifier(kernels, regularizer=1, C=10).fit(data, y)
+    assert said[0].filename == __file__
+    with pytest.warns(UserWarning, match="smaller gamma. inspect"):
+        MKLOneClass([RBF(1e4)]).fit(X)
+
+
+@pytest.mark.parametrize("change", [dict(kernels=KERNELS[:1]), dict(kernels=[KERNELS[0], Identity()])])
+def test_nothing_is_said_where_there_is_nothing_to_say(change):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MKLClassifier(**{"kernels": KERNELS, "regularizer": 1, "C": 10, **change}).fit(X, y)
+
+
+def test_ordinary_fits_are_left_in_peace(C=10):
+    sets = [load(return_X_y=True) for load in (load_iris, load_wine)]
+    sets += [make_classification(n, d, random_state=0) for n, d in ((100, 20), (100, 100))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for data, target in [*sets, make_moons(200, noise=0.2, random_state=0)]:
+            data = scale(data)
+            MKLClassifier(C=C).fit(data, target)
+            for p in (1, 2):
+                MKLClassifier([RBF(), RBF("scale"), RBF("median"), Linear(), Polynomial(2)], regularizer=p, C=C).fit(
+                    data, target
+                )

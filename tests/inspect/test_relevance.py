@@ -1,0 +1,189 @@
+"""Relevance: held-out truth where weights lie, paired standard errors, sources, groups, every kind of data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.datasets import planted
+from benchmarks.relevance import judge
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics import accuracy_score, make_scorer, r2_score
+from sklearn.model_selection import GroupKFold, RepeatedKFold, StratifiedKFold, cross_val_score
+
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
+from manykernels.inspect import relevance
+from manykernels.inspect._fold import Fold
+from manykernels.inspect.held_out import _accuracy, _r2
+from manykernels.kernels import RBF, KernelStack, Linear
+from manykernels.strings import Spectrum
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 12))
+y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=90) > 0).astype(int)
+KERNELS = [("signal", RBF("scale"), [0, 1]), ("noise", RBF("scale"), slice(2, 12))]
+
+
+def row(found, name):
+    return next(row for row in found.table() if row["name"] == name)
+
+
+@pytest.mark.filterwarnings("ignore:.*nearly diagonal")
+def test_the_truth_is_told_where_the_weight_lies():
+    example = planted.issue(n=200)
+    found = relevance(example.model, example.X, example.y)
+    signal, noise = row(found, "signal"), row(found, "noise")
+    assert noise["weight"] > 0.5 > signal["weight"]
+    assert signal["relevance_low"] > 0.2 and signal["permute_low"] > 0.1 and signal["drop_low"] > 0.1
+    assert noise["relevance_low"] <= 0 <= noise["relevance_high"] and noise["permute_low"] <= 0 <= noise["permute_high"]
+    assert found.gap <= example.model.tol
+
+
+def test_planted_sources_are_ranked_right_and_intervals_of_noise_cover_zero():
+    results = [judge(seed, n=120) for seed in range(20, 25)]
+    assert sum(result["relevance"] for result in results) >= 4
+    assert np.mean([result["relevance_covers"] for result in results]) >= 0.8
+    assert np.mean([result["permute_covers"] for result in results]) >= 0.8
+    assert sum(result["weight"] for result in results) < 4
+
+
+def test_the_scores_are_those_of_models_that_are_fitted_anew():
+    cv, model = StratifiedKFold(3), MKLClassifier(KERNELS, tol=1e-6)
+    found = relevance(model, X, y, cv=cv)
+    fresh = {name: cross_val_score(clone(model).set_params(kernels=k), X, y, cv=cv) for name, k in
+             (("all", KERNELS), ("signal", KERNELS[:1]), ("noise", KERNELS[1:]))}  # fmt: skip
+    np.testing.assert_allclose(found.score_all, fresh["all"])
+    np.testing.assert_allclose(found.score_without[:, 0], fresh["noise"])
+    np.testing.assert_allclose(found.score_alone, np.transpose([fresh["signal"], fresh["noise"]]))
+
+
+def test_a_refit_is_the_optimum_without_the_source():
+    train, test = np.arange(60), np.arange(60, 90)
+    kernels = [*KERNELS, ("more", Linear(), [3, 4])]
+    for p in (1, 1.5, 2):
+        model = MKLClassifier(kernels, regularizer=p, tol=1e-6)
+        fold = Fold(model, X, y, None, train, test, _accuracy)
+        without = fold.solve(np.array([True, False, True]))
+        fresh = clone(model).set_params(kernels=[kernels[0], kernels[2]]).fit(X[train], y[train])
+        assert without.gap <= 1e-6
+        np.testing.assert_allclose(fold.decisions([without])[0][:, 0], fresh.decision_function(X[test]), atol=2e-2)
+        assert without.solutions[0].primal == pytest.approx(fresh.objective_, rel=3e-6)
+
+
+def test_permuting_a_part_is_permuting_the_columns():
+    fold = Fold(MKLClassifier(KERNELS), X, y, None, np.arange(60), np.arange(60, 90), _accuracy)
+    model, order = MKLClassifier(KERNELS).fit(X[:60], y[:60]), np.random.default_rng(1).permutation(30)
+    moved = X[60:].copy()
+    moved[:, :2] = moved[order][:, :2]
+    assert fold.permuted([np.array([True, False])], [order])[0, 0] == model.score(moved, y[60:])
+
+
+def test_standard_errors_are_corrected_for_the_overlap():
+    found = relevance(MKLClassifier(KERNELS), X, y, cv=RepeatedKFold(n_splits=3, n_repeats=2, random_state=0))
+    values = found.score_all - found.score_without[:, 0]
+    assert found.n_splits == 6
+    se = values.std(ddof=1) * np.sqrt(1 / 6 + 0.5)
+    assert found.measure("drop").se[0] == pytest.approx(se)
+    assert found.measure("drop").high[0] == pytest.approx(values.mean() + 2.5706 * se, abs=1e-4)
+
+
+def test_sources_that_stand_in_for_each_other_are_named():
+    n = 240
+    signal = rng.normal(size=(n, 2))
+    data = np.hstack([signal, signal + 0.05 * rng.normal(size=(n, 2)), rng.normal(size=(n, 4))])
+    kernels = [("a", RBF("scale"), [0, 1]), ("b", RBF("scale"), [2, 3]), ("noise", RBF("scale"), slice(4, 8))]
+    found = relevance(MKLClassifier(kernels), data, signal.sum(axis=1) > 0)
+    assert [group.names for group in found.groups] == [["a", "b"]]
+    assert found.groups[0].low > 0 and found.groups[0].alignment > 0.9
+    assert row(found, "a")["drop_low"] <= 0
+    assert "a, b stand in for each other" in str(found)
+
+
+def test_a_source_is_what_sees_the_same_or_what_is_given():
+    kernels = [RBF(0.1), Linear(), ("wide", RBF(0.01), [0, 1]), ("narrow", RBF(1.0), [0, 1]), ("last", Linear(), [11])]
+    found = relevance(MKLClassifier(kernels), X, y, cv=2)
+    sources = [name for name, kind in zip(found.names, found.kinds, strict=True) if kind == "source"]
+    assert sources == ["all columns", "columns 0, 1", "last"] and found.kinds.count("kernel") == 4
+    assert row(found, "columns 0, 1")["weight"] == pytest.approx(
+        row(found, "wide")["weight"] + row(found, "narrow")["weight"]
+    )
+    given = relevance(MKLClassifier(kernels), X, y, cv=2, sources={"both": ["wide", -1], "x": 0}, kernels=False)
+    assert given.names == ["both", "x"]
+    with pytest.raises(ValueError, match="'wild', which is no kernel: the kernels are .*'wide'"):
+        relevance(MKLClassifier(kernels), X, y, cv=2, sources={"both": ["wild"]})
+
+
+def test_views_frames_matrices_and_sequences():
+    views = {"one": X[:, :2], "two": X[:, 2:]}
+    kernels = [("a", RBF("scale"), "one"), ("b", Linear(), "one"), ("c", RBF("scale"), "two")]
+    found = relevance(MKLClassifier(kernels), views, y, cv=2, kernels=False)
+    assert found.names == ["one", "two"] and row(found, "one")["drop"] > 0.1
+    frame = pd.DataFrame(X, columns=list("abcdefghijkl"))
+    kernels = [RBF("scale"), ("first", RBF("scale"), ["a", "b"]), ("second", Linear(), ["a", "b"])]
+    assert "columns a, b" in relevance(MKLClassifier(kernels), frame, y, cv=2).names
+    S = [X[:, :2] @ X[:, :2].T, X[:, 2:] @ X[:, 2:].T]
+    stacks = [relevance(MKLClassifier("precomputed"), data, y, cv=2) for data in (KernelStack(S), np.stack(S, axis=2))]
+    np.testing.assert_allclose(stacks[0].score_without, stacks[1].score_without)
+    plain = relevance(MKLClassifier([("a", Linear(), [0, 1]), ("b", Linear(), slice(2, 12))]), X, y, cv=2)
+    np.testing.assert_allclose(stacks[0].score_alone, plain.score_alone)
+    texts = ["".join(rng.choice(list("AC" if label else "GT"), 12)) for label in y]
+    found = relevance(MKLClassifier([Spectrum(2), Spectrum(3)]), texts, y, cv=2)
+    assert found.score_all.min() > 0.95
+
+
+def test_classes_regression_groups_weights_and_scorers():
+    data, target = load_iris(return_X_y=True)
+    kernels = [("sepal", RBF(0.5), [0, 1]), ("petal", RBF(0.5), [2, 3])]
+    for scoring in (None, "roc_auc_ovr", make_scorer(accuracy_score)):
+        model = MKLClassifier(kernels, loss="logistic" if scoring == "roc_auc_ovr" else "hinge")
+        assert row(relevance(model, data, target, scoring=scoring, cv=3), "petal")["drop"] > 0.02
+    groups = np.arange(90) % 9
+    regression = relevance(
+        MKLRegressor(KERNELS, slack=True), X, X[:, 0], cv=GroupKFold(3), groups=groups, sample_weight=1 + groups
+    )
+    assert row(regression, "signal")["drop_low"] > 0 >= row(regression, "noise")["drop_low"]
+    outliers = np.where(np.arange(90) < 80, 1, -1)
+    moved = X + 4 * (outliers < 0)[:, None] * (np.arange(12) < 2)
+    found = relevance(MKLOneClass(KERNELS), moved, outliers, cv=StratifiedKFold(3), scoring="roc_auc")
+    assert row(found, "signal")["permute"] > row(found, "noise")["permute"]
+    with pytest.raises(ValueError, match="MKLOneClass has no score of its own"):
+        relevance(MKLOneClass(KERNELS), X, y)
+
+
+def test_own_scores_are_those_of_the_models():
+    weight = rng.random(90)
+    model = MKLRegressor(KERNELS).fit(X, X[:, 0])
+    assert _r2(model, X, X[:, 0], weight) == pytest.approx(r2_score(X[:, 0], model.predict(X), sample_weight=weight))
+    model = MKLClassifier(KERNELS).fit(X, y)
+    assert _accuracy(model, X, y, weight) == pytest.approx(model.score(X, y, weight))
+
+
+def test_it_is_shown_as_text_html_frame_and_picture():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    found = relevance(MKLClassifier([("<a>", *KERNELS[0][1:]), KERNELS[1]]), X, y, cv=3)
+    assert "&lt;a&gt;" in found._repr_html_() and "<a>" in str(found)
+    frame = found.to_frame()
+    assert list(frame["name"]) == ["<a>", "noise"] and {"drop_se", "permute_low", "weight", "alignment"} <= set(frame)
+    ax = found.plot()
+    assert ax.get_yticklabels()[0].get_text().startswith("<a>")
+    with pytest.raises(ValueError, match="kind='kernel'"):
+        found.plot(kind="kernel")
+    with pytest.raises(ValueError, match="measure='drops' is unknown"):
+        found.measure("drops")
+
+
+def test_folds_in_processes_give_the_same():
+    one, two = (relevance(MKLClassifier(KERNELS), X, y, cv=2, n_jobs=n_jobs) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(one.score_permuted, two.score_permuted)
+
+
+def test_wrong_arguments_are_named():
+    model = MKLClassifier(KERNELS)
+    for bad in (dict(n_permutations=0), dict(level=1.5), dict(sources={}), dict(sources={"a": []})):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            relevance(model, X, y, **bad)
+    with pytest.raises(ValueError, match="y=None"):
+        relevance(model, X, None)
+    with pytest.raises(ValueError, match="give one target an example"):
+        relevance(model, X, y[:-1])
