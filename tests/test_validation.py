@@ -67,7 +67,7 @@ def test_choices():
     [
         (lambda: RBF(gamma=-1)(X), "gamma=-1 of RBF must be a number with 0 < gamma < inf"),
         (lambda: Laplacian(gamma=np.inf)(X), "gamma=inf of Laplacian must"),
-        (lambda: RBF(gamma="wide")(X), "gamma='wide' of RBF must be a number, None .* or \"scale\""),
+        (lambda: RBF(gamma="wide")(X), 'gamma=\'wide\' of RBF must be a number, None .*"scale" or "median"'),
         (lambda: Polynomial(degree=0)(X), "degree=0 of Polynomial must be a number with 0 < degree < inf"),
         (lambda: Polynomial(degree="2")(X), "degree='2' of Polynomial must"),
         (lambda: Polynomial(coef0=None)(X), "coef0=None of Polynomial must be a number"),

@@ -145,7 +145,7 @@ def test_weights_are_copies_for_parameters_that_come_from_the_data(kernels, form
     X, y = form(classes[0]), classes[1]
     weight = np.random.default_rng(0).integers(0, 4, len(y))
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), weight))  # wherever the copies stand
-    model = MKLClassifier(kernels, tol=1e-8)
+    model = MKLClassifier(kernels, tol=1e-10)
     a, b = clone(model).fit(X, y, sample_weight=weight), clone(model).fit(X[rows], y[rows])
     half = clone(model).fit(X, y, sample_weight=0.5 * weight)
     gammas = [[getattr(k, "gamma", 0) for k in m._predictor.kernel_list.kernels] for m in (a, b, half)]

@@ -158,7 +158,8 @@ def test_classes_have_their_own_weights_one_vs_rest(rule):
     model = MKLClassifier(KERNELS, regularizer=rule).fit(X, y)
     one = MKLClassifier(KERNELS, regularizer=rule).fit(X, y == 1)
     assert model.kernel_weights_.shape == (3, 4)
-    np.testing.assert_allclose(model.kernel_weights_[1], one.kernel_weights_, atol=1e-7)
+    close = 1e-4 if isinstance(rule, EasyMKL) else 1e-7  # as above
+    np.testing.assert_allclose(model.kernel_weights_[1], one.kernel_weights_, atol=close)
     if not isinstance(rule, EasyMKL):
         shared = MKLClassifier(KERNELS, regularizer=rule, multi_class="shared").fit(X, y)
         assert shared.kernel_weights_.shape == (4,) and shared.duality_gap_ <= shared.tol

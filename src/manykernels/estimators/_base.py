@@ -199,8 +199,11 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
-        warn_diagonal(self, bank, stacklevel=5)
+        self._warn_of_kernels(bank, stacklevel=6)
         return self
+
+    def _warn_of_kernels(self, bank, stacklevel):
+        warn_diagonal(self, bank, stacklevel)
 
     def _report(self, solutions, labels):
         """A ConvergenceWarning where a solution is not as near the optimum as `tol` asks, a UserWarning where float64
@@ -322,6 +325,9 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
+        kernels = self._predictor.kernel_list
+        if kernels is not None:
+            kernels.check_plain()
         save(self, path)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 EXAMPLES = 250  # that are looked at, evenly spread
 FEWEST = 30  # examples below which nothing is said
 NARROW = 0.1  # neighbours below which a kernel is nearly diagonal
-HEAVY = 0.25  # the share of the weights from which on it is said
+HEAVY = 0.25, 1.05  # the share of the weights from which on it is said, and that in uniform shares, of several kernels
 
 
 def effective_widths(bank, kernels, examples=EXAMPLES):
@@ -43,7 +43,8 @@ def warn_diagonal(model, bank, stacklevel):
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
     kernels = model._predictor.kernel_list
-    heavy = [m for m in np.flatnonzero(share >= HEAVY) if kernels is None or kernels.kernels[m].base != "same"]
+    least = max(HEAVY[0], HEAVY[1] / len(share)) if len(share) > 1 else 0.0
+    heavy = [m for m in np.flatnonzero(share > least) if kernels is None or kernels.kernels[m].base != "same"]
     if bank.n < FEWEST or not len(heavy):
         return
     narrow = np.array(heavy)[effective_widths(bank, heavy) < NARROW]
@@ -55,7 +56,10 @@ def warn_diagonal(model, bank, stacklevel):
 def _sentence(model, narrow, share):
     names = ", ".join(f"{model.kernel_names_[m]!r} ({share[m]:.0%} of the weight)" for m in narrow[:5])
     several = len(narrow) > 1
-    cure = "scale the columns, or take a smaller gamma" + ("" if getattr(model, "slack", True) else ", or slack=True")
+    kernels = model._predictor.kernel_list
+    strings = kernels is not None and all(kernels.kernels[m].reads == "sequences" for m in narrow)
+    cure = "take shorter words" if strings else "scale the columns, or take a smaller gamma"
+    cure += "" if getattr(model, "slack", True) else ", or slack=True"
     return (
         f"{names} {'are' if several else 'is'} nearly diagonal on the training data: to such a kernel an example is "
         "like itself and like no other, so that its weight fits single examples and says nothing about new ones; "

@@ -125,6 +125,9 @@ class Shared:
         self._rows = np.flatnonzero(weight) if lacks else None
         return super().fit(X, y, sample_weight=sample_weight, task=task)
 
+    def _warn_of_kernels(self, bank, stacklevel):
+        """Said once, of the model that is chosen."""
+
     def _make_bank(self, X, weight, exact=False):
         plain = super()._make_bank
         return self._fold.bank_for(self, X, weight, self._rows, lambda: plain(X, weight, self._fold.kernels.exact))
@@ -150,6 +153,8 @@ def shared(model: Any, **params: Any) -> Any:
 
 def _same(a, b):
     """Whether two lists hold the same kernels of the same columns; what cannot be compared is not the same."""
+    if any(part is not None for part in (*a._pipes, *a._joins)):  # transformers are fitted in every fold
+        return False
     if a.names != b.names or not np.array_equal(a.view_of, b.view_of) or list(a.task_of) != list(b.task_of):
         return False
     if [key[0] for key in a._keys] != [key[0] for key in b._keys] or not _alike(a.tasks, b.tasks):

@@ -42,6 +42,13 @@ class _CrossValidated:
     _check_X: Any
     _is_precomputed: Any
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the plain class
+        tags.target_tags.multi_output = False
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        return tags
+
     def fit(
         self,
         X: Any,
@@ -90,6 +97,7 @@ class _CrossValidated:
         best = self._plain(**self._plain_params(**params))
         own = {k: v for k, v in vars(model).items() if k not in model.get_params(deep=False)}
         vars(best).update({k: v for k, v in own.items() if k not in ("_fold", "_rows", "_solutions")})
+        best._warn_of_kernels(model._fold.bank, stacklevel=5)
         return best
 
     def _plain_params(self, **params):
