@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, load
 from manykernels.banks import choice
+from manykernels.banks import device as banks_device
 from manykernels.banks.device import DeviceBank
 from manykernels.kernels import (
     RBF,
@@ -88,7 +89,24 @@ def test_strings_are_compared_by_the_host_and_learned_on_the_device():
 def test_a_model_from_a_device_is_one_of_the_host(tmp_path):
     model = MKLClassifier(KERNELS[:8], device="torch").fit(X, label)
     model.save(tmp_path / "model.mk")
-    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(X), model.decision_function(X))
+    again = load(tmp_path / "model.mk")
+    assert model._predictor.device == "cpu" and again._predictor.device is None
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_decisions_are_computed_there(normalize, monkeypatch):
+    several = np.digitize(target, np.quantile(target, [0.3, 0.7]))
+    plain = [k for k in KERNELS[:7] if not isinstance(k, tuple)]
+    model = MKLClassifier(plain, normalize=normalize, device="torch").fit(X, several)
+    asked, own = [], banks_device.decide_there
+    monkeypatch.setattr(banks_device, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
+    there = model.decision_function(X[:50])
+    assert len(asked) == 1 and asked[0] is not None
+    model._predictor.device = None
+    np.testing.assert_allclose(there, model.decision_function(X[:50]), rtol=1e-11, atol=1e-11)
+    model._predictor.device = "cuda:17"  # a model that was unpickled elsewhere
+    np.testing.assert_array_equal(model.decision_function(X[:50]), model.decision_function(X[:50]))
 
 
 def test_blocks_that_do_not_fit_are_computed_again():

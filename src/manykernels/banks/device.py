@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.sparse import issparse
 
 from ..inner.device import DeviceProblem
 from ..kernels._pairs import Side
@@ -149,7 +150,9 @@ class DeviceBank(OnDevice, PairwiseBank):
             group.side(views[group.view], support, self.normalize) if _there(group) else side.take(support)
             for group, side in zip(self.groups, self.sides, strict=True)
         ]
-        return PairwisePredictor(host, np.arange(support.size))
+        predictor = PairwisePredictor(host, np.arange(support.size))
+        predictor.device = str(self.device)
+        return predictor
 
 
 class DeviceStack(OnDevice, DenseBank):
@@ -163,6 +166,40 @@ class DeviceStack(OnDevice, DenseBank):
         for m in range(self.M):
             stack[m] = place.tensor(self.stack.matrix(m), place.dtype)
         self.tiles = Sums(place, self.n, [(np.arange(self.M), Matrices(place, stack, self._root))], self.scale)
+
+
+def decide_there(predictor, left, A, theta, n):
+    """Σ_m θ_tm K_m @ A[t] between new data, n examples on the sides `left`, and the support of a predictor, (T, n).
+
+    None where its device is not there, or cannot compute these kernels. The device has the support examples, and the
+    new ones after them.
+    """
+    active = predictor.tiles.active((theta * predictor.scale != 0).any(axis=0))
+    dense = all(_there(group) and not issparse(predictor.sides[i].x) for i, group, _ in active)
+    if not dense or not n or not predictor.n_support:
+        return None
+    try:
+        place = Place(open_device(predictor.device), False)
+    except (ImportError, ValueError):  # loaded elsewhere
+        return None
+    parts = []
+    for i, group, _ in active:
+        old, new = predictor.sides[i], left[i]
+        x = None if old.x is None else np.concatenate([old.x, new.x], axis=1)
+        ones = np.ones((group.members.size, 1))
+        factors = [np.broadcast_to(ones if s.factor is None else s.factor, (len(ones), len(s.own))) for s in (old, new)]
+        plain = old.factor is None and new.factor is None
+        side = Side(x, old.own, None, None, None if plain else np.concatenate(factors, axis=1))
+        parts.append((group.members, Family(place, group, side)))
+    sums, support = Sums(place, predictor.n_support + n, parts, predictor.scale), np.arange(predictor.n_support)
+    out, coefficients = np.empty((len(A), n)), place.tensor(A)
+    for part in place.stripes(range(n), support):
+        rows = predictor.n_support + np.arange(n)[part]
+        for t, weights in enumerate(theta):
+            K = sums.combined(weights, rows, support)
+            which = slice(None) if len(theta) == 1 else slice(t, t + 1)
+            out[which, part] = (coefficients[which] @ K.T).cpu().numpy()
+    return out
 
 
 def _there(group):
