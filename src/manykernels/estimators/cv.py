@@ -122,7 +122,8 @@ class _CrossValidated:
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
         """The score by `scoring`; as of the plain estimator where that is None."""
         if self.scoring is None:
-            return super().score(X, y, sample_weight=sample_weight, task=task)  # type: ignore[misc]
+            plain: Any = super()
+            return plain.score(X, y, sample_weight=sample_weight, task=task)
         if task is not None:
             raise ValueError(
                 f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out."

@@ -43,7 +43,7 @@ class Features(Kernel):
     family = "features"
 
     @property
-    def reads(self) -> str:  # type: ignore[override]
+    def reads(self) -> str:  # type: ignore[override]  # depends on the transformer
         return reads_of(self.transformer)
 
     def split(self) -> tuple[Any, Kernel] | None:
