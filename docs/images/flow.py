@@ -13,9 +13,9 @@ FIT = [
     ("X, y, weights", "your data"),
     ("estimators/", "checks; labels → ±1, costs c"),
     ("kernels/", "which kernel sees what"),
-    ("banks/", "scale; products K_m a"),
+    ("banks/", "normalise; products K_m a"),
     ("problem.py", "V, Ω, c: primal and dual"),
-    ("solvers/", "machine ⇄ weights until gap ≤ tol"),
+    ("solvers/ and inner/", "predictor ⇄ weights until gap ≤ tol"),
     ("solution.py", "θ, a, b and their certificate"),
 ]
 PREDICT = [
@@ -50,9 +50,9 @@ def main():
     column(ax, right, PREDICT, 8.2, LIGHT)
     ax.annotate(
         "", (right - 1.82, 8.2 - 2.5), (left + 1.8, fit[-1]),
-        arrowprops=dict(arrowstyle="-|>", color=LINE, connectionstyle="arc3,rad=-0.15"),
+        arrowprops=dict(arrowstyle="-|>", color=LINE, connectionstyle="arc3,rad=0.04"),
     )  # fmt: skip
-    ax.text(4.6, 2.9, "what is kept:\nsupport examples,\ntheir kernels, θ, a, b", fontsize=9, color=INK)
+    ax.text(5.3, 2.6, "what is kept:\nsupport examples,\ntheir kernels, θ, a, b", fontsize=9, color=INK)
     ax.annotate(
         "", (left - 1.8, fit[3]), (left - 1.8, fit[5]),
         arrowprops=dict(arrowstyle="-|>", color=LINE, connectionstyle="arc3,rad=-0.35"),

@@ -1,4 +1,4 @@
-"""What losses and regularizers share: they are their parameters."""
+"""What losses, regularizers and solvers share: they are their parameters."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ from ._state import Stored
 class Part(Stored):
     """Shown, compared, hashed and copied by its parameters, those of the constructor; arrays too.
 
-    A constructor checks each parameter and keeps it under its name. `get_params`, `set_params` and `sklearn.base.clone`
-    follow scikit-learn, so that a search reaches `regularizer__p` or `loss__epsilon` of an estimator.
+    A constructor keeps each parameter under its name, and that of a loss or a regularizer checks it. `get_params`,
+    `set_params` and `sklearn.base.clone` follow scikit-learn, so that a search reaches `regularizer__p` or
+    `solver__tau` of an estimator.
     """
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The parameters of the constructor and their default values."""
+        return dict(_defaults(cls))  # type: ignore[arg-type]  # a class can be hashed
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """{name: value}; `deep` with the parameters of parts within, as `name__parameter`."""
-        params = {name: getattr(self, name) for name in _names(type(self))}  # type: ignore[arg-type]  # a class can be hashed
+        params = {name: getattr(self, name) for name in self.defaults()}
         for name, value in list(params.items()) if deep else ():
             if hasattr(value, "get_params") and not isinstance(value, type):
                 params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """The part itself with these parameters, checked as in the constructor; of wrong ones none is set."""
+        """The part itself with these parameters, made by its constructor; of wrong ones none is set."""
         inner: dict[str, dict[str, Any]]
         own, inner = self.get_params(deep=False), {}
         for key, value in params.items():
@@ -61,14 +67,13 @@ class Part(Stored):
         return all(_same(mine[name], others[name]) for name in mine)
 
     def __hash__(self) -> int:
-        values = self.get_params(deep=False).values()
-        return hash((type(self), *(v.tobytes() if isinstance(v, np.ndarray) else v for v in values)))
+        return hash(type(self))  # parameters may be set later, and hold arrays
 
 
 @lru_cache
-def _names(cls):
-    """The parameters of the constructor."""
-    return () if cls.__init__ is object.__init__ else tuple(signature(cls).parameters)
+def _defaults(cls):
+    named = (p for p in signature(cls).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+    return {p.name: p.default for p in named}
 
 
 def with_params(value: Any, params: dict[str, Any], called: str, such_as: str = "") -> Any:

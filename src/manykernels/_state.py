@@ -18,7 +18,7 @@ class Stored:
 
     def to_state(self) -> dict[str, Any]:
         """A dictionary of numbers, texts, arrays, lists of those and other parts, from which `from_state` makes it."""
-        return self.get_params(deep=False)  # type: ignore[attr-defined]
+        return self.get_params(deep=False)  # type: ignore[attr-defined]  # of the class beside it
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:

@@ -117,3 +117,12 @@ def test_multi_task_kernels_of_strings():
     np.testing.assert_allclose(bank.combined([0.0, 1.0]), expected, atol=1e-12)
     np.testing.assert_allclose(bank.diagonals()[1], np.diag(expected))
     np.testing.assert_allclose(bank.products(np.ones((1, 60)), np.arange(60))[0, 1], expected.sum(axis=1))
+
+
+@pytest.mark.slow
+def test_common_words_of_long_strings_are_counted_beyond_31_bits():
+    from manykernels.banks.words import WordBank
+
+    strings = ["A" * 47_000, "A" * 47_000, "CCC"]  # the last one gives the kernel its variance
+    bank = WordBank.from_list(KernelList.from_spec([ms.Spectrum(3)], strings), strings, normalize=None)
+    np.testing.assert_array_equal(bank.block(np.arange(2), np.ones(1)), np.full((2, 2), 46_998.0**2))

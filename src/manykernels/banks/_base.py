@@ -5,7 +5,7 @@ normalised kernels, and a kernel left out has scale 0. Examples and kernels are 
 and `support` are sorted, None stands for all.
 
 What a bank need not be able to do is a method as well. It returns None here, and who asks then goes another way:
-`vectors`, `restrict`, `inner`, `rows`.
+`vectors`, `restrict`, `inner`.
 """
 
 from __future__ import annotations
@@ -150,10 +150,6 @@ class Bank(ABC):
         For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
         `inner.InnerProblem`, which solvers take where this is None.
         """
-        return None
-
-    def rows(self, index: np.ndarray) -> Any:
-        """The examples of these numbers as the kernels see them, for those who solve elsewhere; None where not kept."""
         return None
 
 

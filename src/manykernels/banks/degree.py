@@ -147,9 +147,6 @@ class DegreeBank(ExplicitBank):
     def vectors(self):
         return DegreeVectors(self)
 
-    def rows(self, index):
-        return self.sequences[index]
-
     def block(self, rows, theta):
         from ..loops.strings import add_degrees, add_positions
         from ..strings._planes import across, planes

@@ -62,9 +62,9 @@ class ExplicitBank(Bank):
 
     hashed = False  # see `banks.words`
 
-    def rows(self, index):
-        """Those of each view."""
-        return [view.X[index] for view in self.views]
+    def data(self):
+        """The examples as the kernels see them, those of each view."""
+        return [view.X for view in self.views]
 
     def coefficients(self, vectors, theta):
         """(m, θ_tm v_tm (T, features)) of every kernel with numeric features, for T vectors and theta (T, M)."""
@@ -226,7 +226,7 @@ class ExplicitPredictor(Predictor):
         return self.bank.hashed
 
     def support_data(self):
-        return self.bank.rows(slice(None))
+        return self.bank.data()
 
     def support_codes(self):
         from ..strings._planes import codes_of

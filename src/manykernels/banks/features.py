@@ -138,9 +138,9 @@ class FeatureBank(ExplicitBank):
     def vectors(self):
         return FeatureVectors(self)
 
-    def rows(self, index):
-        """F of these examples, normalised but for the scale."""
-        return self.matrix.F[index]
+    def data(self):
+        """F, normalised but for the scale."""
+        return self.matrix.F
 
     def coefficients(self, vectors, theta):
         w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])

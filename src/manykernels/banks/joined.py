@@ -25,10 +25,6 @@ class JoinedBank(ExplicitBank):
     def vectors(self):
         return JoinedVectors(self)
 
-    def rows(self, index):
-        """Those of each part."""
-        return [part.rows(index) for part in self.parts]
-
     def block(self, rows, theta):
         return sum(part.block(rows, theta[own]) for part, own in zip(self.parts, self.which, strict=True))
 

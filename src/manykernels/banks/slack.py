@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -70,9 +68,6 @@ class SlackBank(Bank):
 
     def cost(self) -> float:
         return self.bank.cost()
-
-    def rows(self, index: np.ndarray) -> Any:
-        return self.bank.rows(index)
 
     def predictor(self, support: np.ndarray) -> Predictor:
         return self.bank.predictor(support)

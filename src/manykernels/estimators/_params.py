@@ -30,12 +30,12 @@ class NamedParts:
     def set_params(self, **params: Any) -> Self:
         """The estimator itself with these parameters, `part__parameter` for those of its parts."""
         inner: dict[str, dict[str, Any]]
-        own, inner = self._get_param_names(), {}  # type: ignore[attr-defined]
+        own, inner = self._get_param_names(), {}  # type: ignore[attr-defined]  # of BaseEstimator
         for key in list(params):
             name, nested, rest = key.partition("__")
             if nested and name in own:
                 inner.setdefault(name, {})[rest] = params.pop(key)
-        super().set_params(**params)  # type: ignore[misc]
+        super().set_params(**params)  # type: ignore[misc]  # of BaseEstimator
         for name, values in inner.items():
             value = getattr(self, name)
             if name == "kernels" and isinstance(value, list | tuple):

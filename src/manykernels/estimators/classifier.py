@@ -42,74 +42,135 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
+    y_i is ±1 in V, z = y_i f(x_i) below.
+
     Parameters
     ----------
-    kernels : "auto", "precomputed", or a list of kernels, (name, kernel) or (name, kernel, columns)
-        "precomputed": X is an (n, n_train, M) array or a KernelStack. Parameters of a named kernel and of the other
-        parts have names for a search, `kernels__NAME__gamma`, `regularizer__p`, `loss__sigma`.
-    regularizer : number p ≥ 1 (‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum) or a member of `regularizers`:
-        constraints LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E),
-        Ball(center, radius); penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge();
-        block norms BlockNorm(q), BlockSum(q); EmpiricalBayes(noise, prior), for the squared loss; weights
-        found beforehand by Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights)
-    loss : "hinge", "squared_hinge", "smooth_hinge", "logistic", "squared" (least squares on ±1), or a Loss
-    C : factor of the loss, times sample_weight and class_weight
-    normalize : "multiplicative" (unit variance in feature space), "spherical", "trace" or None
-    slack : whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single
-        training examples and tells nothing of others then has a place that is called so, and need not hide in the
-        weights of nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by
-        pairs, and a regularizer that learns the weights and is the same for all of them
-    solver : "auto", the name of a solver, or one of `solvers` with its parameters, such as Level(tau=0.9), or of your
-        own, a `solvers.BaseSolver`
-    features : whether kernels that have explicit features (those of strings, linear ones) are computed from them:
-        "auto" where that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or
-        always, their vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md)
-    tol : relative duality gap to reach (for EmpiricalBayes: `stationarity_`)
-    max_iter : outer steps at most
-    fit_intercept : whether there is a b
-    class_weight : None, "balanced" or {class: weight}
-    multi_class : "ovr" (one-vs-rest, weights for each class or label), "shared" (one weight vector for all of them) or
-        "auto", which chooses by the rule of `choose_multi_class` and says so in `multi_class_`
-    memory_limit : bytes for kernels, an integer or a string such as "4GB": blocks of them, copies of the columns that
-        they see, matrices kept; a solver has one matrix of the examples that matter besides, and X is yours
-    device : "cpu", "cuda" or "cuda:1" (a card, by PyTorch: extra `gpu`), or "auto", a card where there is one and the
-        problem is worth it; "torch" is PyTorch on the processor, to try out what a card would do
-    n_jobs : threads; None or -1 for all cores
-    random_state : None (the same as 0: fits are deterministic), an integer, or a RandomState or Generator of
-        numpy.random, for the order of the examples in solver "coordinate"; the other solvers draw nothing
-    verbose : whether to show progress, with an estimate of the time left
-    warm_start : whether fit begins from the last solution
-    checkpoint : None, or the path of a file in which a long fit is kept while it runs. After a crash or `kill -9` the
-        same fit, with the same path, goes on from there: solver "coordinate" to the same result bit by bit, the
-        others from their best point, and classes that are solved, one-vs-rest, are not solved again. The same fit
-        has the same data in the same form (strings in a list are not those in a pandas column, nor upper case lower
-        case), the same kernels and the same parameters, but max_iter may be raised; the file of another is refused.
-        A path is thus for one fit: in GridSearchCV or cross_val_score leave None, or the fits refuse each other's
-        file. When the fit is done the file stays and fitting again returns its result at once; delete the file to
-        begin anew. A write that fails during the fit is a RuntimeWarning: the fit goes on, and the file keeps its
-        last state.
+    kernels : "auto", "precomputed", or list of kernels, default "auto"
+        Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
+        stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
+        on each of them (`kernels.auto_kernels`). "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
+        Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
+        `regularizer__p`, `solver__tau`.
+    regularizer : float or Regularizer, default 2
+        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Else a member of `regularizers`: constraints
+        LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);
+        penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
+        BlockSum(q), Separable(g); EmpiricalBayes(noise, prior), for the squared loss; weights found beforehand by
+        Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights).
+    loss : str or Loss, default "hinge"
+        "hinge" max(0, 1 − z), "squared_hinge" max(0, 1 − z)² (no ½), "smooth_hinge" (1/σ) ln(1 + e^(σ(1 − z))), σ = 10,
+        "logistic" ln(1 + e^(−z)), "squared" (1 − z)² (no ½), least squares on ±1; or a `Loss`, SmoothHinge(sigma) say.
+    C : float, default 1.0
+        Factor of the loss, times sample_weight and class_weight.
+    normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
+        Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+    slack : bool, default False
+        Whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single training
+        examples and tells nothing of others then has a place that is called so, and need not hide in the weights of
+        nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by pairs, and a
+        regularizer that learns the weights and is the same for all of them.
+    solver : str or BaseSolver, default "auto"
+        "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
+        parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+    features : str, default "auto"
+        Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
+        that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
+        vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+    tol : float, default 1e-3
+        The relative duality gap to reach (for EmpiricalBayes: `stationarity_`).
+    max_iter : int, default 1000
+        Outer steps at most.
+    fit_intercept : bool, default True
+        Whether there is a b.
+    class_weight : None, "balanced" or dict, default None
+        {class: weight}; "balanced" weighs classes by the inverse of their numbers.
+    multi_class : "ovr", "shared" or "auto", default "ovr"
+        With more than two classes, or several labels: "ovr", one-vs-rest, has weights for each class or label; "shared"
+        one weight vector for all of them. "auto" shares where a class has fewer than 30 examples, too few for weights
+        of its own, and with EmpiricalBayes, which costs as many times more as there are classes; else it takes "ovr".
+        `multi_class_reason_` says which and why.
+    memory_limit : int, str or None, default None
+        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept; a solver
+        has one matrix of the examples that matter besides, and X is yours.
+    device : str, default "cpu"
+        "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
+        is worth it; "torch", PyTorch on the processor, to try out what a card would do.
+    n_jobs : int or None, default None
+        Threads; None or -1 for all cores.
+    random_state : None, int, RandomState or Generator, default None
+        For the order of the examples in solver "coordinate"; the other solvers draw nothing. None is the same as 0:
+        fits are deterministic.
+    verbose : bool, default False
+        Whether to show progress, with an estimate of the time left.
+    warm_start : bool, default False
+        Whether fit begins from the last solution.
+    checkpoint : path or None, default None
+        A file in which a long fit is kept while it runs. After a crash or `kill -9` the same fit, with the same path,
+        goes on from there: solver "coordinate" to the same result bit by bit, the others from their best point, and
+        classes that are solved, one-vs-rest, are not solved again. The same fit has the same data in the same form
+        (strings in a list are not those in a pandas column, nor upper case lower case), the same kernels and the same
+        parameters, but max_iter may be raised; the file of another is refused. A path is thus for one fit: in
+        GridSearchCV or cross_val_score leave None, or the fits refuse each other's file. When the fit is done the file
+        stays and fitting again returns its result at once; delete the file to begin anew. A write that fails during the
+        fit is a RuntimeWarning: the fit goes on, and the file keeps its last state.
 
     Attributes
     ----------
-    kernel_weights_ : θ (M,), or (n_classes, M) one-vs-rest; for a number p on the unit p-norm ball, so that they need
-        not sum to 1: shares are θ / θ.sum()
-    kernel_names_ : list of M names
-    slack_weight_ : with slack=True its θ, or (n_classes,) one-vs-rest; θ of the kernels and this one together lie on
-        the ball
-    kernel_scale_ : (M,), what each kernel is multiplied with to be normalised, 0 for those left out; with
-        normalize="spherical" k(x, y) is divided by √(k(x, x) k(y, y)) first
-    duality_gap_ : relative, the largest over the classes
-    objective_ : the primal above, the sum over the classes
-    support_ : indices (n_support,) of the examples in `dual_coef_` (1 or n_classes, n_support), signed
-    intercept_ : b (1 or n_classes,)
-    history_ : one dict per outer step
-    multi_class_, multi_class_reason_ : "ovr" or "shared", and why, in words
-    multilabel_ : whether y was an indicator matrix (n, T) of labels that may hold together; `classes_` is then
-        0..T−1, with an output each
-    tasks_ : the tasks of the training data, where kernels are `multi_task`
-    log_marginal_likelihood_, stationarity_, noise_ : with EmpiricalBayes, whose gap is NaN; the sum and the maximum
-        over the classes, and σ², one-vs-rest (n_classes,)
-    support_weight_ : (n_support,), with EmpiricalBayes, the sample and class weights of the support examples
+    kernel_weights_ : array (M,), or (n_classes, M) one-vs-rest
+        θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
+    kernel_names_ : list of M str
+    slack_weight_ : float, or array (n_classes,) one-vs-rest
+        With slack=True, its θ; those of the kernels and this one together lie on the ball.
+    kernel_scale_ : array (M,)
+        What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
+        is divided by √(k(x, x) k(y, y)) first.
+    duality_gap_ : float
+        How far the objective is above its minimum at most, relatively; the largest over the classes. NaN with
+        EmpiricalBayes.
+    objective_ : float
+        The primal above, the sum over the classes.
+    n_iter_ : int
+        Outer steps, the largest number over the classes.
+    history_ : list of dict
+        One for each outer step.
+    support_ : array (n_support,)
+        The numbers of the examples in `dual_coef_`.
+    dual_coef_ : array (1 or n_classes, n_support)
+        Their dual variables, signed.
+    intercept_ : array (1 or n_classes,)
+        b.
+    classes_ : array (n_classes,)
+        The classes, or 0..T−1 of T labels.
+    multi_class_, multi_class_reason_ : str
+        "ovr" or "shared", and why, in words.
+    multilabel_ : bool
+        Whether y was an indicator matrix (n, T) of labels that may hold together, with an output each.
+    tasks_ : array
+        The tasks of the training data, where kernels are `multi_task`.
+    log_marginal_likelihood_, stationarity_, noise_ : float
+        With EmpiricalBayes: the sum and the maximum over the classes, and σ², one-vs-rest (n_classes,).
+    support_weight_ : array (n_support,)
+        With EmpiricalBayes, the sample and class weights of the support examples.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : array
+        Their names, where X had some.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF, Linear
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = scale(X)
+    >>> kernels = [("wide", RBF(gamma=0.01)), ("narrow", RBF(gamma=0.1)), ("line", Linear())]
+    >>> model = MKLClassifier(kernels, multi_class="auto").fit(X[::2], y[::2])
+    >>> model.multi_class_, model.kernel_weights_.shape, model.duality_gap_ <= 1e-3
+    ('shared', (3,), True)
+    >>> model.score(X[1::2], y[1::2]) > 0.95
+    True
     """
 
     def __init__(

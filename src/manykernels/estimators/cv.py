@@ -123,7 +123,8 @@ class _CrossValidated:
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
         """The score by `scoring`; as of the plain estimator where that is None."""
         if self.scoring is None:
-            return super().score(X, y, sample_weight=sample_weight, task=task)  # type: ignore[misc]
+            plain: Any = super()
+            return plain.score(X, y, sample_weight=sample_weight, task=task)
         if task is not None:
             raise ValueError(
                 f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out."
@@ -242,16 +243,35 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
 class MKLRegressorCV(_CrossValidated, MKLRegressor):
     """`MKLRegressor` with C and the regularizer chosen by cross-validation.
 
+    Kernels are computed once for all folds, and found and normalised anew in each of them from its training examples
+    alone, as in `MKLClassifierCV`. C is in the units of y, for the losses that are not quadratic: scale y, or give Cs
+    that suit it.
+
     Parameters
     ----------
-    kernels, Cs, regularizer, cv, scoring, refit : as in `MKLClassifierCV`; the score is R² where `scoring` is None
-    loss, epsilon : as in `MKLRegressor`
-    normalize, solver, features, tol, max_iter, fit_intercept, memory_limit, n_jobs, random_state, verbose : as in \
-        `MKLRegressor`
+    kernels : "auto", "precomputed", or a list of kernels, as in `MKLRegressor`
+    Cs : int or list of float, default 10
+        The values of C; a number stands for so many from 0.01 to 100, evenly spaced in their logarithms.
+    regularizer : one or a list of those that `MKLRegressor` takes, default (1, 2, inf)
+    cv : None for 5 folds, their number, a splitter of scikit-learn or a list of (train, test)
+    scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
+    refit : "best", "1se" or a function, default "best"
+        Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
+        whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
+        gives.
+    loss, epsilon, normalize, solver, features, tol, max_iter, fit_intercept, memory_limit, n_jobs, random_state, \
+    verbose : as in `MKLRegressor`
 
     Attributes
     ----------
-    C_, regularizer_, best_params_, cv_results_ and the others : as in `MKLClassifierCV`
+    C_, regularizer_, best_params_ : what was chosen
+    best_score_ : its mean score over the folds, which is optimistic as it was chosen for it
+    best_index_ : its place in `cv_results_`
+    cv_results_ : a dict of arrays, as of `MKLClassifierCV`
+    best_estimator_ : the chosen model as an `MKLRegressor`
+    Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
+
+    All attributes of `MKLRegressor` are there too, of the chosen model fitted on all data.
 
     Examples
     --------

@@ -31,19 +31,114 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     min over f_m, b, θ ≥ 0:  b + 1/(ν Σw) Σ_i w_i max(0, −Σ_m f_m(x_i) − b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
+    Decisions are scikit-learn's OneClassSVM's divided by νΣw; for "svdd" they are ½ (radius² − distance²).
+
     Parameters
     ----------
-    nu : ν in (0, 1], at most this share of the examples lies outside, at least this share are support vectors
-    formulation : "one_class", the problem above;
-        "level_set" (Kloft et al. 2011, §3.4): C Σ_i w_i max(0, 1 − Σ_m f_m(x_i)) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ), without
-        an offset to learn: `offset_` is 1;
-        "svdd" (Tax and Duin 1999): the same problem seen as the smallest ball around the examples, with `radius_` and
-        `centre_distances`. Needs normalize="spherical": only where k(x, x) is the same for all x is the ball's centre
-        Σ a_i φ(x_i) the problem's. θ is the one-class problem's, since the radius itself is least at θ = 0.
-    C : factor of the loss of formulation="level_set"; the others have `nu` instead
+    kernels : "auto", "precomputed", or list of kernels, default "auto"
+        Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
+        stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
+        on each of them (`kernels.auto_kernels`). "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
+        Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
+        `regularizer__p`, `solver__tau`.
+    nu : float, default 0.5
+        ν in (0, 1]: at most this share of the examples lies outside, at least this share are support vectors.
+    formulation : "one_class", "level_set" or "svdd", default "one_class"
+        "one_class", the problem above. "level_set" (Kloft et al. 2011, §3.4), without an offset to learn, `offset_` is
+        1: C Σ_i w_i max(0, 1 − Σ_m f_m(x_i)) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ). "svdd" (Tax and Duin 1999), the problem above
+        seen as the smallest ball around the examples, with `radius_` and `centre_distances`. It needs
+        normalize="spherical": only where k(x, x) is the same for all x is the ball's centre Σ a_i φ(x_i) the problem's.
+        θ is the one-class problem's, since the radius itself is least at θ = 0.
+    C : float, default 1.0
+        Factor of the loss of formulation="level_set"; the others have `nu` instead.
+    regularizer : float or Regularizer, default 2
+        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Else a member of `regularizers`: constraints
+        LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);
+        penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
+        BlockSum(q), Separable(g); weights found beforehand by Uniform(), BestSingle(cv), Align(), AlignF(),
+        EasyMKL(lam), or given, Fixed(weights).
+    normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
+        Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+    solver : str or BaseSolver, default "auto"
+        "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
+        parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+    features : str, default "auto"
+        Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
+        that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
+        vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+    tol : float, default 1e-3
+        The relative duality gap to reach.
+    max_iter : int, default 1000
+        Outer steps at most.
+    memory_limit : int, str or None, default None
+        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept; a solver
+        has one matrix of the examples that matter besides, and X is yours.
+    device : str, default "cpu"
+        "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
+        is worth it; "torch", PyTorch on the processor, to try out what a card would do.
+    n_jobs : int or None, default None
+        Threads; None or -1 for all cores.
+    random_state : None, int, RandomState or Generator, default None
+        For the order of the examples in solver "coordinate"; the other solvers draw nothing. None is the same as 0:
+        fits are deterministic.
+    verbose : bool, default False
+        Whether to show progress, with an estimate of the time left.
+    warm_start : bool, default False
+        Whether fit begins from the last solution.
+    checkpoint : path or None, default None
+        A file in which a long fit is kept while it runs. After a crash or `kill -9` the same fit, with the same path,
+        goes on from there: solver "coordinate" to the same result bit by bit, the others from their best point. The
+        same fit has the same data in the same form (strings in a list are not those in a pandas column, nor upper case
+        lower case), the same kernels and the same parameters, but max_iter may be raised; the file of another is
+        refused. A path is thus for one fit: in GridSearchCV or cross_val_score leave None, or the fits refuse each
+        other's file. When the fit is done the file stays and fitting again returns its result at once; delete the file
+        to begin anew. A write that fails during the fit is a RuntimeWarning: the fit goes on, and the file keeps its
+        last state.
 
-    The other parameters and the attributes are those of `MKLClassifier`; besides, `offset_` = −b.
-    Decisions are scikit-learn's OneClassSVM's divided by νΣw; for "svdd" they are ½ (radius² − distance²).
+    Attributes
+    ----------
+    kernel_weights_ : array (M,)
+        θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
+    kernel_names_ : list of M str
+    kernel_scale_ : array (M,)
+        What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
+        is divided by √(k(x, x) k(y, y)) first.
+    offset_ : float
+        −b, what `decision_function` subtracts from `score_samples`.
+    radius_ : float
+        With formulation="svdd", that of the ball.
+    duality_gap_ : float
+        How far the objective is above its minimum at most, relatively.
+    objective_ : float
+        The primal above.
+    n_iter_ : int
+        Outer steps.
+    history_ : list of dict
+        One for each outer step.
+    support_ : array (n_support,)
+        The numbers of the examples in `dual_coef_`.
+    dual_coef_ : array (1, n_support)
+        Their dual variables.
+    intercept_ : array (1,)
+        b.
+    tasks_ : array
+        The tasks of the training data, where kernels are `multi_task`.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : array
+        Their names, where X had some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLOneClass
+    >>> from manykernels.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = MKLOneClass([("wide", RBF(gamma=0.1)), ("narrow", RBF(gamma=1.0))], nu=0.1).fit(X)
+    >>> model.predict([[0, 0], [4, 4]])
+    array([ 1, -1])
+    >>> model.kernel_weights_.shape, bool(np.mean(model.predict(X) < 0) <= 0.11)
+    ((2,), True)
     """
 
     def __init__(

@@ -30,13 +30,128 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
+    The ε-insensitive and Huber's loss grow like |y| and ½ Σ_m ‖f_m‖² / θ_m like y²: as with SVR, C = 1 and targets in
+    the thousands leave f nearly constant and R² near 0. Scale y, or raise C in proportion. With the squared loss and a
+    constraint on θ the scale of y does not matter.
+
     Parameters
     ----------
-    loss : "epsilon_insensitive" max(0, |y − f| − ε), "squared" (y − f)², "huber", or a Loss
-    epsilon : ε of the epsilon-insensitive loss; other losses refuse a value that is not the default
+    kernels : "auto", "precomputed", or list of kernels, default "auto"
+        Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
+        stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
+        on each of them (`kernels.auto_kernels`). "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
+        Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
+        `regularizer__p`, `solver__tau`.
+    regularizer : float or Regularizer, default 2
+        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Else a member of `regularizers`: constraints
+        LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);
+        penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
+        BlockSum(q), Separable(g); EmpiricalBayes(noise, prior), for the squared loss; weights found beforehand by
+        Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights).
+    loss : str or Loss, default "epsilon_insensitive"
+        "epsilon_insensitive" max(0, |y − f| − ε), "squared" (y − f)² (no ½), "huber", which is ½ (y − f)² up to |y − f|
+        = δ = 1.35 and δ|y − f| − ½ δ² beyond; or a `Loss`, Huber(delta) say.
+    epsilon : float, default 0.1
+        ε of the epsilon-insensitive loss; other losses refuse a value that is not the default.
+    C : float, default 1.0
+        Factor of the loss, times sample_weight.
+    normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
+        Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+    slack : bool, default False
+        Whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single training
+        examples and tells nothing of others then has a place that is called so, and need not hide in the weights of
+        nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by pairs, and a
+        regularizer that learns the weights and is the same for all of them.
+    solver : str or BaseSolver, default "auto"
+        "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
+        parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+    features : str, default "auto"
+        Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
+        that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
+        vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+    tol : float, default 1e-3
+        The relative duality gap to reach (for EmpiricalBayes: `stationarity_`).
+    max_iter : int, default 1000
+        Outer steps at most.
+    fit_intercept : bool, default True
+        Whether there is a b.
+    memory_limit : int, str or None, default None
+        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept; a solver
+        has one matrix of the examples that matter besides, and X is yours.
+    device : str, default "cpu"
+        "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
+        is worth it; "torch", PyTorch on the processor, to try out what a card would do.
+    n_jobs : int or None, default None
+        Threads; None or -1 for all cores.
+    random_state : None, int, RandomState or Generator, default None
+        For the order of the examples in solver "coordinate"; the other solvers draw nothing. None is the same as 0:
+        fits are deterministic.
+    verbose : bool, default False
+        Whether to show progress, with an estimate of the time left.
+    warm_start : bool, default False
+        Whether fit begins from the last solution.
+    checkpoint : path or None, default None
+        A file in which a long fit is kept while it runs. After a crash or `kill -9` the same fit, with the same path,
+        goes on from there: solver "coordinate" to the same result bit by bit, the others from their best point. The
+        same fit has the same data in the same form (strings in a list are not those in a pandas column, nor upper case
+        lower case), the same kernels and the same parameters, but max_iter may be raised; the file of another is
+        refused. A path is thus for one fit: in GridSearchCV or cross_val_score leave None, or the fits refuse each
+        other's file. When the fit is done the file stays and fitting again returns its result at once; delete the file
+        to begin anew. A write that fails during the fit is a RuntimeWarning: the fit goes on, and the file keeps its
+        last state.
 
-    The other parameters and the attributes are those of `MKLClassifier`, with one row in `dual_coef_` for each target;
-    besides, `n_outputs_`, their number T: y may be (n, T), and all targets share the weights of the kernels.
+    Attributes
+    ----------
+    kernel_weights_ : array (M,)
+        θ, one vector for all targets. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are
+        θ / θ.sum().
+    kernel_names_ : list of M str
+    slack_weight_ : float
+        With slack=True, its θ; those of the kernels and this one together lie on the ball.
+    kernel_scale_ : array (M,)
+        What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
+        is divided by √(k(x, x) k(y, y)) first.
+    duality_gap_ : float
+        How far the objective is above its minimum at most, relatively. NaN with EmpiricalBayes.
+    objective_ : float
+        The primal above.
+    n_iter_ : int
+        Outer steps.
+    history_ : list of dict
+        One for each outer step.
+    support_ : array (n_support,)
+        The numbers of the examples in `dual_coef_`.
+    dual_coef_ : array (T, n_support)
+        Their dual variables, signed, a row for each target.
+    intercept_ : array (T,)
+        b.
+    n_outputs_ : int
+        T, the number of targets: y may be (n, T), and all targets share the weights of the kernels.
+    tasks_ : array
+        The tasks of the training data, where kernels are `multi_task`.
+    log_marginal_likelihood_, stationarity_, noise_ : float
+        With EmpiricalBayes; `noise_` is σ².
+    support_weight_ : array (n_support,)
+        With EmpiricalBayes, the sample weights of the support examples.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : array
+        Their names, where X had some.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import RBF, Linear
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X, y = scale(X), scale(y)
+    >>> kernels = [("wide", RBF(gamma=0.01)), ("narrow", RBF(gamma=0.1)), ("line", Linear())]
+    >>> model = MKLRegressor(kernels).fit(X[:300], y[:300])
+    >>> model.kernel_weights_.shape, model.duality_gap_ <= 1e-3
+    ((3,), True)
+    >>> round(model.score(X[300:], y[300:]), 1)
+    0.5
     """
 
     def __init__(

@@ -54,25 +54,25 @@ class MatrixFreeProblem(InnerProblem):
 class _Search:
     """One run: the point a, its outputs f, b, and the best feasible point so far (a, outputs, b, gap)."""
 
-    def __init__(self, machine, K, a, target):
-        self.m, self.K, self.target, self.total = machine, K, target, float(np.sum(a))
+    def __init__(self, problem, K, a, target):
+        self.problem, self.K, self.target, self.total = problem, K, target, float(np.sum(a))
         self.size = max(float(np.mean(K.diagonal())), 1e-300)
-        loss, c = machine.loss, machine.c
+        loss, c = problem.loss, problem.c
         self.used = c > 0
-        self.flat = not loss.interior and not (machine.diagonal[self.used] > 0).all()
+        self.flat = not loss.interior and not (problem.diagonal[self.used] > 0).all()
         self.rho = 1.0 / max(float(np.mean(c[self.used])), 1e-300) if self.flat and self.used.any() else 0.0
-        self.linear_problem = bool(np.isinf(machine.lo[self.used]).all() and np.isinf(machine.hi[self.used]).all())
+        self.linear_problem = bool(np.isinf(problem.lo[self.used]).all() and np.isinf(problem.hi[self.used]).all())
         self.a = np.array(a)
         self.f = self._outputs(self.a)
-        self.b = machine.loss.intercept(machine.y, self.f, c) if machine.intercept else 0.0
+        self.b = problem.loss.intercept(problem.y, self.f, c) if problem.intercept else 0.0
         self.centre = self.a.copy()
-        self.best = self.a.copy(), self.f.copy(), self.b, machine.gap(self.a, self.f, self.b)
+        self.best = self.a.copy(), self.f.copy(), self.b, problem.gap(self.a, self.f, self.b)
 
     def _outputs(self, a):
-        return self.K.multiply(a[None])[0] + self.m.shift
+        return self.K.multiply(a[None])[0] + self.problem.shift
 
     def run(self):
-        machine, gap = self.m, self.best[-1]
+        problem, gap = self.problem, self.best[-1]
         for _ in range(ROUNDS):
             if self.best[-1] <= self.target or not np.isfinite(gap):
                 break
@@ -80,13 +80,13 @@ class _Search:
                 break
             gap = self._judge()
         a, outputs, b, gap = self.best
-        if machine.loss.interior:
-            machine.linear, machine.diagonal, _ = machine.loss.quadratic(machine.y, machine.c, a)
+        if problem.loss.interior:
+            problem.linear, problem.diagonal, _ = problem.loss.quadratic(problem.y, problem.c, a)
         return a, outputs, b, gap
 
     def _curve(self, f):
         """(g, h) at the outputs f, the intercept included."""
-        m = self.m
+        m = self.problem
         if m.loss.interior:
             g = -m.c * m.loss.gradient(m.y, f)
             diagonal = m.loss.quadratic(m.y, m.c, g)[1]
@@ -103,7 +103,7 @@ class _Search:
         free = np.flatnonzero(h > 0)
         a, b = g.copy(), self.b
         a[free] = 0.0
-        held = self._outputs(a) if a.any() else np.zeros_like(a) + self.m.shift
+        held = self._outputs(a) if a.any() else np.zeros_like(a) + self.problem.shift
         if len(free):
             r = g[free] / h[free] + (self.f + self.b)[free] - held[free]
             room = self.target if self.linear_problem else max(self.target, FIRM * gap)
@@ -118,7 +118,7 @@ class _Search:
 
     def _system(self, free, h, r, total, room):
         """(x, β) of (K_FF + 1/h) x + β 1 = r (, Σ x = total), up to a gap of `room`."""
-        K, equality = self.K.take(free), self.m.intercept
+        K, equality = self.K.take(free), self.problem.intercept
         if len(free) <= DIRECT:
             return _direct(K.array(), 1.0 / h, r, total if equality else None)
         start = self.a[free]
@@ -156,7 +156,7 @@ class _Search:
 
     def _judge(self):
         """The gap that the Newton steps go by; keeps the best feasible point, moves the proximal one."""
-        m = self.m
+        m = self.problem
         x = np.clip(self.a, m.lo, m.hi)
         f = self.f
         if not np.array_equal(x, self.a) or abs(x.sum() - self.total) > 1e-12 * np.abs(x).sum():
@@ -178,7 +178,7 @@ class _Search:
 
     def _value(self, a, f):
         """Σ a f + c V* + ½ ρ (a − centre)²; least at g."""
-        m = self.m
+        m = self.problem
         own = (m.linear + 0.5 * m.diagonal * a) * a + m.kink * np.abs(a)
         return float(np.sum(a * (f + self.b) + own + 0.5 * self.rho * (a - self.centre) ** 2))
 

@@ -4,39 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._state import check, check_index, check_integer, check_is, check_list, check_plain
-from ..sequences.alphabet import check_encoding
-from ._base import READS, Kernel, Sum
+from ._base import READS, Kernel
+from ._list_state import ListState
+from ._naming import names_of
 from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
 from ._wrap import as_kernel
-from .on import READERS, Bundle, On, Seen, leaves, resolved
+from .on import READERS, Bundle, Seen, leaves, resolved
 from .spec import KernelSpec, as_spec
-from .tasks import SAME, numbers, split, spread
+from .tasks import numbers, split, spread
 
 NONE = np.empty(0, int)  # the columns of kernels that see no data
-_STATE = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these names in files
 
 
-class KernelList:
-    """Resolved kernels `kernels` called `names`; kernel m sees view number `view_of[m]`, cut out by `columns[m]`.
+class KernelList(ListState):
+    """Kernels made concrete on one data set.
 
-    `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task kernels.
+    `KernelList.from_spec(kernels, X)` reads what estimators take as `kernels`.
+
+    Parameters
+    ----------
+    specs : list of KernelSpec
+    X : array, DataFrame, sequences or dict of views
+        The training data, from which kernels take what depends on it (gamma="scale").
+    weights : array (n,), optional
+        Of the examples in that.
+
+    Attributes
+    ----------
+    kernels : list of Kernel
+        The kernels, resolved.
+    names : list of str
+        What they are called.
+    view_of, columns : array (M,) of int, list
+        Kernel m sees view number `view_of[m]`, cut out by `columns[m]`.
+    task_of, tasks : list of int, array or None
+        `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task
+        kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import RBF, KernelList, Linear
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> found = KernelList.from_spec([("width", RBF(gamma="scale"), [0]), Linear()], X)
+    >>> found.names, found.n_views
+    (['width', 'linear[all]'], 2)
+    >>> [view.X.shape for view in found.views(X)]
+    [(3, 1), (3, 2)]
     """
-
-    columns: list[Any]
-    task_of: Any
-    tasks: Any
-    _encodings: Any
-    _keys: list[tuple[Any, Any, Any]]
-    _pipes: list[Any]  # of each view: the transformer before its kernels, or None
-    _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
-    task_of, tasks, _encodings = (), None, ()
 
     @classmethod
     def from_spec(
@@ -108,7 +128,7 @@ class KernelList:
             _resolved(kernel, views[v], weights) if look else self._joined(kernel, v) for v, kernel, look in parts
         ]
         shown = zip(given, wrapped, self.kernels, strict=True)
-        self.names = _names(
+        self.names = names_of(
             specs, [kernel if one is other and not leaves(one) else one for one, other, kernel in shown], labels
         )
 
@@ -152,48 +172,6 @@ class KernelList:
             for (name, columns, _), encoding, pipe in zip(self._keys, self._encodings, self._pipes, strict=True)
         ]  # fmt: skip
 
-    def to_state(self) -> dict[str, Any]:
-        """For a file, see `_state`."""
-        self.check_plain()
-        each = zip(self._keys, self._encodings, self._zero.tolist(), self._reads, strict=True)
-        views = [
-            {
-                "name": name,
-                "columns": columns,
-                "column_names": names,
-                "encoding": encoding,
-                "zero": zero,
-                "reads": reads,
-            }
-            for (name, columns, names), encoding, zero, reads in each
-        ]
-        return {"views": views} | {name: getattr(self, name) for name in _STATE}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> KernelList:
-        found, views = cls.__new__(cls), check_is("views", state.pop("views"), list)
-        vars(found).update({name: state[name] for name in state.keys() & _STATE})
-        found._keys = [(view["name"], view["columns"], view["column_names"]) for view in views]
-        found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
-        found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
-        found._pipes, found._joins = [None] * len(views), [None] * len(views)
-        found.check_state()
-        return found
-
-    def check_plain(self) -> None:
-        """A ValueError that says what of it cannot stand in a file."""
-        for pipe in self._pipes:
-            if pipe is not None:
-                raise ValueError(
-                    f"{pipe.given!r} before a kernel cannot be saved without pickle: transform X before fit and "
-                    "predict, and save a model of plain kernels, or pickle the model."
-                )
-        for kernel, view in zip(self.kernels, self.view_of, strict=True):
-            if self._joins[view] is not None:
-                raise ValueError(
-                    f"{kernel!r}, a kernel across columns or views, cannot be saved without pickle: pickle the model."
-                )
-
     def seen(self, m: int) -> str | None:
         """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing."""
         view, columns, names = self._keys[self.view_of[m]]
@@ -208,52 +186,6 @@ class KernelList:
             return f"columns {labels[0]} to {labels[-1]}"
         some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
         return f"column{'s'[: len(labels) > 1]} {some}"
-
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what banks cannot work with."""
-        M, V = len(check_is("kernels", self.kernels, list)), len(self._keys)
-        check(M > 0 and V > 0, "there are no kernels")
-        check_list("kernels", self.kernels, Kernel, M)
-        check_list("names", self.names, str, M)
-        check_index("view_of", self.view_of, V, M)
-        check_list("columns", self.columns, (np.ndarray, type(None)), M)
-        check_list("encodings", self._encodings, (tuple, type(None)), V)
-        check_list("reads", self._reads, str, V)
-        sizes = self.n_features if isinstance(self.n_features, dict) else {None: self.n_features}
-        for name, size in sizes.items():
-            check_plain("the name of a view", name)
-            check_integer("n_features", size, 1, 2**48)
-        for (name, columns, names), encoding, reads in zip(self._keys, self._encodings, self._reads, strict=True):
-            check(reads in READS, f"a view is for {reads!r}")
-            check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
-            check(name in sizes, f"there is no view {name!r}")
-            if columns is not None:
-                check_index("columns", columns, sizes[name])
-            if names is not None:
-                check_list("names of columns", names, object, len(columns))
-                check_plain("names of columns", names)
-            if encoding is not None:
-                check_encoding(encoding)
-        for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
-            able = (
-                ("numeric", "anything", "nothing", "objects")
-                if kernel.reads in ("anything", "nothing")
-                else (kernel.reads,)
-            )
-            check(self._reads[view] in able, "a kernel sees a view that is not for it")
-            if columns is not None:
-                check_index("columns", columns, sizes[self._keys[view][0]])
-        self._check_tasks(M)
-
-    def _check_tasks(self, M):
-        n_tasks = 0
-        if self.tasks is not None:
-            check(type(self.tasks) is np.ndarray and self.tasks.ndim == 1, "tasks is not a list of tasks")
-            check_plain("tasks", self.tasks.tolist())
-            n_tasks = len(self.tasks)
-        check_list("task_of", self.task_of, Integral, M)
-        for task in self.task_of:
-            check_integer("task_of", task, SAME, n_tasks - 1)
 
     def __len__(self):
         return len(self.kernels)
@@ -395,38 +327,3 @@ def _resolved(kernel, view, weights):
     if view.present is not None and view.present.any() and kernel.reads != "sequences":
         X, weights = X[view.present], None if weights is None else weights[view.present]
     return kernel.resolve(X) if weights is None else kernel.resolve(X, weights)
-
-
-def _names(specs, kernels, labels):
-    ends = ["" if spec.task is None else spec.task.suffix for spec in specs]
-    given = [spec.name + end for spec, end in zip(specs, ends, strict=True) if spec.name is not None]
-    twice = sorted({name for name in given if given.count(name) > 1}) if len(set(given)) < len(given) else []
-    if twice:
-        raise ValueError(f"Kernel names must differ, but {twice} occur more than once.")
-    taken, count, names = set(given), {}, []
-    for spec, kernel, label, end in zip(specs, kernels, labels, ends, strict=True):
-        name = None if spec.name is None else spec.name + end
-        if name is None:
-            stem = name = describe(kernel) + (f"[{label}]" if label else "") + end
-            while name in taken:
-                count[stem] = count.get(stem, 1) + 1
-                name = f"{stem} #{count[stem]}"
-            taken.add(name)
-        names.append(name)
-    return names
-
-
-def describe(kernel):
-    """A short name such as rbf(gamma=0.1)."""
-    if isinstance(kernel, On):
-        return f"{describe(kernel.kernel)}[{kernel.columns}]"
-    if leaves(kernel):
-        return f"{describe(kernel.k1)} {'+' if isinstance(kernel, Sum) else '·'} {describe(kernel.k2)}"
-    if not isinstance(kernel, Kernel):
-        return f"{kernel:.6g}" if isinstance(kernel, float) else getattr(kernel, "__name__", str(kernel))
-    params = kernel.get_params(deep=False)
-    if kernel.reads == "sequences" and "alphabet" in params:  # what is as usual goes without saying
-        params["alphabet"] = getattr(params["alphabet"], "name", params["alphabet"])
-        params = {k: v for k, v in params.items() if v not in (None, "dna", "error")}
-    text = ", ".join(f"{key}={describe(value)}" for key, value in params.items())
-    return type(kernel).__name__.lower() + (f"({text})" if text else "")

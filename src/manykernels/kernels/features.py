@@ -13,12 +13,22 @@ from .linear import Linear
 
 
 class Features(Kernel):
-    """k(x, y) = ⟨φ(x), φ(y)⟩, φ the transform of a copy of `transformer` that is fitted on the training data.
+    """The product of the features that a scikit-learn transformer makes.
 
-    Any scikit-learn transformer with numbers out: random features such as RBFSampler, Nystroem or
-    PolynomialCountSketch, weightings such as TfidfTransformer, a pipeline of them; of texts, one an example,
-    TfidfVectorizer and its kin. Give it a random_state that is a number, so that a fit repeats. It is given sample
-    weights where its `fit` takes them.
+    k(x, y) = ⟨φ(x), φ(y)⟩, φ the transform of a copy of `transformer` that is fitted on the training data.
+
+    Parameters
+    ----------
+    transformer : estimator with fit and transform
+        Any of scikit-learn's with numbers out: random features such as RBFSampler, Nystroem or PolynomialCountSketch,
+        weightings such as TfidfTransformer, a pipeline of them; of texts, one an example, TfidfVectorizer and its kin.
+        Give it a random_state that is a number, so that a fit repeats. It is given sample weights where its `fit` takes
+        them.
+
+    Attributes
+    ----------
+    fitted_ : estimator
+        The fitted copy, of a kernel that was resolved on training data.
 
     Examples
     --------
@@ -33,7 +43,7 @@ class Features(Kernel):
     family = "features"
 
     @property
-    def reads(self) -> str:  # type: ignore[override]
+    def reads(self) -> str:  # type: ignore[override]  # depends on the transformer
         return reads_of(self.transformer)
 
     def split(self) -> tuple[Any, Kernel] | None:

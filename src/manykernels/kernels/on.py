@@ -52,7 +52,7 @@ class On(Kernel):
         check(self.transformer is None, "a transformer stands in a file")
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
         return getattr(self.kernel, "psd", False)
 
     def placed(self) -> tuple[Any, Any, Any]:
@@ -85,7 +85,7 @@ class Seen(Kernel):
         check_is("kernel", self.kernel, Kernel)
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
         return self.kernel.psd
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:

@@ -6,10 +6,28 @@ from sklearn.base import BaseEstimator
 
 
 class KernelSpec(NamedTuple):
-    """One kernel: its name (None: made from the kernel), the columns or view it sees, and missing="error"|"zero".
+    """One kernel: its name and what it sees.
 
-    `task` says which pairs of examples it compares, by their tasks; None stands for all. `transformer` is fitted on
-    the columns or view in the training data, and the kernel sees what it makes of them.
+    Parameters
+    ----------
+    name : str or None
+        None: made from the kernel.
+    kernel : Kernel, function or str
+    columns : column, list of columns, slice, name of a view, (view, columns) or None, default None
+        None: the view called `name` where there is one, else all.
+    missing : "error" or "zero", default "error"
+        Whether an example that lacks the view, or has NaN in it, is refused or is like no other, k = 0.
+    task : optional
+        Which pairs of examples it compares, by their tasks, see `multi_task`; None stands for all.
+    transformer : optional
+        Is fitted on the columns or view in the training data, and the kernel sees what it makes of them.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, KernelSpec
+    >>> spec = KernelSpec("age", RBF(gamma=0.1), columns=[0])
+    >>> spec.name, spec.columns, spec.missing
+    ('age', [0], 'error')
     """
 
     name: str | None

@@ -24,8 +24,28 @@ class KernelStack:
     `stack[..., kernels]` cut the other axes. Slices of a square stack remember which examples their rows and columns
     are: fit takes the columns of its own rows, `square()`, and predict those of the training examples, so that the rows
     which `train_test_split`, `CalibratedClassifierCV` or `StackingClassifier` cut are all they need.
-    `test_diagonals` (M, n), k_m(x, x) of the n examples, is needed only to predict with
-    `normalize="spherical"`; a square stack of the training examples, and so its slices, know their own.
+
+    Parameters
+    ----------
+    matrices : array (M, n, n_train), or M arrays (n, n_train)
+    names : M str, optional
+        Of the kernels.
+    test_diagonals : array (M, n), optional
+        k_m(x, x) of the n examples, needed only to predict with `normalize="spherical"`; a square stack of the training
+        examples, and so its slices, know their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import KernelStack
+    >>> x = np.linspace(-1, 1, 20)
+    >>> stack = KernelStack([np.outer(x, x), np.outer(x**2, x**2)], names=["line", "square"])
+    >>> stack.shape, stack[:5].shape, stack[np.ix_([0, 1], [0, 1, 2])].shape
+    ((20, 20, 2), (5, 20, 2), (2, 3, 2))
+    >>> model = MKLClassifier("precomputed").fit(stack[::2], (x > 0)[::2])
+    >>> model.kernel_names_, model.predict(stack[1::2]).shape
+    (['line', 'square'], (10,))
     """
 
     ndim = 3

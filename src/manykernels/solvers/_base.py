@@ -10,61 +10,19 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from inspect import signature
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._state import Stored
+from .._parts import Part
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
 
 
-class Parameters:
-    """Shown, compared, cloned and searched by the arguments of its constructor, which does no more than keep them."""
-
-    @classmethod
-    def defaults(cls) -> dict[str, Any]:
-        """The parameters and their default values."""
-        named = (p for p in signature(cls).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
-        return {p.name: p.default for p in named}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """{name: value}; with `deep` also those of parameters that have some, as name__inner."""
-        params = {name: getattr(self, name) for name in self.defaults()}
-        inner = [(name, part) for name, part in params.items() if deep and isinstance(part, Parameters)]
-        return params | {f"{name}__{k}": v for name, part in inner for k, v in part.get_params().items()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Sets parameters by name, those of parameters as name__inner; returns self."""
-        for name in sorted(params, key=lambda name: "__" in name):  # the outer ones first
-            own, _, inner = name.partition("__")
-            if own not in self.defaults():
-                raise ValueError(f"{self!r} has no parameter {own!r}; it has {sorted(self.defaults()) or 'none'}")
-            if inner:
-                getattr(self, own).set_params(**{inner: params[name]})
-            else:
-                setattr(self, own, params[name])
-        return self
-
-    def __repr__(self) -> str:
-        params = self.get_params(deep=False).items()
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in params)})"
-
-    def __eq__(self, other: Any) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        mine, others = self.get_params(deep=False), other.get_params(deep=False)
-        return all(np.array_equal(mine[name], others[name]) for name in mine)
-
-    def __hash__(self) -> int:
-        return hash(type(self))  # parameters may be set later
-
-
-class BaseSolver(Parameters, Stored, ABC):
+class BaseSolver(Part, ABC):
     """A method that solves a `Problem` to the gap that a `Control` asks for.
 
     The constructor keeps its arguments as they are; `solve` checks them.

@@ -45,7 +45,7 @@ class StringKernel(Kernel):
         super().check_state()
         for name, value in vars(self).items():
             for number in value if isinstance(value, list | tuple) else [value]:
-                if isinstance(number, Integral) and name not in ("start", "stop") and number > MOST:  # type: ignore[operator]
+                if isinstance(number, int | np.integer) and name not in ("start", "stop") and number > MOST:
                     raise ValueError(f"{name} = {value} is more than {MOST}")
         check_encoding(self.encoding)
         self.check(None)

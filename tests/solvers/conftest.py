@@ -1,0 +1,18 @@
+"""Fixtures of the tests of checkpoints."""
+
+import pytest
+
+from manykernels.solvers import _checkpoint, coordinate
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Every state that is offered is written, several in each pass."""
+    monkeypatch.setattr(_checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(_checkpoint, "SHARE", 0)
+    monkeypatch.setattr(coordinate, "VISITS", 128)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "fit.checkpoint"

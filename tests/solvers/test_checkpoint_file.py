@@ -1,0 +1,126 @@
+"""The file of a checkpoint: damage, full and failing disks, other writers."""
+
+import errno
+import os
+import platform
+import threading
+import time
+
+import numpy as np
+import pytest
+from checkpoints import STRINGS, X, Y, assert_same, dead_process
+from sklearn.base import clone
+
+from manykernels import MKLClassifier, _archive
+from manykernels.solvers import _checkpoint
+
+pytestmark = pytest.mark.usefixtures("often")
+
+
+def test_damage_is_recognised_and_nothing_is_overwritten(path, monkeypatch):
+    monkeypatch.setattr(_checkpoint.Part, "carry_on", lambda *_: pytest.fail("a damaged file was used"))
+    model, identity = clone(STRINGS).set_params(checkpoint=path), {"C": "1.0"}
+    a = np.arange(1.0, 50.0)
+    _checkpoint.Checkpoint(path, identity).write([{"state": {"a": a}}])
+    good = path.read_bytes()
+    at = good.index(a[20:].tobytes())
+    entry = good.rindex(b"PK\x01\x02") + 10  # the method of compression: bz2 fails with an OSError
+    for bad in (good[: len(good) // 2], good[:at] + b"\x01" + good[at + 1 :], b"", b"my own notes",
+                good[:entry] + b"\x0c" + good[entry + 1 :]):  # fmt: skip
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match="no whole checkpoint.*delete"):
+            _checkpoint.Checkpoint(path, identity)
+        with pytest.raises(ValueError, match=str(path)):
+            model.fit(X, Y)
+        assert path.read_bytes() == bad
+
+
+def test_an_array_is_read_to_its_checksum(path):
+    a = np.random.default_rng(0).normal(size=200_000)
+    file = _checkpoint.Checkpoint(path, {})
+    file.write([{"state": {"a": a}}])
+    np.testing.assert_array_equal(file._read()[0]["state"]["a"], a)
+    path.write_bytes(path.read_bytes().replace(b"'<f8'", b"'<f4'", 1))
+    with pytest.raises(ValueError, match="no whole checkpoint.*CRC"):
+        _checkpoint.Checkpoint(path, {})
+
+
+def test_a_disk_that_fails_is_no_reason_to_delete_the_file(path, monkeypatch):
+    def failing(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    _checkpoint.Checkpoint(path, {})
+    monkeypatch.setattr(_archive.zipfile, "ZipFile", failing)
+    with pytest.raises(OSError, match="cannot be used .Input/output error"):
+        _checkpoint.Checkpoint(path, {})
+
+
+def test_only_files_of_dead_writers_are_removed(path):
+    here, other, gone = platform.node(), platform.node() + "2", dead_process()
+    names = [f"{path.name}.{writer}-7.tmp" for writer in (f"{here}-{os.getpid()}", f"{other}-{gone}", f"{here}-{gone}")]
+    for name in [*names, "mine.tmp"]:
+        (path.parent / name).write_bytes(b"half a file")
+    _checkpoint.Checkpoint(path, {})
+    assert set(os.listdir(path.parent)) == {path.name, "mine.tmp", *names[:2]}
+    for name in [*names[:2], "mine.tmp"]:
+        os.utime(path.parent / name, (time.time() - 7200,) * 2)
+    _checkpoint.Checkpoint(path, {})
+    assert set(os.listdir(path.parent)) == {path.name, "mine.tmp"}
+
+
+def test_threads_that_write_one_path_do_not_disturb_each_other(path):
+    errors, parts = [], [{"state": {"a": np.random.default_rng(0).normal(size=200_000)}}]
+
+    def work():
+        try:
+            file = _checkpoint.Checkpoint(path, {})
+            for _ in range(10):
+                file.write(parts)
+                file._read()
+        except (OSError, ValueError) as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == [] and os.listdir(path.parent) == [path.name]
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, path, monkeypatch):
+    monkeypatch.setattr(MKLClassifier, "_make_bank", lambda *_: pytest.fail("the fit went on"))
+    for place, why in [(tmp_path / "none" / "fit", "No such file"), (tmp_path, "directory")]:
+        with pytest.raises(OSError, match=f"{why}.*give a path") as caught:
+            clone(STRINGS).set_params(checkpoint=place).fit(X, Y)
+        assert str(place) in str(caught.value)
+    for where in (os, "fsync"), (_checkpoint.shutil, "disk_usage"):
+        with monkeypatch.context() as patch:
+            patch.setattr(*where, full_disk)
+            with pytest.raises(OSError, match="No space left"):
+                clone(STRINGS).set_params(checkpoint=path).fit(X, Y)
+        assert os.listdir(tmp_path) == []
+    for value in (3, True, ""):
+        with pytest.raises(ValueError, match="checkpoint=.*path"):
+            clone(STRINGS).set_params(checkpoint=value).fit(X, Y)
+
+
+def test_a_full_disk_during_the_fit_loses_neither_the_run_nor_the_file(path, monkeypatch):
+    calls, fsync = 0, os.fsync
+
+    def full_later(descriptor):
+        nonlocal calls
+        calls += 1
+        full_disk() if calls > 4 else fsync(descriptor)
+
+    whole = clone(STRINGS).fit(X, Y)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full_later)
+        with pytest.warns(RuntimeWarning, match="fit.checkpoint.*No space left.*goes on"):
+            assert_same(clone(STRINGS).set_params(checkpoint=path).fit(X, Y), whole)
+    assert calls > 5 and os.listdir(path.parent) == [path.name]
+    assert_same(clone(STRINGS).set_params(checkpoint=path).fit(X, Y), whole)  # from the fourth state
