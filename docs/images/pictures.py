@@ -28,16 +28,19 @@ widths = np.geomspace(0.001, 1, 7)
 kernels = [(f"{name} {g:.2g}", RBF(gamma=g), part) for name, part in sources.items() for g in widths]
 A, B, a, b = train_test_split(X, y, random_state=0)
 clf = MKLClassifier(kernels, regularizer=1.2, slack=True).fit(A, a)
-found = inspect.relevance(clf, X, y, kernels=False)
+groups = {name: [kernel[0] for kernel in kernels if kernel[0].startswith(name)] for name in sources}
+found = inspect.relevance(clf, X, y, sources=groups, kernels=False)
 
-keep(inspect.WeightsDisplay.from_estimator(clf, by="source", relevance=found), "relevance")
+keep(inspect.WeightsDisplay.from_estimator(clf, by="source", sources=groups, relevance=found), "relevance")
 keep(inspect.WeightsDisplay.from_estimator(clf, top=10), "weights")
 keep(inspect.WeightsAlongDisplay.from_estimator(clf, "gamma"), "along")
 keep(inspect.AlignmentDisplay.from_estimator(clf, A, a), "alignment")
 keep(inspect.StabilityDisplay.from_estimator(clf, A, a, n_boot=20, top=12), "stability")
-keep(inspect.DecisionDisplay.from_estimator(clf, B, by="source"), "decision")
+keep(inspect.DecisionDisplay.from_estimator(clf, B, by="source", sources=groups), "decision")
 
-shown = inspect.ReliabilityDisplay.from_estimator(MKLClassifier(kernels, loss="logistic").fit(A, a), B, b, name="logistic")
+shown = inspect.ReliabilityDisplay.from_estimator(
+    MKLClassifier(kernels, loss="logistic").fit(A, a), B, b, name="logistic"
+)
 hinge = CalibratedClassifierCV(MKLClassifier(kernels), ensemble=False).fit(A, a)
 keep(inspect.ReliabilityDisplay.from_estimator(hinge, B, b, name="hinge, calibrated", ax=shown.ax_), "reliability")
 
@@ -50,7 +53,7 @@ path = MKLClassifier(kernels).path(scale(X), y, Cs=8, regularizer=[1, 1.2, 2, np
 keep(inspect.PathDisplay.from_path(path, at=0), "path")
 keep(inspect.PathDisplay.from_path(path, against="p"), "norms")
 ax = None
-for solver in ("newton", "analytic", "simplemkl"):
+for solver in ("newton", "analytic", "silp"):
     model = MKLClassifier(kernels, solver=solver, regularizer=1.2, tol=1e-6, max_iter=60).fit(scale(X), y > 0)
     shown = inspect.ConvergenceDisplay.from_estimator(model, against="steps", name=solver, ax=ax)
     ax = shown.ax_

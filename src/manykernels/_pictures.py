@@ -46,6 +46,13 @@ def short(name: Any, length: int = LONG) -> str:
     return f"{name[:head]}…{name[head + 1 - length :]}"
 
 
+def shorts(names: Any, length: int = LONG) -> list[str]:
+    """The names shortened, but for those that would be the same then."""
+    names = [str(name) for name in names]
+    cut = [short(name, length) for name in names]
+    return [c if cut.count(c) == names.count(name) else name for c, name in zip(cut, names, strict=True)]
+
+
 def note(ax: Any, text: str) -> None:
     """A small grey line above the axes, at the right; nothing where there is no text."""
     if text:
@@ -67,7 +74,7 @@ def _percent(share: float) -> str:
 def rows_of(ax: Any, names: Any, length: int = LONG) -> None:
     """The rows 0, 1, … of horizontal bars, from above, called by these names."""
     size = "medium" if len(names) <= 25 else "small"
-    ax.set_yticks(range(len(names)), [short(name, length) for name in names], fontsize=size)
+    ax.set_yticks(range(len(names)), shorts(names, length), fontsize=size)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
 
@@ -92,11 +99,12 @@ def curves(ax: Any, x: Any, shares: np.ndarray, names: list[str], top: int) -> n
     x, filled = np.asarray(x), np.nan_to_num(shares)
     highest = np.argsort(-filled.max(axis=0), kind="stable")
     highest = highest[filled[:, highest].any(axis=0)][:top]
+    labels = shorts([names[m] for m in highest])
     for k, m in enumerate(highest):
         turn, colour = divmod(k, len(COLOURS))
         own = ~np.isnan(shares[:, m])
         look = dict(color=COLOURS[colour], marker=MARKERS[(colour + turn) % len(MARKERS)], markersize=4)
-        ax.plot(x[own], shares[own, m], linestyle=("-", ":", "-.")[turn % 3], label=short(names[m]), **look)
+        ax.plot(x[own], shares[own, m], linestyle=("-", ":", "-.")[turn % 3], label=labels[k], **look)
     ax.set_ylabel("share of the kernel weights")
     ax.set_ylim(bottom=0)
     return highest

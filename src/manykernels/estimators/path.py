@@ -63,7 +63,7 @@ class Path:
         """
         if not 0 <= regularizer < len(self.regularizers):
             raise ValueError(f"regularizer={regularizer} is none of the path: give 0 to {len(self.regularizers) - 1}.")
-        ax = panels(ax, 1, 1, (7.2, 3.8))[1][0, 0]
+        ax = panels(ax, 1, 1, (8.0, 3.8))[1][0, 0]
         return self._draw(ax, self.weights[regularizer], self.score[regularizer], self.Cs, "C", top)
 
     def _draw(self, ax, theta, score, x, label, top):
@@ -81,6 +81,8 @@ class Path:
             ax.set_xscale("log")
         right = ax.twinx()
         right.plot(places, score, color="0.35", linestyle="--", marker=".", label="score")
+        if np.ptp(score) < 0.02:  # or differences that mean nothing would fill the picture
+            right.set_ylim(score.max() - 0.1, score.max() + 0.01)
         right.set_ylabel(f"score on the {self.score_on} (dashed)", color="0.35")
         for one in (ax, right):
             one.spines["top"].set_visible(False)

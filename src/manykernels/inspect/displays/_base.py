@@ -63,8 +63,10 @@ def output_number(model, output):
 def weights_of(model, output=None):
     """θ (M,): of one class, or the mean over the classes."""
     theta = np.atleast_2d(model.kernel_weights_)
-    if output is None or len(theta) == 1:
+    if output is None:
         return theta.mean(axis=0)
+    if len(theta) == 1:
+        raise ValueError(f"output={output!r}: the model has one vector of weights; leave output=None.")
     return theta[output_number(model, output)]
 
 

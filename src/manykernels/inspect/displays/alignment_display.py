@@ -43,10 +43,10 @@ class AlignmentDisplay(Display):
         self.alignments, self.names = np.asarray(alignments, float), list(names)
         self.target = None if target is None else np.asarray(target, float)
         M = len(self.names)
-        if self.alignments.shape != (M, M) or self.target is not None and self.target.shape != (M,):
+        shapes = self.alignments.shape, None if self.target is None else self.target.shape
+        if shapes[0] != (M, M) or shapes[1] not in (None, (M,)):
             raise ValueError(
-                f"alignments and target have shapes {self.alignments.shape} and {np.shape(target)}: give ({M}, {M}) "
-                f"and ({M},) for {M} names."
+                f"alignments and target have shapes {shapes[0]} and {shapes[1]}: give ({M}, {M}) and ({M},) for {M} names."
             )
         self.total = M if total is None else total
         self.order = _clustered(self.alignments)
@@ -79,7 +79,8 @@ class AlignmentDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on a new figure; the bars of the target share the place of `ax`."""
-        M, order, bars = len(self.names), self.order, self.target is not None
+        M, order, target = len(self.names), self.order, self.target
+        bars = target is not None
         size = 2.6 + 0.26 * max(M, 4)
         widths = {"gridspec_kw": {"width_ratios": [4, 1]}} if bars else {}
         axes = self._panels(ax, (size + 2.6 * bars, size - 0.4), 1, 1 + bars, **widths)[0]
@@ -96,10 +97,10 @@ class AlignmentDisplay(Display):
                 dark = value < (low + 1.0) / 2
                 axes[0].text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black")
         self.figure_.colorbar(image, ax=axes[0], label="centred alignment", pad=0.02, aspect=30)
-        if bars:
-            plain(axes[1]).barh(range(M), self.target[order], color=COLOURS[1], height=0.7)
+        if target is not None:
+            plain(axes[1]).barh(range(M), target[order], color=COLOURS[1], height=0.7)
             axes[1].set(ylim=(M - 0.5, -0.5), yticks=[], xlabel="with the target")
-            axes[1].set_xlim(left=min(0.0, float(self.target.min())))
+            axes[1].set_xlim(left=min(0.0, float(target.min())))
         which = "the best aligned" if bars else "the first"
         said = left_out(M, self.total, "kernels")
         note(axes[0], said and f"{said}, {which}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from ..._pictures import COLOURS, GREY, legend, plain, rows_of, short
+from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
 from ...estimators._base import _n_examples, _take
 from ._base import Display, check_fitted, check_top, class_names, members_of, output_number
 
@@ -83,7 +83,7 @@ class DecisionDisplay(Display):
         rest, labels, label = _one_output(model, parts, output)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
-        texts = [f"{row}{f': {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
+        texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
         return cls(grouped, intercept, names, texts, top, f"{by}s", label).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -93,8 +93,9 @@ class DecisionDisplay(Display):
         heaviest = heaviest[size[heaviest] > 0]
         shown, others = heaviest[: self.top], heaviest[self.top :]
         ax = plain(self._panels(ax, (8.2, 1.3 + 0.36 * max(n, 3)))[0, 0])
+        labels = shorts([self.names[m] for m in shown])
         stacks: list[tuple] = [
-            (self.parts[:, m], short(self.names[m]), dict(color=COLOURS[k % 6], hatch="//" if k >= 6 else None))
+            (self.parts[:, m], labels[k], dict(color=COLOURS[k % 6], hatch="//" if k >= 6 else None))
             for k, m in enumerate(shown)
         ]
         if len(others):
@@ -111,7 +112,8 @@ class DecisionDisplay(Display):
         ax.plot(self.decisions, range(n), "D", label="their sum", **look)
         ax.axvline(0.0, color="0.3", linewidth=0.8)
         rows_of(ax, self.examples)
-        ax.set(xlabel=self.label, ylabel="example")
+        arrow = " → class" if any("→" in text for text in self.examples) else ""
+        ax.set(xlabel=self.label, ylabel=f"example{arrow}")
         legend(ax, 1)
         return self
 

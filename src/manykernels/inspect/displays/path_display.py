@@ -63,7 +63,7 @@ class PathDisplay(Display):
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on a new figure."""
-        path, ax = self.path, self._panels(ax, (7.2, 3.8))[0, 0]
+        path, ax = self.path, self._panels(ax, (8.0, 3.8))[0, 0]
         if self.against == "C":
             label = "C" if len(path.regularizers) == 1 else f"C, at regularizer {_called(path.regularizers[self.at])}"
             path._draw(ax, path.weights[self.at], path.score[self.at], path.Cs, label, self.top)

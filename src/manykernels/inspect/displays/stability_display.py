@@ -122,9 +122,9 @@ class StabilityDisplay(Display):
         rows_of(ax, [self.names[m] for m in rows])
         for k, m in enumerate(rows):
             if self.selected[m] < 1:
-                place = dict(xytext=(4, 0), textcoords="offset points", va="center", fontsize="small", color="0.35")
+                look: Any = dict(xytext=(4, 0), textcoords="offset points", va="center", fontsize="small", color="0.35")
                 right = max(self.high[m], 0.0 if self.fitted is None else self.fitted[m])
-                ax.annotate(f"weight in {self.selected[m]:.0%}", (right, k), **place)
+                ax.annotate(f"weight in {self.selected[m]:.0%}", (right, k), **look)
         ax.set_xlim(left=0)
         ax.set_xlabel("share of the kernel weights")
         note(ax, left_out(len(rows), len(alive), self.what, 1.0 - mean[rows].sum()))

@@ -95,7 +95,7 @@ class WeightsDisplay(Display):
         if not per_class:
             joint = as_shares(theta.mean(axis=0))
             shares = np.array([joint[which].sum() for which in members])
-        extra = dict(relevance=relevance, layout=layout, images=images, top=top, what=f"{by}s")
+        extra: dict[str, Any] = dict(relevance=relevance, layout=layout, images=images, top=top, what=f"{by}s")
         return cls(names, shares, class_names(model) if per_class else None, **extra).plot(ax)
 
     @classmethod
@@ -113,7 +113,7 @@ class WeightsDisplay(Display):
         order = np.argsort(-self.shares, kind="stable")[: self.top]
         if self.relevance is None:
             order = order[self.shares[order] > 0]
-        alive = len(self.names) if self.relevance is not None else np.count_nonzero(self.shares)
+        alive = len(self.names) if self.relevance is not None else int(np.count_nonzero(self.shares))
         pair = self.relevance is not None
         size = (8.5 if pair else 6.4, height(len(order)))
         axes = self._panels(ax, size, 1, 1 + pair, **({"sharey": True} if pair else {}))[0]
@@ -176,6 +176,7 @@ class WeightsDisplay(Display):
                 continue
             if above:
                 block[0].imshow(self.images[t], cmap="gray_r", interpolation="nearest")
+                block[-1].set_ylabel("" if t % columns else "weights")
             image = block[-1].imshow(shares[t].reshape(self.layout), **options)
             if self.classes is not None:
                 block[0].set_title(short(self.classes[t], 14))
