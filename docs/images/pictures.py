@@ -53,8 +53,8 @@ path = MKLClassifier(kernels).path(scale(X), y, Cs=8, regularizer=[1, 1.2, 2, np
 keep(inspect.PathDisplay.from_path(path, at=0), "path")
 keep(inspect.PathDisplay.from_path(path, against="p"), "norms")
 ax = None
-for solver in ("newton", "analytic", "silp"):
-    model = MKLClassifier(kernels, solver=solver, regularizer=1.2, tol=1e-6, max_iter=60).fit(scale(X), y > 0)
+for solver in ("newton", "level", "silp"):
+    model = MKLClassifier(kernels, solver=solver, regularizer=1, tol=1e-5, max_iter=500).fit(scale(X), y > 0)
     shown = inspect.ConvergenceDisplay.from_estimator(model, against="steps", name=solver, ax=ax)
     ax = shown.ax_
 keep(shown, "convergence")

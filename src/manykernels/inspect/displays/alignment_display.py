@@ -46,7 +46,7 @@ class AlignmentDisplay(Display):
         shapes = self.alignments.shape, None if self.target is None else self.target.shape
         if shapes[0] != (M, M) or shapes[1] not in (None, (M,)):
             raise ValueError(
-                f"alignments and target have shapes {shapes[0]} and {shapes[1]}: give ({M}, {M}) and ({M},) for {M} names."
+                f"alignments and target have shapes {shapes[0]} and {shapes[1]}: give ({M}, {M}) and ({M},)."
             )
         self.total = M if total is None else total
         self.order = _clustered(self.alignments)

@@ -11,6 +11,7 @@ from ..._validation import check_choice
 from ._base import Display, check_fitted, check_top
 
 SMALLEST = 1e-16  # what a gap of 0 is drawn as
+CROWDED = 40  # steps beyond which only the last one has a mark
 
 
 class ConvergenceDisplay(Display):
@@ -99,9 +100,10 @@ class ConvergenceDisplay(Display):
         parts = [self.name, None if label is None else f"class {label}"]
         text = short(", ".join(part for part in parts if part)) if named else None
         marker = MARKERS[k % len(MARKERS)] if named else ""
-        x = self._x(run)
-        look = dict(color=colour, marker=marker, markersize=5, markerfacecolor="white", zorder=2 + named)
-        ax.plot(x, gap, label=text or None, linewidth=1.3, **look)
-        done = np.array([bool(step.get("certified", True)) for step in run])
+        x, crowded = self._x(run), len(run) > CROWDED
+        look = dict(color=colour, marker="" if crowded else marker, markersize=5, markerfacecolor="white")
+        ax.plot(x, gap, label=text or None, linewidth=1.3, zorder=2 + named, **look)
+        done = np.flatnonzero([bool(step.get("certified", True)) for step in run])
         if named:
+            done = done[-1:] if crowded else done
             ax.plot(x[done], gap[done], marker, color=colour, markersize=5, zorder=4)
