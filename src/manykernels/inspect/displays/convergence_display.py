@@ -11,7 +11,7 @@ from ..._validation import check_choice
 from ._base import Display, check_fitted, check_top
 
 SMALLEST = 1e-16  # what a gap of 0 is drawn as
-CROWDED = 40  # steps beyond which only the last one has a mark
+CROWDED = 20  # steps beyond which only the last one has a mark
 
 
 class ConvergenceDisplay(Display):
