@@ -9,7 +9,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from manykernels import MKLClassifier, MKLRegressor, inspect  # noqa: E402
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, inspect  # noqa: E402
 from manykernels._pictures import shorts  # noqa: E402
 from manykernels.inspect import (  # noqa: E402
     AlignmentDisplay,
@@ -284,15 +284,22 @@ def test_what_cannot_be_shown_is_refused(two, three, call, said):
         call(two, three)
 
 
-def test_a_search_shows_its_best_model_and_a_pipeline_is_refused(two):
+def test_a_search_of_ours_shows_its_best_model_and_what_is_around_a_model_is_refused(two):
     from sklearn.model_selection import GridSearchCV
-    from sklearn.pipeline import make_pipeline
 
-    search = GridSearchCV(MKLClassifier(KERNELS), {"C": [1.0]}, cv=2).fit(X, Y)
+    search = MKLClassifierCV(KERNELS, Cs=[1.0], cv=2).fit(X, Y)
+    shown = WeightsDisplay.from_estimator(search, by="source")
+    assert sum(widths(shown.ax_)) == pytest.approx(1.0)
     np.testing.assert_allclose(
-        widths(WeightsDisplay.from_estimator(search).ax_), np.sort(shares(two)[0])[::-1], rtol=1e-5
+        widths(WeightsDisplay.from_estimator(search).ax_), np.sort(shares(two)[0])[::-1], atol=1e-2
     )
-    with pytest.raises(ValueError, match="the last step of the pipeline|which has no kernel weights"):
-        WeightsDisplay.from_estimator(make_pipeline(two))
+    np.testing.assert_allclose(
+        AlignmentDisplay.from_estimator(search, X, Y).alignments, AlignmentDisplay.from_estimator(two, X, Y).alignments
+    )
+    around = GridSearchCV(MKLClassifier(KERNELS), {"C": [1.0]}, cv=2).fit(X, Y)
+    looks = [WeightsDisplay, WeightsAlongDisplay, ConvergenceDisplay]
+    for call in [*(look.from_estimator for look in looks), lambda m: AlignmentDisplay.from_estimator(m, X, Y)]:
+        with pytest.raises(ValueError, match="give best_estimator_, or the last step of the pipeline"):
+            call(around)
     uniform = MKLClassifier(KERNELS, regularizer=Uniform()).fit(X, Y)
     assert len(set(widths(WeightsDisplay.from_estimator(uniform).ax_))) == 1

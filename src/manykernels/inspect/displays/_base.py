@@ -32,11 +32,10 @@ class Display:
 
 
 def check_fitted(model):
-    """The model where it is fitted and has kernels; the best one of a search."""
-    model = getattr(model, "best_estimator_", model)
+    """The model where it is fitted and has kernels; of `MKLClassifierCV` and its kin the best one."""
     check_model(model)
     check_is_fitted(model)
-    return model
+    return getattr(model, "best_estimator_", model)
 
 
 def check_top(top):

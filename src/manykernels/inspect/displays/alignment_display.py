@@ -12,6 +12,7 @@ from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
 from ...estimators._base import _n_examples, _take
 from ...estimators.inputs import check_y
+from ..tables import check_model
 from ._base import Display, check_top
 
 
@@ -64,6 +65,7 @@ class AlignmentDisplay(Display):
 
         check_top(top)
         check_integer("max_examples", max_examples, 2)
+        check_model(model)
         model = clone(getattr(model, "best_estimator_", model))
         n = _n_examples(X)
         if n > max_examples:

@@ -34,9 +34,9 @@ class DecisionDisplay(Display):
     Examples
     --------
     >>> from manykernels.inspect import DecisionDisplay
-    >>> shown = DecisionDisplay([[1.0, -0.5]], 0.1, ["rna", "text"]).plot()
+    >>> shown = DecisionDisplay([[1.0, -0.5]], 0.25, ["rna", "text"]).plot()
     >>> [float(bar.get_width()) for bar in shown.ax_.patches], shown.decisions.tolist()
-    ([1.0, -0.5, 0.1], [0.6])
+    ([1.0, -0.5, 0.25], [0.75])
     """
 
     def __init__(
