@@ -122,7 +122,7 @@ def modules():
 
 @pytest.mark.parametrize("name", list(modules()))
 def test_examples_run_without_a_warning(name):
-    extra = EXTRAS.get(name.rpartition(".")[2])
+    extra = "matplotlib" if name.endswith("_display") else EXTRAS.get(name.rpartition(".")[2])
     if extra is not None:
         pytest.importorskip(extra, reason=f"the examples of {name} need {extra}")
     if extra == "matplotlib":

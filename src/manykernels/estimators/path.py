@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ._base import _n_examples
 from ._folds import Fold, Kernels, shared
 from ._search import grid_of_C, is_exact, list_of_regularizers
@@ -62,24 +63,30 @@ class Path:
         """
         if not 0 <= regularizer < len(self.regularizers):
             raise ValueError(f"regularizer={regularizer} is none of the path: give 0 to {len(self.regularizers) - 1}.")
-        if ax is None:
-            import matplotlib.pyplot as plt
+        ax = panels(ax, 1, 1, (8.0, 3.8))[1][0, 0]
+        return self._draw(ax, self.weights[regularizer], self.score[regularizer], self.Cs, "C", top)
 
-            ax = plt.subplots(layout="constrained")[1]
-        theta = self.weights[regularizer]
-        total = theta.sum(axis=1, keepdims=True)
-        shares = np.divide(theta, total, out=np.zeros_like(theta), where=total > 0)
-        heaviest = np.argsort(-shares.max(axis=0), kind="stable")[:top]
-        for m in heaviest[shares[:, heaviest].any(axis=0)]:
-            ax.plot(self.Cs, shares[:, m], marker=".", label=self.kernel_names[m])
-        ax.set_xscale("log")
-        ax.set_xlabel("C")
-        ax.set_ylabel("share of the kernel weights")
-        ax.set_title(f"regularizer={self.regularizers[regularizer]}")
-        ax.legend(fontsize="small", loc="best")
+    def _draw(self, ax, theta, score, x, label, top):
+        """Shares of weights θ (K, M) and scores (K,) at x (K,); categories where x are texts."""
+        shares, words = as_shares(theta), x[0] if isinstance(x[0], str) else None
+        places = np.arange(len(x)) if words else x
+        shown = curves(ax, places, shares, self.kernel_names, top)
+        rest = 1.0 - shares[:, shown].sum(axis=1)[shares.any(axis=1)]
+        alive = int(shares.any(axis=0).sum())
+        note(ax, left_out(len(shown), alive, "kernels", rest.max() if len(rest) else 0.0).replace("hold", "hold up to"))
+        ax.set_xlabel(label)
+        if words:
+            ax.set_xticks(places, x)
+        else:
+            ax.set_xscale("log")
         right = ax.twinx()
-        right.plot(self.Cs, self.score[regularizer], color="0.3", linestyle="--")
-        right.set_ylabel(f"score on the {self.score_on} (dashed)")
+        right.plot(places, score, color="0.35", linestyle="--", marker=".", label="score")
+        if np.ptp(score) < 0.02:  # or differences that mean nothing would fill the picture
+            right.set_ylim(score.max() - 0.1, score.max() + 0.01)
+        right.set_ylabel(f"score on the {self.score_on} (dashed)", color="0.35")
+        for one in (ax, right):
+            one.spines["top"].set_visible(False)
+        legend(ax, 1, shift=1.18)
         return ax
 
 

@@ -2,6 +2,16 @@
 
 from . import bounds
 from .bootstrap import bootstrap_weights
+from .displays import (
+    AlignmentDisplay,
+    ConvergenceDisplay,
+    DecisionDisplay,
+    PathDisplay,
+    ReliabilityDisplay,
+    StabilityDisplay,
+    WeightsAlongDisplay,
+    WeightsDisplay,
+)
 from .held_out import relevance
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .plots import plot_weights
@@ -13,9 +23,17 @@ from .tables import weights_table
 
 __all__ = [
     "POIM",
+    "AlignmentDisplay",
+    "ConvergenceDisplay",
+    "DecisionDisplay",
+    "PathDisplay",
     "PositionWeights",
     "Relevance",
+    "ReliabilityDisplay",
+    "StabilityDisplay",
     "Suggestion",
+    "WeightsAlongDisplay",
+    "WeightsDisplay",
     "bootstrap_weights",
     "bounds",
     "plot_logo",

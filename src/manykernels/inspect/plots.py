@@ -1,14 +1,16 @@
-"""Kernel weights as pictures; matplotlib is imported on first use."""
+"""Kernel weights as a picture, in one call."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .tables import top_weights
+from .._pictures import as_shares
+from .displays._base import check_fitted, weights_of
+from .displays.weights_display import WeightsDisplay
 
 
 def plot_weights(model: Any, ax: Any = None, top: int = 20) -> Any:
-    """Bars of the shares θ / Σθ of the heaviest kernels, heaviest on top.
+    """Bars of the shares θ / Σθ of the heaviest kernels, heaviest on top: `WeightsDisplay` as a function.
 
     Parameters
     ----------
@@ -31,13 +33,6 @@ def plot_weights(model: Any, ax: Any = None, top: int = 20) -> Any:
     >>> plot_weights(MKLClassifier().fit(X, y), top=5).get_xlabel()
     'share of the kernel weights'
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(layout="constrained")[1]
-    names, _, shares = top_weights(model, top)
-    ax.barh(range(len(names)), shares)
-    ax.set_yticks(range(len(names)), names)
-    ax.invert_yaxis()
-    ax.set_xlabel("share of the kernel weights")
-    return ax
+    model = check_fitted(model)
+    shares = as_shares(weights_of(model))
+    return WeightsDisplay(model.kernel_names_, shares, top=top).plot(ax).ax_

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from ._interchangeable import Group
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
@@ -141,27 +142,39 @@ class Relevance:
 
         return pd.DataFrame(self.table())
 
-    def plot(self, ax: Any = None, kind: str = "source") -> Any:
-        """Drop, permute and gain of each source (or "kernel"), with their intervals; returns the axes."""
+    def of_kind(self, kind: str) -> list[int]:
+        """The rows that are a "source" or a "kernel", as they are shown."""
         if kind not in self.kinds:
             raise ValueError(f"kind={kind!r}: the rows are of the kind {' and '.join(sorted(set(self.kinds)))}.")
-        if ax is None:
-            import matplotlib.pyplot as plt
+        return [int(m) for m in self.order() if self.kinds[m] == kind]
 
-            height = 1.2 + 0.5 * self.kinds.count(kind)
-            ax = plt.subplots(figsize=(6.4, height), layout="constrained")[1]
-        shown = [m for m in self.order() if self.kinds[m] == kind]
+    def row(self, name: str) -> int:
+        """The row of this name; a ValueError where it was not measured."""
+        for called in (name, f"kernel {name}"):
+            if called in self.names:
+                return self.names.index(called)
+        known = ", ".join(self.names[:10]) + (", …" if len(self.names) > 10 else "")
+        raise ValueError(
+            f"relevance has no row {name!r}: it has {known}; measure it with the same sources and kernels=True."
+        )
+
+    def plot(self, ax: Any = None, kind: str = "source", top: int = 20) -> Any:
+        """Drop, permute and gain of each source (or "kernel"), the `top` most relevant, with intervals; the axes."""
+        rows = self.of_kind(kind)
+        shown = rows[:top]
+        ax = plain(panels(ax, 1, 1, (7.2, 1.2 + 0.5 * len(shown)))[1][0, 0])
         looks = (("gain", "alone", "s"), ("permute", "permuted", "o"), ("drop", "left out", "D"))
         for k, (measure, label, marker) in enumerate(looks):
             spread = self.measure(measure)
             place = np.arange(len(shown)) + 0.2 * (k - 1)
             reach = np.abs(np.array([spread.low[shown], spread.high[shown]]) - spread.mean[shown])
-            ax.errorbar(spread.mean[shown], place, xerr=reach, fmt=marker, markersize=5, capsize=2, label=label)
+            look = dict(fmt=marker, color=COLOURS[k], markersize=5, capsize=2, label=label)
+            ax.errorbar(spread.mean[shown], place, xerr=reach, **look)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
-        ax.set_yticks(range(len(shown)), [f"{self.names[m]} ({self.weights[m]:.0%} of weight)" for m in shown])
-        ax.invert_yaxis()
+        rows_of(ax, [f"{short(self.names[m], 24)} ({self.weights[m]:.0%} of weight)" for m in shown], 60)
         ax.set_xlabel(f"change of the score, {self.level:.0%} intervals over {self.n_splits} folds")
-        ax.legend(frameon=False, loc="best")
+        note(ax, left_out(len(shown), len(rows), f"{kind}s"))
+        legend(ax, 3)
         return ax
 
     def _cells(self):

@@ -1,0 +1,151 @@
+"""How alike kernels are, and how like the target."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone, is_classifier
+
+from ..._pictures import COLOURS, left_out, note, plain, rows_of
+from ..._validation import check_integer
+from ...estimators._base import _n_examples, _take
+from ...estimators.inputs import check_y
+from ..tables import check_model
+from ._base import Display, check_top
+
+
+class AlignmentDisplay(Display):
+    """Centred alignments between kernels as a heat map, alike kernels side by side, and with the target as bars.
+
+    The order is that of a hierarchical clustering (mean linkage of 1 − alignment, leaves in their best order).
+
+    Parameters
+    ----------
+    alignments : array (M, M)
+    names : list of M str
+    target : array (M,), optional
+        Alignments with the target.
+    total : int, optional
+        Of how many kernels these are, to say what was left out.
+
+    Examples
+    --------
+    >>> from manykernels.inspect import AlignmentDisplay
+    >>> shown = AlignmentDisplay([[1, 0.1, 0.9], [0.1, 1, 0.2], [0.9, 0.2, 1]], ["a", "b", "c"]).plot()
+    >>> "".join(label.get_text() for label in shown.ax_.get_yticklabels()) in ("acb", "cab", "bac", "bca")
+    True
+    """
+
+    def __init__(
+        self, alignments: ArrayLike, names: list[str], target: ArrayLike | None = None, total: int | None = None
+    ) -> None:
+        self.alignments, self.names = np.asarray(alignments, float), list(names)
+        self.target = None if target is None else np.asarray(target, float)
+        M = len(self.names)
+        shapes = self.alignments.shape, None if self.target is None else self.target.shape
+        if shapes[0] != (M, M) or shapes[1] not in (None, (M,)):
+            raise ValueError(
+                f"alignments and target have shapes {shapes[0]} and {shapes[1]}: give ({M}, {M}) and ({M},)."
+            )
+        self.total = M if total is None else total
+        self.order = _clustered(self.alignments)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any = None, *, top: int = 30, max_examples: int = 500, random_state: Any = 0,
+        ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Of the kernels of a model, fitted or not, on X; of more than `top` those best aligned with y.
+
+        Of more examples than `max_examples` so many are drawn at random. Without y the first `top` kernels are shown.
+        """
+        from sklearn.utils import check_random_state
+
+        check_top(top)
+        check_integer("max_examples", max_examples, 2)
+        check_model(model)
+        model = clone(getattr(model, "best_estimator_", model))
+        n = _n_examples(X)
+        if n > max_examples:
+            rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
+            X = X[np.ix_(rows, rows)] if model._is_precomputed() else _take(X, rows)
+            y = None if y is None else np.asarray(y)[rows]
+        model._check_params()
+        if y is not None:
+            y = check_y(model, y, numeric=not is_classifier(model))
+        bank = model._make_bank(model._check_X(X, reset=True), None)
+        found, names, target = _measure(bank, _targets(y, is_classifier(model)), top)
+        return cls(found, names, None if y is None else target, bank.M).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure; the bars of the target share the place of `ax`."""
+        M, order, target = len(self.names), self.order, self.target
+        bars = target is not None
+        size = 2.6 + 0.26 * max(M, 4)
+        widths = {"gridspec_kw": {"width_ratios": [4, 1]}} if bars else {}
+        axes = self._panels(ax, (size + 2.6 * bars, size - 0.4), 1, 1 + bars, **widths)[0]
+        values = self.alignments[np.ix_(order, order)]
+        low = min(0.0, values.min())
+        look = dict(cmap="cividis", vmin=low, vmax=1.0, aspect="auto", interpolation="nearest")
+        image = axes[0].imshow(values, **look)
+        rows_of(axes[0], [self.names[m] for m in order])
+        axes[0].set_ylim(M - 0.5, -0.5)
+        axes[0].set_xticks([])
+        axes[0].set_xlabel("the same kernels, in the same order")
+        if M <= 8:
+            for (i, j), value in np.ndenumerate(values):
+                dark = value < (low + 1.0) / 2
+                axes[0].text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black")
+        self.figure_.colorbar(image, ax=axes[0], label="centred alignment", pad=0.02, aspect=30)
+        if target is not None:
+            plain(axes[1]).barh(range(M), target[order], color=COLOURS[1], height=0.7)
+            axes[1].set(ylim=(M - 0.5, -0.5), yticks=[], xlabel="with the target")
+            axes[1].set_xlim(left=min(0.0, float(target.min())))
+        which = "the best aligned" if bars else "the first"
+        said = left_out(M, self.total, "kernels")
+        note(axes[0], said and f"{said}, {which}")
+        return self
+
+
+def _targets(y, labels):
+    """Targets as rows (T, n), or None."""
+    if y is None:
+        return None
+    y = np.asarray(y)
+    return np.where(y == np.unique(y)[:, None], 1.0, -1.0) if labels else np.asarray(y, float)[None]
+
+
+def _measure(bank, Y, top):
+    """(alignments between the `top` kernels best aligned with Y, their names, their alignments with Y)."""
+    from ...kernels.align import centred_products
+
+    alive = np.flatnonzero(bank.usable)
+    if not len(alive):
+        raise ValueError("no kernel varies over these examples: scale the columns, or choose other kernels.")
+    which = alive[:top]
+    some = np.zeros((1, bank.n)) if Y is None else Y
+    if Y is not None and len(alive) > top:
+        target, squares, _ = centred_products(bank, Y)
+        score = np.divide(target, np.sqrt(squares), out=np.full(bank.M, -np.inf), where=(squares > 0) & bank.usable)
+        which = np.sort(np.argsort(-score, kind="stable")[:top])
+    part = bank.restrict(np.arange(bank.n), which)
+    target, grams, norm = centred_products(bank if part is None else part, some, pairs=True)
+    if part is None:
+        target, grams = target[which], grams[np.ix_(which, which)]
+    root = np.sqrt(np.diagonal(grams))
+    names = [str(bank.names[m]) for m in which]
+    return grams / np.outer(root, root), names, target / (root * np.sqrt(norm) if norm > 0 else np.inf)
+
+
+def _clustered(A):
+    """The order of the rows in which alike ones are neighbours."""
+    if len(A) < 3:
+        return np.arange(len(A))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    apart = np.clip(1.0 - 0.5 * (A + A.T), 0.0, None)
+    np.fill_diagonal(apart, 0.0)
+    return leaves_list(linkage(squareform(apart, checks=False), "average", optimal_ordering=True))

@@ -1,0 +1,162 @@
+"""What single decisions are made of."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+
+from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
+from ...estimators._base import _n_examples, _take
+from ._base import Display, check_fitted, check_top, class_names, members_of, output_number
+
+FEW = 10  # examples that are shown where none are chosen
+
+
+class DecisionDisplay(Display):
+    """Decisions as stacked bars: what each kernel or source adds or takes away, the intercept, and ◆ their sum.
+
+    Parameters
+    ----------
+    parts : array (n, M)
+        Of `decision_parts`.
+    intercept : array (n,) or float
+    names : list of M str
+    examples : list of n str, optional
+    top : int, default 6
+        Parts with a colour of their own, the largest on average; the others are summed.
+    what : str, default "kernels"
+        That the names are of.
+    label : str, default "decision"
+
+    Examples
+    --------
+    >>> from manykernels.inspect import DecisionDisplay
+    >>> shown = DecisionDisplay([[1.0, -0.5]], 0.25, ["rna", "text"]).plot()
+    >>> [float(bar.get_width()) for bar in shown.ax_.patches], shown.decisions.tolist()
+    ([1.0, -0.5, 0.25], [0.75])
+    """
+
+    def __init__(
+        self,
+        parts: ArrayLike,
+        intercept: ArrayLike,
+        names: list[str],
+        examples: list[str] | None = None,
+        top: int = 6,
+        what: str = "kernels",
+        label: str = "decision",
+    ) -> None:
+        check_top(top)
+        self.parts, self.names, self.top, self.what, self.label = (
+            np.asarray(parts, float),
+            list(names),
+            top,
+            what,
+            label,
+        )
+        if self.parts.ndim != 2 or self.parts.shape[1] != len(self.names):
+            raise ValueError(
+                f"parts has shape {self.parts.shape}: give (n, {len(self.names)}), a column for each name."
+            )
+        self.intercept = np.broadcast_to(np.asarray(intercept, float), len(self.parts))
+        self.examples = [str(k) for k in (range(len(self.parts)) if examples is None else examples)]
+        self.decisions = self.parts.sum(axis=1) + self.intercept
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, examples: ArrayLike | None = None, *, by: str = "kernel",
+        sources: dict[str, Any] | None = None, output: Any = None, top: int = 6, task: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Of a fitted model at the rows `examples` of X; None: the first ten.
+
+        `output` is the class whose decision it is; None: of each example that which is predicted.
+        """
+        model = check_fitted(model)
+        names, members = members_of(model, by, sources)
+        rows = _rows(examples, _n_examples(X))
+        extra = {} if task is None else {"task": np.asarray(task)[rows]}
+        parts = model.decision_parts(_take(X, rows), **extra)
+        rest, labels, label = _one_output(model, parts, output)
+        parts, intercept = rest
+        grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
+        texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
+        return cls(grouped, intercept, names, texts, top, f"{by}s", label).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure."""
+        n, size = len(self.parts), np.abs(self.parts).mean(axis=0)
+        heaviest = np.argsort(-size, kind="stable")
+        heaviest = heaviest[size[heaviest] > 0]
+        shown, others = heaviest[: self.top], heaviest[self.top :]
+        ax = plain(self._panels(ax, (8.2, 1.3 + 0.36 * max(n, 3)))[0, 0])
+        labels = shorts([self.names[m] for m in shown])
+        stacks: list[tuple] = [
+            (self.parts[:, m], labels[k], dict(color=COLOURS[k % 6], hatch="//" if k >= 6 else None))
+            for k, m in enumerate(shown)
+        ]
+        if len(others):
+            stacks.append((self.parts[:, others].sum(axis=1), f"{len(others)} other {self.what}", dict(color=GREY)))
+        if self.intercept.any():
+            stacks.append((self.intercept, "intercept", dict(color="white", edgecolor="0.4", linewidth=0.8)))
+        ends = np.zeros((2, n))  # of what stands to the right and to the left of 0
+        for values, name, look in stacks:
+            side = (values < 0).astype(int)
+            start = ends[side, np.arange(n)]
+            ax.barh(range(n), values, left=start, height=0.7, label=name, **look)
+            ends[side, np.arange(n)] += values
+        look = dict(color="black", markersize=6, markeredgecolor="white", linestyle="", zorder=5)
+        ax.plot(self.decisions, range(n), "D", label="their sum", **look)
+        ax.axvline(0.0, color="0.3", linewidth=0.8)
+        rows_of(ax, self.examples)
+        arrow = " → class" if any("→" in text for text in self.examples) else ""
+        ax.set(xlabel=self.label, ylabel=f"example{arrow}")
+        legend(ax, 1)
+        return self
+
+
+def _rows(examples, n):
+    if examples is None:
+        return np.arange(min(n, FEW))
+    rows = np.atleast_1d(np.asarray(examples))
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or (rows < -n).any() or (rows >= n).any():
+        raise ValueError(f"examples={examples!r}: give numbers of rows of X, from 0 to {n - 1}.")
+    return rows % n
+
+
+def _one_output(model, parts, output):
+    """((parts (n, M), intercepts (n,)), a text for each example, the label of the decision) of one output each."""
+    labels, b = class_names(model), model.intercept_
+    if not labels:
+        if output is not None:
+            raise ValueError(f"output={output!r}: the model has one decision; leave output=None.")
+        f = parts.sum(axis=1) + b[0]
+        if not is_classifier(model):
+            return (
+                (parts, np.full(len(parts), b[0])),
+                [""] * len(parts),
+                "prediction" if _regresses(model) else "decision",
+            )
+        no, yes = model.classes_.tolist()
+        return (
+            (parts, np.full(len(parts), b[0])),
+            [str(yes if v > 0 else no) for v in f],
+            f"decision for {yes} against {no}",
+        )
+    if output is not None:
+        k = output_number(model, output)
+        return (parts[:, k], np.full(len(parts), b[k])), [""] * len(parts), f"decision for {labels[k]}"
+    if not is_classifier(model) or getattr(model, "multilabel_", False):
+        raise ValueError(f"output=None: the model has {len(labels)} outputs, {', '.join(labels[:10])}; choose one.")
+    k = (parts.sum(axis=2) + b).argmax(axis=1)
+    every = np.arange(len(k))
+    return (parts[every, k], b[k]), [labels[c] for c in k], "decision for the class that is predicted"
+
+
+def _regresses(model):
+    from sklearn.base import is_regressor
+
+    return is_regressor(model)

@@ -1,0 +1,79 @@
+"""A regularisation path against C or against the regularizer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ...estimators.path import Path
+from ._base import Display, check_top
+
+
+class PathDisplay(Display):
+    """Shares θ / Σθ of the heaviest kernels and, dashed, the score along a `Path`.
+
+    Parameters
+    ----------
+    path : Path
+    against : str, default "C"
+        "C", or "p" for the regularizers of the path, one beside the other.
+    at : int, optional
+        The number of the regularizer (against "C"), or of C (against "p"); None: that of the best score.
+    top : int, default 7
+        Curves at most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.inspect import PathDisplay
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> shown = PathDisplay.from_estimator(MKLRegressor(), X, X[:, 0], Cs=[0.1, 1], regularizer=[1, 2], against="p")
+    >>> [label.get_text() for label in shown.ax_.get_xticklabels()]
+    ['1', '2']
+    """
+
+    def __init__(self, path: Path, against: str = "C", at: int | None = None, top: int = 7) -> None:
+        check_top(top)
+        if not isinstance(path, Path):
+            raise ValueError(f"path is a {type(path).__name__}: give what model.path(X, y) returns.")
+        if against not in ("C", "p"):
+            raise ValueError(f"against={against!r}: choose 'C' or 'p'.")
+        n, what = (len(path.regularizers), "regularizers") if against == "C" else (len(path.Cs), "values of C")
+        if at is not None and not 0 <= at < n:
+            raise ValueError(f"at={at}: the path has {n} {what}, numbered from 0 to {n - 1}.")
+        best = np.unravel_index(int(np.argmax(path.score)), path.score.shape)
+        self.path, self.against, self.top = path, against, top
+        self.at = int(best[0] if against == "C" else best[1]) if at is None else at
+
+    @classmethod
+    def from_path(cls, path: Path, *, against: str = "C", at: int | None = None, top: int = 7, ax: Any = None) -> Self:
+        """Of what `model.path(X, y)` returned."""
+        return cls(path, against, at, top).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, Cs: Any = 10, regularizer: Any = None, against: str = "C",
+        at: int | None = None, top: int = 7, test: Any = None, ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Compute the path of a model, as `model.path` does, and draw it."""
+        path = model.path(X, y, Cs=Cs, regularizer=regularizer, test=test)
+        return cls(path, against, at, top).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure."""
+        path, ax = self.path, self._panels(ax, (8.0, 3.8))[0, 0]
+        if self.against == "C":
+            label = "C" if len(path.regularizers) == 1 else f"C, at regularizer {_called(path.regularizers[self.at])}"
+            path._draw(ax, path.weights[self.at], path.score[self.at], path.Cs, label, self.top)
+        else:
+            names = [_called(value) for value in path.regularizers]
+            label = "regularizer" if len(path.Cs) == 1 else f"regularizer, at C = {path.Cs[self.at]:.3g}"
+            path._draw(ax, path.weights[:, self.at], path.score[:, self.at], names, label, self.top)
+        return self
+
+
+def _called(regularizer):
+    number = isinstance(regularizer, int | float | np.number)
+    return "∞" if number and np.isinf(regularizer) else f"{regularizer:.3g}" if number else str(regularizer)

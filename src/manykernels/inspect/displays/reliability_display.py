@@ -1,0 +1,135 @@
+"""Whether probabilities, or decisions, mean what they say."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..._pictures import COLOURS, legend, plain
+from ..._validation import check_choice, check_integer
+from ._base import Display
+
+
+class ReliabilityDisplay(Display):
+    """The frequency with which what is predicted is true, against its probability or its decision value.
+
+    Examples are put into bins of equal size; bars are Wilson's 95 % intervals. Of two classes the event is the second
+    one, of more that the predicted class is the right one. Probabilities that hold lie on the diagonal. Take examples
+    that the model was not fitted on.
+
+    Parameters
+    ----------
+    predicted : array (n,)
+        Probabilities, or decision values.
+    true : array (n,) of bool
+        Whether the event happened.
+    n_bins : int, default 10
+        At most; fewer where predictions are equal.
+    probability : bool, default True
+        Whether `predicted` are probabilities.
+    event : str, default "the event"
+    name : str, optional
+        Of the model, where several are drawn on one axes.
+
+    Examples
+    --------
+    >>> from manykernels.inspect import ReliabilityDisplay
+    >>> shown = ReliabilityDisplay([0.1, 0.2, 0.8, 0.9], [False, False, True, True], n_bins=2).plot()
+    >>> shown.frequency.tolist(), shown.counts.tolist()
+    ([0.0, 1.0], [2, 2])
+    """
+
+    def __init__(
+        self,
+        predicted: ArrayLike,
+        true: ArrayLike,
+        n_bins: int = 10,
+        probability: bool = True,
+        event: str = "the event",
+        name: str | None = None,
+    ) -> None:
+        check_integer("n_bins", n_bins)
+        p, true = np.asarray(predicted, float), np.asarray(true)
+        if p.ndim != 1 or p.shape != true.shape or not len(p):
+            raise ValueError(f"predicted and true have shapes {p.shape} and {true.shape}: give (n,) each.")
+        if not np.isfinite(p).all() or probability and ((p < 0) | (p > 1)).any():
+            raise ValueError(f"predicted reaches from {p.min():g} to {p.max():g}: probabilities lie in [0, 1].")
+        self.probability, self.event, self.name = probability, event, name
+        edges = np.unique(np.quantile(p, np.linspace(0, 1, n_bins + 1)[1:-1]))
+        bins = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
+        self.counts = np.bincount(bins)
+        self.mean = np.bincount(bins, p) / self.counts
+        self.frequency = np.bincount(bins, true.astype(float)) / self.counts
+        self.low, self.high = _wilson(self.frequency, self.counts)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: ArrayLike, *, response: str = "auto", n_bins: int = 10, name: str | None = None,
+        ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Of any fitted classifier on X, y; `response` "auto": predict_proba where there is one, else decisions."""
+        check_choice("response", response, ("auto", "predict_proba", "decision_function"))
+        check_is_fitted(model)
+        if not is_classifier(model):
+            raise ValueError(
+                f"model is a {type(model).__name__}, which has no classes: reliability is that of classifiers."
+            )
+        proba = hasattr(model, "predict_proba") if response == "auto" else response == "predict_proba"
+        if proba and not hasattr(model, "predict_proba"):
+            raise ValueError(
+                f"response='predict_proba': this {type(model).__name__} has none; take loss='logistic', "
+                "CalibratedClassifierCV, or 'decision_function'."
+            )
+        f = np.asarray(model.predict_proba(X) if proba else model.decision_function(X))
+        y, classes = np.asarray(y), np.asarray(model.classes_)
+        if y.ndim != 1:
+            raise ValueError(f"y has shape {y.shape}: reliability is that of one label an example.")
+        if not np.isin(y, classes).all():
+            raise ValueError(f"y holds {np.setdiff1d(y, classes)[:5].tolist()}, which the model does not know.")
+        if len(classes) == 2:
+            f, true, event = f[:, 1] if proba else f, y == classes[1], f"class {classes[1]}"
+        else:
+            k = f.argmax(axis=1)
+            f, true, event = f.max(axis=1), y == classes[k], "the predicted class"
+        return cls(f, true, n_bins, proba, event, name).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, y_prob: ArrayLike, *, n_bins: int = 10, name: str | None = None, ax: Any = None
+    ) -> Self:
+        """Of truths, 0 and 1, and probabilities of 1."""
+        true = np.asarray(y_true)
+        if not np.isin(true, (0, 1)).all():
+            raise ValueError(f"y_true holds {np.unique(true)[:5].tolist()}: give 0 and 1.")
+        return cls(y_prob, true.astype(bool), n_bins, name=name).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure."""
+        k = 0 if ax is None else len(ax.containers)
+        ax = plain(self._panels(ax, (4.8, 4.2))[0, 0])
+        colour = COLOURS[k % len(COLOURS)]
+        reach = np.abs(np.array([self.low, self.high]) - self.frequency)
+        look = dict(fmt="osD^vP*"[k % 7] + "-", color=colour, markersize=5, linewidth=1.2, capsize=2)
+        ax.errorbar(self.mean, self.frequency, yerr=reach, elinewidth=0.9, label=self.name, **look)
+        ax.set_ylim(-0.03, 1.03)
+        what = "probability of" if self.probability else "decision for"
+        ax.set(xlabel=f"{what} {self.event}", ylabel="frequency, with 95% intervals")
+        if self.probability:
+            ax.set_xlim(-0.03, 1.03)
+            ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=0.8, zorder=0)
+            ax.set_aspect("equal")
+        else:
+            ax.axvline(0.0, color="0.6", linestyle="--", linewidth=0.8, zorder=0)
+        legend(ax, 9, loc="upper left")
+        return self
+
+
+def _wilson(frequency, n, z=1.959964):
+    """Ends of Wilson's intervals of frequencies of n trials."""
+    centre = (frequency + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(frequency * (1 - frequency) / n + z * z / (4 * n * n))
+    return np.clip(centre - half, 0.0, frequency), np.clip(centre + half, frequency, 1.0)

@@ -1,0 +1,132 @@
+"""How much weights depend on the sample."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of
+from ..._validation import check_number
+from ..bootstrap import bootstrap_weights
+from ._base import Display, check_fitted, check_top, members_of, output_number
+
+
+class StabilityDisplay(Display):
+    """Intervals of the shares θ / Σθ over bootstrap samples, their median, and how often a kernel has weight.
+
+    A narrow interval says that the weight is well determined, not that it is relevant: see `relevance`.
+
+    Parameters
+    ----------
+    shares : array (B, M)
+        Of each sample.
+    names : list of M str
+    fitted : array (M,), optional
+        The shares of the model on all examples, ◆.
+    level : float, default 0.9
+        Of the samples that lie within the interval.
+    top : int, default 20
+        Rows at most, those with the greatest means.
+    what : str, default "kernels"
+        That the names are of.
+
+    Examples
+    --------
+    >>> from manykernels.inspect import StabilityDisplay
+    >>> shown = StabilityDisplay([[0.2, 0.8], [0.4, 0.6], [0.3, 0.7]], ["rna", "text"]).plot()
+    >>> [label.get_text() for label in shown.ax_.get_yticklabels()]
+    ['text', 'rna']
+    """
+
+    def __init__(
+        self,
+        shares: ArrayLike,
+        names: list[str],
+        fitted: ArrayLike | None = None,
+        level: float = 0.9,
+        top: int = 20,
+        what: str = "kernels",
+    ) -> None:
+        check_top(top)
+        check_number("level", level, 0, 1)
+        self.shares, self.names, self.level, self.top, self.what = (
+            np.asarray(shares, float),
+            list(names),
+            level,
+            top,
+            what,
+        )
+        if self.shares.ndim != 2 or self.shares.shape[1] != len(self.names):
+            raise ValueError(
+                f"shares has shape {self.shares.shape}: give (samples, {len(self.names)}) for these names."
+            )
+        self.fitted = None if fitted is None else np.asarray(fitted, float)
+        ends = [0.5 - level / 2, 0.5, 0.5 + level / 2]
+        self.low, self.median, self.high = np.quantile(self.shares, ends, axis=0)
+        self.selected = (self.shares > 0).mean(axis=0)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, n_boot: int = 20, by: str = "kernel", sources: dict[str, Any] | None = None,
+        output: Any = None, level: float = 0.9, top: int = 20, random_state: Any = 0, n_jobs: int | None = None,
+        ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Fit clones of a fitted model on resampled data, by `bootstrap_weights`, and draw their weights."""
+        found = check_fitted(model)
+        members_of(found, by, sources)  # complains before the work
+        boot = bootstrap_weights(found, X, y, n_boot, random_state, n_jobs)
+        extra = dict(by=by, sources=sources, output=output, level=level, top=top, ax=ax)
+        return cls.from_weights(boot, found, **extra)
+
+    @classmethod
+    def from_weights(
+        cls, boot: ArrayLike, model: Any, *, by: str = "kernel", sources: dict[str, Any] | None = None,
+        output: Any = None, level: float = 0.9, top: int = 20, ax: Any = None,
+    ) -> Self:  # fmt: skip
+        """Of the weights (B, M) or (B, T, M) of `bootstrap_weights`, and the fitted model they belong to.
+
+        `output` is a class; None: the mean over the classes.
+        """
+        model, boot = check_fitted(model), np.asarray(boot, float)
+        theta = np.asarray(model.kernel_weights_)
+        if boot.shape[1:] != theta.shape:
+            raise ValueError(f"boot has shape {boot.shape}: give (samples, *{theta.shape}), as the model's weights.")
+        names, members = members_of(model, by, sources)
+        if theta.ndim == 2:
+            k = slice(None) if output is None else [output_number(model, output)]
+            boot, theta = boot[:, k].mean(axis=1), theta[k].mean(axis=0)
+        elif output is not None:
+            raise ValueError(f"output={output!r}: the model has one vector of weights; leave output=None.")
+        boot, theta = as_shares(boot), as_shares(theta)
+        shares = np.stack([boot[:, which].sum(axis=1) for which in members], axis=1)
+        fitted = np.array([theta[which].sum() for which in members])
+        return cls(shares, names, fitted, level, top, f"{by}s").plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure."""
+        mean = self.shares.mean(axis=0)
+        alive = np.argsort(-mean, kind="stable")
+        alive = alive[mean[alive] > 0]
+        rows = alive[: self.top]
+        ax = plain(self._panels(ax, (7.2, height(len(rows)) + 0.3))[0, 0])
+        place = np.arange(len(rows))
+        within = f"{self.level:.0%} of {len(self.shares)} samples"
+        ax.barh(
+            place, self.high[rows] - self.low[rows], left=self.low[rows], height=0.45, color="#9ecae1", label=within
+        )
+        ax.plot(self.median[rows], place, "|", color=COLOURS[0], markersize=10, markeredgewidth=2, label="median")
+        if self.fitted is not None:
+            ax.plot(self.fitted[rows], place, "D", color=COLOURS[1], markersize=4.5, label="all examples")
+        rows_of(ax, [self.names[m] for m in rows])
+        for k, m in enumerate(rows):
+            if self.selected[m] < 1:
+                look: Any = dict(xytext=(4, 0), textcoords="offset points", va="center", fontsize="small", color="0.35")
+                right = max(self.high[m], 0.0 if self.fitted is None else self.fitted[m])
+                ax.annotate(f"weight in {self.selected[m]:.0%}", (right, k), **look)
+        ax.set_xlim(left=0)
+        ax.set_xlabel("share of the kernel weights")
+        note(ax, left_out(len(rows), len(alive), self.what, 1.0 - mean[rows].sum()))
+        ax.legend(frameon=False, fontsize="small", loc="lower right")
+        return self

@@ -1,0 +1,201 @@
+"""Weights of kernels and sources, beside what they are worth on held-out examples, for each class."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of, short
+from ..relevance_result import Relevance
+from ._base import Display, check_fitted, check_top, class_names, members_of
+
+
+class WeightsDisplay(Display):
+    """Shares θ / Σθ of kernels or sources: bars, with relevance a second panel, a heat map or images for each class.
+
+    Several classes are a heat map, rows × classes; with `layout` an image for each class, where the kernels lie on a
+    grid; with `relevance` bars of the mean over the classes beside relevance with its intervals.
+
+    Parameters
+    ----------
+    names : list of M str
+    shares : array (M,) or (T, M)
+    classes : list of T str, optional
+    relevance : Relevance, optional
+        Has a row for each of the names.
+    layout : (rows, columns), optional
+        The grid of the kernels.
+    images : array (T, h, w), optional
+        Shown above those of the weights: mean images of the classes, say.
+    top : int, default 20
+        Rows at most, the heaviest.
+    what : str, default "kernels"
+        That the names are of.
+
+    Examples
+    --------
+    >>> from manykernels.inspect import WeightsDisplay
+    >>> shown = WeightsDisplay(["rna", "text"], [0.25, 0.75]).plot()
+    >>> [float(bar.get_width()) for bar in shown.ax_.patches]
+    [0.75, 0.25]
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        shares: ArrayLike,
+        classes: list[str] | None = None,
+        relevance: Relevance | None = None,
+        layout: tuple[int, int] | None = None,
+        images: ArrayLike | None = None,
+        top: int = 20,
+        what: str = "kernels",
+    ) -> None:
+        check_top(top)
+        self.names, self.shares = list(names), np.asarray(shares, float)
+        if self.shares.shape[-1] != len(self.names):
+            raise ValueError(
+                f"shares has shape {self.shares.shape} for {len(self.names)} names: give one share a name."
+            )
+        self.classes = None if self.shares.ndim == 1 else [str(c) for c in classes or range(len(self.shares))]
+        self.relevance, self.top, self.what = relevance, top, what
+        self.layout, self.images = layout, None if images is None else np.asarray(images)
+        self._check_layout()
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        *,
+        by: str = "kernel",
+        sources: dict[str, Any] | None = None,
+        relevance: Relevance | None = None,
+        per_class: bool | None = None,
+        layout: tuple[int, int] | None = None,
+        images: ArrayLike | None = None,
+        top: int = 20,
+        ax: Any = None,
+    ) -> Self:
+        """Of a fitted model, by "kernel" or "source".
+
+        `sources`, {name: kernels}, are those of `relevance(...)`; None: its default. `per_class` None: where the model
+        has weights per class and no relevance is given.
+        """
+        model = check_fitted(model)
+        (names, members), theta = members_of(model, by, sources), np.atleast_2d(model.kernel_weights_)
+        if per_class is None:
+            per_class = len(theta) > 1 and relevance is None
+        if per_class and len(theta) == 1:
+            raise ValueError(
+                "per_class=True: the model has one vector of weights; multi_class='ovr' learns one a class."
+            )
+        shares = np.stack([as_shares(theta)[:, which].sum(axis=1) for which in members], axis=1)
+        if not per_class:
+            joint = as_shares(theta.mean(axis=0))
+            shares = np.array([joint[which].sum() for which in members])
+        extra: dict[str, Any] = dict(relevance=relevance, layout=layout, images=images, top=top, what=f"{by}s")
+        return cls(names, shares, class_names(model) if per_class else None, **extra).plot(ax)
+
+    @classmethod
+    def from_relevance(cls, found: Relevance, *, kind: str = "source", top: int = 20, ax: Any = None) -> Self:
+        """Of what `relevance` found, with the weights of its own fits; `kind` is "source" or "kernel"."""
+        rows = found.of_kind(kind)
+        return cls([found.names[m] for m in rows], found.weights[rows], None, found, top=top, what=f"{kind}s").plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw on these axes, or on a new figure; several panels share the place of `ax`."""
+        if self.layout is not None:
+            return self._images(ax)
+        if self.classes is not None:
+            return self._map(ax)
+        order = np.argsort(-self.shares, kind="stable")[: self.top]
+        if self.relevance is None:
+            order = order[self.shares[order] > 0]
+        alive = len(self.names) if self.relevance is not None else int(np.count_nonzero(self.shares))
+        pair = self.relevance is not None
+        size = (8.5 if pair else 6.4, height(len(order)))
+        axes = self._panels(ax, size, 1, 1 + pair, **({"sharey": True} if pair else {}))[0]
+        plain(axes[0]).barh(range(len(order)), self.shares[order], color=COLOURS[0], height=0.7)
+        axes[0].set_xlabel(f"share of the {'kernel ' if not pair else ''}weights")
+        rows_of(axes[0], [self.names[m] for m in order])
+        if pair:
+            self._relevance(plain(axes[1]), order)
+        note(axes[-1], left_out(len(order), alive, self.what, 1.0 - self.shares[order].sum()))
+        return self
+
+    def _relevance(self, ax, order):
+        """Relevance of these rows with its intervals."""
+        found = self.relevance
+        rows = [found.row(self.names[m]) for m in order]
+        spread = found.measure("relevance")
+        reach = np.abs(np.array([spread.low[rows], spread.high[rows]]) - spread.mean[rows])
+        look = dict(fmt="D", color=COLOURS[1], markersize=5, capsize=2)
+        ax.errorbar(spread.mean[rows], range(len(rows)), xerr=None if np.isnan(reach).any() else reach, **look)
+        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(f"relevance on held-out data, {found.level:.0%} intervals")
+
+    def _map(self, ax):
+        """Rows × classes, the share as colour."""
+        heaviest = np.argsort(-self.shares.mean(axis=0), kind="stable")
+        heaviest = heaviest[self.shares[:, heaviest].any(axis=0)]
+        order = heaviest[: self.top]
+        T = len(self.classes)
+        ax = self._panels(ax, (min(3.6 + 0.4 * T, 12.0), height(len(order)) + 0.3))[0, 0]
+        image = ax.imshow(self.shares[:, order].T, aspect="auto", cmap="viridis", vmin=0, interpolation="nearest")
+        rows_of(ax, [self.names[m] for m in order])
+        ax.set_ylim(len(order) - 0.5, -0.5)
+        names = [short(name, 14) for name in self.classes]
+        step = 1 + (T - 1) // 25
+        ax.set_xticks(range(0, T, step), names[::step], rotation=0 if max(map(len, names)) <= 2 else 40, ha="center")
+        ax.set_xlabel("class")
+        self.figure_.colorbar(image, ax=ax, label="share of the class's weights", pad=0.02)
+        rest = 1.0 - self.shares[:, order].sum(axis=1).mean()
+        note(ax, left_out(len(order), len(heaviest), self.what, rest))
+        return self
+
+    def _images(self, ax):
+        """The shares of each class on their grid, below the images that were given."""
+        shares = np.atleast_2d(self.shares)
+        T, above = len(shares), self.images is not None
+        columns = min(T, 10)
+        groups = -(-T // columns)
+        deep = 1 + above
+        size = (1.1 * columns + 0.8, 1.25 * groups * deep + 0.2)
+        axes = self._panels(ax, size, groups * deep, columns)
+        for panel in axes.flat:
+            panel.set(xticks=[], yticks=[])
+        options = dict(cmap="viridis", vmin=0, vmax=shares.max() or 1.0, interpolation="nearest")
+        for t in range(groups * columns):
+            block = axes[(t // columns) * deep : (t // columns + 1) * deep, t % columns]
+            if t >= T:
+                for panel in block:
+                    panel.set_axis_off()
+                continue
+            if above:
+                block[0].imshow(self.images[t], cmap="gray_r", interpolation="nearest")
+                block[-1].set_ylabel("" if t % columns else "weights")
+            image = block[-1].imshow(shares[t].reshape(self.layout), **options)
+            if self.classes is not None:
+                block[0].set_title(short(self.classes[t], 14))
+        self.figure_.colorbar(image, ax=axes, label="share of the weights", aspect=12 * groups * deep, pad=0.01)
+        return self
+
+    def _check_layout(self):
+        if self.layout is None:
+            if self.images is not None:
+                raise ValueError(
+                    "images needs layout=(rows, columns), the grid of the kernels, below which they stand."
+                )
+            return
+        if self.relevance is not None:
+            raise ValueError("layout and relevance are two pictures: give one of them.")
+        if len(self.layout) != 2 or self.layout[0] * self.layout[1] != len(self.names):
+            raise ValueError(f"layout={self.layout!r} has no place for each of {len(self.names)} {self.what}.")
+        T = len(np.atleast_2d(self.shares))
+        if self.images is not None and (self.images.ndim not in (3, 4) or len(self.images) != T):
+            raise ValueError(
+                f"images has shape {self.images.shape}: give (T, height, width), one image for each of {T}."
+            )
