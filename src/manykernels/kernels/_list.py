@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._state import check, check_index, check_integer, check_is, check_list, check_plain
-from ..sequences.alphabet import check_encoding
 from ._base import READS, Kernel, Sum
+from ._list_state import restore, state_of
 from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
 from ._wrap import as_kernel
 from .on import READERS, Bundle, On, Seen, leaves, resolved
 from .spec import KernelSpec, as_spec
-from .tasks import SAME, numbers, split, spread
+from .tasks import numbers, split, spread
 
 NONE = np.empty(0, int)  # the columns of kernels that see no data
-_STATE = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these names in files
 
 
 class KernelList:
@@ -144,55 +141,24 @@ class KernelList:
         return self._reads
 
     @property
-    def widths(self) -> list[int | None]:
-        """How many columns each view has, None where it holds strings."""
+    def widths(self) -> list[Any]:
+        """How many columns each view has, None where it holds strings; across views a list of (width, reads)."""
         return [
-            None if encoding is not None else pipe.width if pipe is not None else len(columns) if columns is not None
+            list(zip(join.widths, join.reads, strict=True)) if join is not None
+            else None if encoding is not None else pipe.width if pipe is not None
+            else len(columns) if columns is not None
             else self.n_features[name] if isinstance(self.n_features, dict) else self.n_features
-            for (name, columns, _), encoding, pipe in zip(self._keys, self._encodings, self._pipes, strict=True)
+            for (name, columns, _), encoding, pipe, join
+            in zip(self._keys, self._encodings, self._pipes, self._joins, strict=True)
         ]  # fmt: skip
 
     def to_state(self) -> dict[str, Any]:
         """For a file, see `_state`."""
-        self.check_plain()
-        each = zip(self._keys, self._encodings, self._zero.tolist(), self._reads, strict=True)
-        views = [
-            {
-                "name": name,
-                "columns": columns,
-                "column_names": names,
-                "encoding": encoding,
-                "zero": zero,
-                "reads": reads,
-            }
-            for (name, columns, names), encoding, zero, reads in each
-        ]
-        return {"views": views} | {name: getattr(self, name) for name in _STATE}
+        return state_of(self)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> KernelList:
-        found, views = cls.__new__(cls), check_is("views", state.pop("views"), list)
-        vars(found).update({name: state[name] for name in state.keys() & _STATE})
-        found._keys = [(view["name"], view["columns"], view["column_names"]) for view in views]
-        found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
-        found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
-        found._pipes, found._joins = [None] * len(views), [None] * len(views)
-        found.check_state()
-        return found
-
-    def check_plain(self) -> None:
-        """A ValueError that says what of it cannot stand in a file."""
-        for pipe in self._pipes:
-            if pipe is not None:
-                raise ValueError(
-                    f"{pipe.given!r} before a kernel cannot be saved without pickle: transform X before fit and "
-                    "predict, and save a model of plain kernels, or pickle the model."
-                )
-        for kernel, view in zip(self.kernels, self.view_of, strict=True):
-            if self._joins[view] is not None:
-                raise ValueError(
-                    f"{kernel!r}, a kernel across columns or views, cannot be saved without pickle: pickle the model."
-                )
+        return restore(cls.__new__(cls), state, NONE)
 
     def seen(self, m: int) -> str | None:
         """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing."""
@@ -208,52 +174,6 @@ class KernelList:
             return f"columns {labels[0]} to {labels[-1]}"
         some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
         return f"column{'s'[: len(labels) > 1]} {some}"
-
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what banks cannot work with."""
-        M, V = len(check_is("kernels", self.kernels, list)), len(self._keys)
-        check(M > 0 and V > 0, "there are no kernels")
-        check_list("kernels", self.kernels, Kernel, M)
-        check_list("names", self.names, str, M)
-        check_index("view_of", self.view_of, V, M)
-        check_list("columns", self.columns, (np.ndarray, type(None)), M)
-        check_list("encodings", self._encodings, (tuple, type(None)), V)
-        check_list("reads", self._reads, str, V)
-        sizes = self.n_features if isinstance(self.n_features, dict) else {None: self.n_features}
-        for name, size in sizes.items():
-            check_plain("the name of a view", name)
-            check_integer("n_features", size, 1, 2**48)
-        for (name, columns, names), encoding, reads in zip(self._keys, self._encodings, self._reads, strict=True):
-            check(reads in READS, f"a view is for {reads!r}")
-            check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
-            check(name in sizes, f"there is no view {name!r}")
-            if columns is not None:
-                check_index("columns", columns, sizes[name])
-            if names is not None:
-                check_list("names of columns", names, object, len(columns))
-                check_plain("names of columns", names)
-            if encoding is not None:
-                check_encoding(encoding)
-        for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
-            able = (
-                ("numeric", "anything", "nothing", "objects")
-                if kernel.reads in ("anything", "nothing")
-                else (kernel.reads,)
-            )
-            check(self._reads[view] in able, "a kernel sees a view that is not for it")
-            if columns is not None:
-                check_index("columns", columns, sizes[self._keys[view][0]])
-        self._check_tasks(M)
-
-    def _check_tasks(self, M):
-        n_tasks = 0
-        if self.tasks is not None:
-            check(type(self.tasks) is np.ndarray and self.tasks.ndim == 1, "tasks is not a list of tasks")
-            check_plain("tasks", self.tasks.tolist())
-            n_tasks = len(self.tasks)
-        check_list("task_of", self.task_of, Integral, M)
-        for task in self.task_of:
-            check_integer("task_of", task, SAME, n_tasks - 1)
 
     def __len__(self):
         return len(self.kernels)
