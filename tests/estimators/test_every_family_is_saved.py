@@ -30,6 +30,7 @@ TASK = np.arange(24) // 2 % 2
 WORDS = np.array("one two three four five six seven".split())
 TEXTS = [" ".join(WORDS[[i % 7, i % 5, i % 3, i % 2]]) for i in range(24)]
 LETTERS = np.array([["abc"[i % 3], "xy"[i % 2 if i % 5 else 0]] for i in range(24)], dtype=object)
+LACKING = np.where(LETTERS == "c", None, LETTERS)
 HOLES = np.where(np.arange(120).reshape(24, 5) % 11 == 0, np.nan, X)
 GRID = Pairs.grid(X[:6], X[6:10, :2])
 
@@ -64,11 +65,11 @@ FAMILIES = {
     "shifts": ([strings.WeightedDegreeShift(3, 2)], S),
     "gapped": ([strings.GappedKmer(4, 2)], S),
     "mismatch": ([strings.Mismatch(3, 1)], S),
-    "categories": ([Categorical(), ("b", Categorical(match_missing=True), [1])], np.where(LETTERS == "c", None, LETTERS)),
+    "categories": ([Categorical(), ("b", Categorical(match_missing=True), [1])], LACKING),
     "categories times numbers": ([Categorical() * RBF(gamma=0.1)], np.round(X)),
     "products across columns": ([2 * On([0], RBF(), StandardScaler()) * On([1, 2], Linear()) + On([3], Linear())], X),
     "products across views": (
-        [On("x", RBF(gamma=0.1)) * On("t", Features(TfidfVectorizer())), On("s", strings.Spectrum(2)) * On("x", Linear())],
+        [On("x", RBF(gamma=1)) * On("t", Features(TfidfVectorizer())), On("s", strings.Spectrum(2)) + On("x", RBF())],
         {"x": X, "t": TEXTS, "s": S}),
     "scaled": ([
         (type(t).__name__, t, RBF(gamma="scale"), [0, 1, 3]) for t in
@@ -79,14 +80,14 @@ FAMILIES = {
     "random features times": ([Features(RBFSampler(n_components=9, random_state=0)) * RBF(gamma=0.1)], X),
     "transformed features": ("transformed", X),
     "texts": ([
-        Features(TfidfVectorizer(stop_words=["one"])), Features(CountVectorizer(analyzer="char_wb", ngram_range=(1, 2))),
+        Features(TfidfVectorizer(stop_words=["one"])), Features(CountVectorizer(analyzer="char", ngram_range=(1, 2))),
         ("t", make_pipeline(TfidfVectorizer(use_idf=False), TruncatedSVD(2, random_state=0)), RBF())], TEXTS),
     "encoded": ([
         ("a", OneHotEncoder(), Linear()), ("b", OneHotEncoder(drop="if_binary", sparse_output=False), RBF(), [1])],
         LETTERS),
-    "filled in": ([("a", SimpleImputer(), RBF()), ("b", make_pipeline(SimpleImputer(strategy="median"), PCA(2)), Linear())],
-        HOLES),
-    "pairs": (Pairwise([RBF(gamma=0.3), ("p", PCA(2), RBF())], [Linear(), kernels.Identity()], ["kronecker", "sum"]), GRID),
+    "filled in": (
+        [("a", SimpleImputer(), RBF()), ("b", make_pipeline(SimpleImputer(strategy="median"), PCA(2)), RBF())], HOLES),
+    "pairs": (Pairwise([RBF(0.3), ("p", PCA(2), RBF())], [Linear(), kernels.Identity()], ["kronecker", "sum"]), GRID),
     "pairs of strings": (Pairwise([strings.Spectrum(2)], [Categorical()], "cartesian"), Pairs.grid(S[:6], LETTERS[:4])),
     "precomputed pairs": (Pairwise("precomputed", [RBF(gamma=0.1)]), Pairs.grid(STACK[:6, :6], X[:4])),
     "words": ("coordinate", S),

@@ -1,8 +1,8 @@
 """Transformers of scikit-learn in files: those that are numbers, texts and categories, by the names of their classes.
 
-A state is {"name", "parameters", "fitted"}: what `get_params` gives, and the attributes of a fitted one, None of one that
-is not. What is read is made by the constructor and these attributes, checked, and has transformed an example before it is
-believed. What it is saved as is read again at once: a file holds none that `load` would refuse.
+A state is {"name", "parameters", "fitted"}: what `get_params` gives, and the attributes of a fitted one, None of one
+that is not. What is read is made by the constructor and these attributes, checked, and has transformed an example
+before it is believed. What is saved is read again at once: a file holds none that `load` would refuse.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def _restore_categories(found, state):
 
 def _restore_imputer(found, state):
     d, values = check_integer("n_features_in_", state["n_features_in_"], 1, WIDE), state["statistics_"]
-    if getattr(values, "dtype", None) == object:
+    if values.dtype.kind == "O":
         check_plain("statistics_", values.tolist())
         check(not any(isinstance(value, list | tuple | dict) for value in values.tolist()), "statistics_ are no values")
     check_array("statistics_", values, values.dtype if values.dtype in _DTYPES else float, d)
@@ -282,6 +282,6 @@ def example(transformer: Any) -> Any:
         row = [values[0] if len(values) else None for values in transformer.categories_]
         plain = all(getattr(values, "dtype", np.dtype(object)).kind in "biuf" for values in transformer.categories_)
         return np.array([row], dtype=None if plain else object)
-    if getattr(getattr(transformer, "statistics_", None), "dtype", None) == object:
+    if getattr(transformer, "statistics_", np.zeros(0)).dtype.kind == "O":
         return transformer.statistics_[None].copy()
     return np.zeros((1, transformer.n_features_in_))
