@@ -73,6 +73,7 @@ SCALED = [
     ("projected", make_pipeline(SimpleImputer(), PCA(2)), RBF(gamma=0.3))]  # fmt: skip
 RANDOM = [Features(RBFSampler(n_components=9, random_state=0)), Features(Nystroem(n_components=4, random_state=0))]
 ACROSS = [On("x", RBF(gamma=0.1), StandardScaler()) * On("s", Spectrum(2)) + On("x", Linear())]
+BLOCK = np.dstack(K)[:6, :6]
 GRID = Pairs.grid(X[:6], X[6:11, :2])
 COLUMN = [("column", RBF(gamma=0.5), [2]), ("identity", Identity())]
 
@@ -111,7 +112,7 @@ MODELS = {
     "across views": lambda: (MKLClassifier(ACROSS), {"x": X, "s": S}, y),
     "pairs": lambda: (MKLClassifier(Pairwise([RBF(gamma=0.3)], [Linear(), RBF()], ["sum", "kronecker"])), GRID, y),
     "precomputed pairs": lambda: (
-        MKLClassifier(Pairwise("precomputed", [RBF()]), normalize="spherical"), Pairs.grid(np.dstack(K)[:6, :6], X[:5]), y),
+        MKLClassifier(Pairwise("precomputed", [RBF()]), normalize="spherical"), Pairs.grid(BLOCK, X[:5]), y),
     "degree": lambda: strings(degree_kernels(4), solver="coordinate"),
     "trie": lambda: stored("trie", degree_kernels(3)),
     "trie spherical": lambda: stored("trie", degree_kernels(3), normalize="spherical"),

@@ -5,9 +5,9 @@ from contextlib import suppress
 import numpy as np
 import scipy.sparse as sp
 
-from .._state import check, check_integer
+from .._state import check_integer
 from ._frames import is_frame, missing_entries, to_numbers, values
-from ._saved_transformers import example, settle
+from ._saved_transformers import settle, tried
 from ._views import View, checked_view, is_numeric, object_view
 
 
@@ -19,18 +19,15 @@ class Pipe:
 
     def to_state(self):
         """For a file, see `_state`."""
-        return {"fitted": self.fitted, "width": self.width}
+        return {"fitted": tried(self.fitted), "width": self.width}
 
     @classmethod
     def from_state(cls, state):
         from sklearn.base import clone
 
-        fitted, width = state["fitted"], check_integer("width", state["width"], 1, 2**48)
-        check_transformer(fitted, "a file")
-        found = cls(clone(fitted, safe=False))
-        found.fitted, found.width = fitted, width
-        if type(fitted).__module__.partition(".")[0] in ("sklearn", "manykernels"):
-            check(found._apply(example(fitted)).shape == (1, width), f"{fitted!r} gives no {width} columns")
+        check_transformer(state["fitted"], "a file")
+        found = cls(clone(state["fitted"], safe=False))
+        found.fitted, found.width = tried(state["fitted"]), check_integer("width", state["width"], 1, 2**48)
         return found
 
     def fit(self, view, weights):
@@ -53,6 +50,10 @@ class Pipe:
             return view._replace(X=np.zeros((len(view.present), self.width)))
         x = self._apply(view.X)
         data = x.data if sp.issparse(x) else x
+        if x.shape[1] != self.width:
+            raise ValueError(
+                f"{self.given!r} made {x.shape[1]} columns of X, {self.width} in fit: give X as in fit."
+            )
         if not np.isfinite(data).all():
             raise ValueError(f"{self.given!r} made NaN or infinity of X: mend it, or what it is given.")
         return view._replace(X=x)

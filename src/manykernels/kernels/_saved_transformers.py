@@ -272,6 +272,19 @@ def settle(transformer: Any) -> Any:
     return transformer
 
 
+def tried(transformer: Any) -> Any:
+    """The fitted transformer, once it has transformed an example; one from outside, which a user gives, is trusted."""
+    if type(transformer).__module__.partition(".")[0] in ("sklearn", __package__.partition(".")[0]):
+        try:
+            transformer.transform(example(transformer))
+        except Exception as error:
+            raise ValueError(
+                f"{transformer!r} before a kernel cannot be saved without pickle, since it does not take an example of "
+                f"its own making ({error}): pickle the model."
+            ) from error
+    return transformer
+
+
 def example(transformer: Any) -> Any:
     """One example that a fitted transformer can transform."""
     if getattr(transformer, "steps", None):
@@ -282,6 +295,7 @@ def example(transformer: Any) -> Any:
         row = [values[0] if len(values) else None for values in transformer.categories_]
         plain = all(getattr(values, "dtype", np.dtype(object)).kind in "biuf" for values in transformer.categories_)
         return np.array([row], dtype=None if plain else object)
-    if getattr(transformer, "statistics_", np.zeros(0)).dtype.kind == "O":
-        return transformer.statistics_[None].copy()
+    if hasattr(transformer, "statistics_"):
+        row = transformer.statistics_[None]
+        return row.copy() if row.dtype == object else np.nan_to_num(row)
     return np.zeros((1, transformer.n_features_in_))

@@ -9,7 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ._base import Kernel
 from ._pipes import check_transformer, reads_of
-from ._saved_transformers import settle
+from ._saved_transformers import settle, tried
 from .linear import Linear
 
 
@@ -45,7 +45,7 @@ class Features(Kernel):
         self.transformer = transformer
 
     def to_state(self) -> dict[str, Any]:
-        return {"transformer": self.transformer, "fitted": getattr(self, "fitted_", None)}
+        return {"transformer": self.transformer, "fitted": tried(self.fitted_) if hasattr(self, "fitted_") else None}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Features:
@@ -53,7 +53,7 @@ class Features(Kernel):
         check_transformer(found.transformer, "Features")
         if fitted is not None:
             check_transformer(fitted, "Features")
-            found.fitted_ = fitted
+            found.fitted_ = tried(fitted)
         return found
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
