@@ -51,9 +51,7 @@ class Pipe:
         x = self._apply(view.X)
         data = x.data if sp.issparse(x) else x
         if x.shape[1] != self.width:
-            raise ValueError(
-                f"{self.given!r} made {x.shape[1]} columns of X, {self.width} in fit: give X as in fit."
-            )
+            raise ValueError(f"{self.given!r} made {x.shape[1]} columns of X, {self.width} in fit: give X as in fit.")
         if not np.isfinite(data).all():
             raise ValueError(f"{self.given!r} made NaN or infinity of X: mend it, or what it is given.")
         return view._replace(X=x)
