@@ -16,6 +16,7 @@ COMMANDS = (
     "pairs",
     "cv",
     "relevance",
+    "gpu",
 )
 
 
