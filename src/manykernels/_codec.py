@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_sparse
-from ._tags import reader, tag_of
+from ._tags import TRANSFORMER, reader, tag_of
 
 FEW = 8  # entries that an array in the text has at most
 SPARSE = 2**26  # entries that arrays of few others than 0 may have in all, or as many as the reader says
@@ -108,6 +108,9 @@ class Encoder:
             return node | {"state": self._states(value.to_state(), where or name)}
         if is_function(value):
             return {"is": "function", "name": value.__name__}
+        if module.startswith("sklearn.") and hasattr(value, "transform"):
+            node = {"is": "part", "tag": TRANSFORMER[0], "version": TRANSFORMER[1]}
+            return node | {"state": self._states(reader(TRANSFORMER, {}).to_state(value), where)}
         if module == _PROCESS:
             return {"is": "process", "name": name, "state": self._states(value.get_params(deep=False), where)}
         raise ValueError(f"{where} = {value!r} cannot be saved without pickle: {_cure(value)}, or pickle the model.")

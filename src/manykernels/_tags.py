@@ -22,15 +22,27 @@ TAGS = {
     ("bank/features", 1): "banks.features:FeatureBank",
     ("bank/trie", 1): "banks.trie:TrieBank",
     ("bank/words", 1): "banks.words:WordBank",
+    ("predictor/pairs", 1): "banks.pair_predictor:PairPredictor",
+    ("pairs/side", 1): "banks._pair_side:PairSide",
+    ("source/pairs", 1): "banks.pair_source:Pairwise",
     ("sequences", 1): "sequences.packed:Sequences",
     ("alphabet", 1): "sequences.alphabet:Alphabet",
     ("kernel/list", 1): "kernels._list:KernelList",
+    ("kernel/list", 2): "kernels._list:KernelList",
+    ("kernel/pipe", 1): "kernels._pipes:Pipe",
+    ("kernel/bundle", 1): "kernels.on:Bundle",
     ("kernel/spec", 1): "kernels.spec:KernelSpec",
     ("kernel/task", 1): "kernels.tasks:Task",
     ("kernel/sum", 1): "kernels._base:Sum",
     ("kernel/product", 1): "kernels._base:Product",
     ("kernel/function", 1): "kernels._wrap:Function",
     ("kernel/gaussian_process", 1): "kernels._wrap:GaussianProcess",
+    ("kernel/on", 1): "kernels.on:On",
+    ("kernel/seen", 1): "kernels.on:Seen",
+    ("kernel/features", 1): "kernels.features:Features",
+    ("kernel/categorical", 1): "kernels.categorical:Categorical",
+    ("transformer/indicators", 1): "kernels.categorical:Indicators",
+    ("transformer/sklearn", 1): "kernels._saved_transformers:Transformer",
     ("kernel/chi2", 1): "kernels.chi2:Chi2",
     ("kernel/constant", 1): "kernels.constant:Constant",
     ("kernel/cosine", 1): "kernels.cosine:Cosine",
@@ -91,6 +103,7 @@ TAGS = {
     ("solver/sip", 1): "solvers.sip:SIP",
     ("solver/spicy", 1): "solvers.spicy:Spicy",
 }
+TRANSFORMER = ("transformer/sklearn", 1)  # all that scikit-learn has, by the names of their classes
 _NAMES = {name for name, _ in TAGS}
 _OF_CLASS = {home: tag for tag, home in TAGS.items()}  # of several versions the last, which is written
 

@@ -215,10 +215,14 @@ def test_a_class_that_is_renamed_or_moved_breaks_no_file(tmp_path, monkeypatch):
 def test_every_tag_leads_to_a_class_with_a_state_and_back():
     for tag in _tags.TAGS:
         cls = _tags.reader(tag, {})
-        assert _tags.tag_of(cls) == tag and hasattr(cls, "to_state") and hasattr(cls, "from_state")
+        assert (
+            _tags.tag_of(cls) == max(t for t in _tags.TAGS if t[0] == tag[0])
+            and hasattr(cls, "to_state")
+            and hasattr(cls, "from_state")
+        )
     exported = [getattr(room, name) for room in (r, losses, kernels, strings) for name in room.__all__]
     parts = {cls for cls in exported if isinstance(cls, type) and issubclass(cls, (losses.Loss, r.Regularizer, Kernel))}
     abstract = {"Kernel", "Loss", "Regularizer", "TwoStage"}
-    without = {"Categorical", "Features", "Fitted", "On", "Separable"}  # they hold functions, or objects of others
+    without = {"Fitted", "Separable"}  # they hold functions, or objects of others
     assert {cls.__name__ for cls in parts if _tags.tag_of(cls) is None} - abstract == without
     assert all(_tags.tag_of(cls) for cls in solvers.SOLVERS.values())

@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.gaussian_process.kernels import RationalQuadratic
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, OneHotEncoder, RobustScaler, StandardScaler
 
 import manykernels
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, kernels, strings
 from manykernels.datasets import make_splice
-from manykernels.kernels import RBF, Linear, Polynomial
+from manykernels.kernels import RBF, Categorical, Features, Linear, On, Polynomial
+from manykernels.pairs import Pairs, Pairwise
 
 X, y = make_classification(24, 5, random_state=0)
 POSITIVE, BITS = np.abs(X), (X > 0).astype(float)
@@ -20,6 +27,12 @@ S = list(make_splice(24, length=15, positives=0.5, strength=0.6)[0])
 STACK = np.stack([X @ X.T, (1 + X @ X.T) ** 2], axis=2)
 CLASSES = np.arange(24) % 3
 TASK = np.arange(24) // 2 % 2
+WORDS = np.array("one two three four five six seven".split())
+TEXTS = [" ".join(WORDS[[i % 7, i % 5, i % 3, i % 2]]) for i in range(24)]
+LETTERS = np.array([["abc"[i % 3], "xy"[i % 2 if i % 5 else 0]] for i in range(24)], dtype=object)
+LACKING = np.where(LETTERS == "c", None, LETTERS)
+HOLES = np.where(np.arange(120).reshape(24, 5) % 11 == 0, np.nan, X)
+GRID = Pairs.grid(X[:6], X[6:10, :2])
 
 FAMILIES = {
     "chi2": ([kernels.Chi2()], POSITIVE),
@@ -52,11 +65,38 @@ FAMILIES = {
     "shifts": ([strings.WeightedDegreeShift(3, 2)], S),
     "gapped": ([strings.GappedKmer(4, 2)], S),
     "mismatch": ([strings.Mismatch(3, 1)], S),
+    "categories": ([Categorical(), ("b", Categorical(match_missing=True), [1])], LACKING),
+    "categories times numbers": ([Categorical() * RBF(gamma=0.1)], np.round(X)),
+    "products across columns": ([2 * On([0], RBF(), StandardScaler()) * On([1, 2], Linear()) + On([3], Linear())], X),
+    "products across views": (
+        [On("x", RBF(gamma=1)) * On("t", Features(TfidfVectorizer())), On("s", strings.Spectrum(2)) + On("x", RBF())],
+        {"x": X, "t": TEXTS, "s": S}),
+    "scaled": ([
+        (type(t).__name__, t, RBF(gamma="scale"), [0, 1, 3]) for t in
+        (StandardScaler(), MinMaxScaler((-1, 1), clip=True), MaxAbsScaler(), RobustScaler(), Normalizer(), PCA(2))], X),
+    "projected": ([("a", make_pipeline(StandardScaler(), PCA(2, whiten=True), "passthrough"), RBF()), Linear()], X),
+    "random features": (
+        [Features(RBFSampler(n_components=9, random_state=0)), Features(Nystroem(n_components=4, random_state=0))], X),
+    "random features times": ([Features(RBFSampler(n_components=9, random_state=0)) * RBF(gamma=0.1)], X),
+    "transformed features": ("transformed", X),
+    "texts": ([
+        Features(TfidfVectorizer(stop_words=["one"])), Features(CountVectorizer(analyzer="char", ngram_range=(1, 2))),
+        ("t", make_pipeline(TfidfVectorizer(use_idf=False), TruncatedSVD(2, random_state=0)), RBF())], TEXTS),
+    "encoded": ([
+        ("a", OneHotEncoder(), Linear()), ("b", OneHotEncoder(drop="if_binary", sparse_output=False), RBF(), [1])],
+        LETTERS),
+    "filled in": (
+        [("a", SimpleImputer(), RBF()), ("b", make_pipeline(SimpleImputer(strategy="median"), PCA(2)), RBF())], HOLES),
+    "pairs": (Pairwise([RBF(0.3), ("p", PCA(2), RBF())], [Linear(), kernels.Identity()], ["kronecker", "sum"]), GRID),
+    "pairs of strings": (Pairwise([strings.Spectrum(2)], [Categorical()], "cartesian"), Pairs.grid(S[:6], LETTERS[:4])),
+    "precomputed pairs": (Pairwise("precomputed", [RBF(gamma=0.1)]), Pairs.grid(STACK[:6, :6], X[:4])),
     "words": ("coordinate", S),
     "trie": ("trie", S),
 }  # fmt: skip
 LISTS = {  # kernels that are learned by their explicit features, and how
     "features": ([("a", Linear(), [0, 1]), ("b", Linear()), ("c", kernels.Cosine(), [1, 2])], {"solver": "coordinate"}),
+    "transformed": ([("a", PCA(2), Linear()), Features(RBFSampler(n_components=7, random_state=0)), Linear()],
+                    {"solver": "coordinate"}),
     "coordinate": ([strings.Spectrum(3), *strings.degree_kernels(2)], {"solver": "coordinate"}),
     "trie": ([strings.WeightedDegreeShift(3, 2)], {"solver": "coordinate", "features": "trie"}),
 }  # fmt: skip

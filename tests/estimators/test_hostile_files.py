@@ -252,7 +252,7 @@ def test_an_attribute_cannot_stand_in_for_a_method(path, name):
 
 
 @pytest.mark.parametrize("tag", [
-    "bank/degree", "manykernels.kernels.rbf.RBF", "kernel/features", "pathlib.Path", "builtins.eval", "os:system", "",
+    "bank/degree", "manykernels.kernels.rbf.RBF", "kernel/fitted", "pathlib.Path", "builtins.eval", "os:system", "",
     "../kernel/rbf", "kernel/rbf:RBF",
 ])  # fmt: skip
 def test_only_what_has_a_tag_is_made(path, tag):

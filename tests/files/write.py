@@ -1,7 +1,8 @@
 """Writes the files of this folder, which every later release must read: `python tests/files/write.py`.
 
-They stay as the release that made them left them. A later release that writes another format adds a folder, with the
-files that it writes, and leaves these alone. Inputs and wanted answers stand in `wanted.json`.
+They stay as the release that made them left them: only those that are missing are written. A later release that writes
+another format adds a folder, with the files that it writes, and leaves these alone. Inputs and wanted answers stand in
+`wanted.json`.
 """
 
 import json
@@ -9,10 +10,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.kernels import RBF, Constant, Laplacian, Linear, Polynomial, multi_task
+from manykernels.kernels import RBF, Categorical, Constant, Features, Laplacian, Linear, On, Polynomial, multi_task
 from manykernels.losses import Hinge
+from manykernels.pairs import Pairs, Pairwise
 from manykernels.problem import Problem
 from manykernels.regularizers import ElasticNet, LpNorm
 from manykernels.solvers import _checkpoint, solve
@@ -32,6 +40,19 @@ VIEWS = [
     ("x", Polynomial(degree=2), ("numbers", [0, 2])),
     ("l", Laplacian(0.5), "numbers"),
 ]
+LETTERS = np.array([["abc"[i % 3], "xy"[i * i % 7 % 2]] for i in range(24)], dtype=object)
+TEXTS = [" ".join(np.array(["one", "two", "red", "fox"])[[i % 4, i % 3, i % 2]]) for i in range(24)]
+GRID = Pairs.grid(X[:6], X[6:10, :2])
+TRANSFORMED = [
+    ("scaled", make_pipeline(StandardScaler(), PCA(2)), RBF(gamma=0.3)),
+    ("filled", SimpleImputer(), RBF(gamma=1.0), [0, 2]),
+    Features(RBFSampler(n_components=5, random_state=0)),
+    Features(Nystroem(n_components=3, random_state=0)),
+]
+ACROSS = [
+    On("x", RBF(gamma=0.5)) * On("t", Features(TfidfVectorizer())),
+    On("x", Linear()) + On("s", Spectrum(2)) * On("l", Categorical()),
+]
 
 MODELS = {  # name: model, data, targets, further arguments
     "classifier": (MKLClassifier(RBFS, regularizer=ElasticNet(0.5), loss=Hinge()), X, Y),
@@ -46,6 +67,10 @@ MODELS = {  # name: model, data, targets, further arguments
     "positions": (MKLClassifier([*degree_kernels(3), Spectrum(2)], solver="coordinate"), S, LABELS),
     "words": (MKLClassifier([Spectrum(3), Mismatch(3, 1)], solver="coordinate"), S, LABELS),
     "trie": (MKLClassifier([WeightedDegreeShift(3, 1)], solver="coordinate", features="trie"), S, LABELS),
+    "transformed": (MKLClassifier(TRANSFORMED), X, Y),
+    "categories": (MKLClassifier([Categorical(), ("b", OneHotEncoder(), RBF())]), LETTERS, Y),
+    "across": (MKLClassifier(ACROSS), {"x": X, "t": TEXTS, "s": S, "l": LETTERS}, Y),
+    "pairs": (MKLClassifier(Pairwise([RBF(gamma=0.3), Linear()], [Linear()], ["kronecker", "sum"])), GRID, Y),
 }
 
 
@@ -91,18 +116,21 @@ def write_checkpoint(path):
 
 
 def main():
-    wanted = {}
+    answers = HERE / "wanted.json"
+    wanted = json.loads(answers.read_text()) if answers.exists() else {}
     for name, (model, _, target) in MODELS.items():
+        if (HERE / f"{name}.mk").exists():
+            continue
         target = None if target is None else target[FIT]
         model.fit(**(given(name, FIT) | {"y": target}))
         model.save(HERE / f"{name}.mk")
         decisions = model.predict if name == "regressor" else model.decision_function
         wanted[name] = {"decisions": decisions(**given(name, NEW)).tolist(), "weights": model.kernel_weights_.tolist(),
                         "predictions": model.predict(**given(name, NEW)).tolist()}  # fmt: skip
-    (HERE / "fit.checkpoint").unlink(missing_ok=True)
-    write_checkpoint(HERE / "fit.checkpoint")
-    wanted["checkpoint"] = solve(problem(), tol=1e-10).primal
-    (HERE / "wanted.json").write_text(json.dumps(wanted) + "\n")
+    if not (HERE / "fit.checkpoint").exists():
+        write_checkpoint(HERE / "fit.checkpoint")
+        wanted["checkpoint"] = solve(problem(), tol=1e-10).primal
+    answers.write_text(json.dumps(wanted) + "\n")
     print(sum(path.stat().st_size for path in HERE.iterdir()), "bytes", file=sys.stderr)
 
 

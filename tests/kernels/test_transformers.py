@@ -10,9 +10,16 @@ from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    PowerTransformer,
+    SplineTransformer,
+    StandardScaler,
+)
 
 from manykernels import KernelStack, MKLClassifier, Views
 from manykernels.kernels import RBF, Categorical, Features, Identity, KernelList, KernelSpec, Linear, On, Polynomial
@@ -271,9 +278,11 @@ def test_a_product_is_one_kernel_of_the_search_space():
 
 
 @pytest.mark.parametrize("kernels, words", [
-    ([("a", PIPE, RBF())], "before a kernel cannot be saved.*transform X before"),
-    ([Features(StandardScaler())], "StandardScaler.. before a kernel cannot be saved"),
-    ([On([0], RBF()) * On([1], RBF())], "across columns or views, cannot be saved"),
+    ([("a", PowerTransformer(), RBF())], "PowerTransformer.*before a kernel cannot be saved.*transform X before"),
+    ([Features(make_pipeline(StandardScaler(), SplineTransformer()))], "SplineTransformer.* cannot be saved"),
+    ([On([0], RBF(), FunctionTransformer(np.abs)) * On([1], RBF())], "FunctionTransformer.*before a kernel cannot be"),
+    ([Features(RBFSampler(random_state=np.random.RandomState(0)))], "cannot be saved.*random_state is of type"),
+    ([Features(Nystroem(np.dot, n_components=5))], "kernel is of type"),
 ], ids=str)  # fmt: skip
 def test_a_file_refuses_what_it_cannot_hold_and_pickle_holds_it(kernels, words, tmp_path):
     model = fit(kernels, A)

@@ -19,14 +19,32 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_classification
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.gaussian_process.kernels import RationalQuadratic
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import manykernels
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels._archive import TEXT
 from manykernels.datasets import make_splice
-from manykernels.kernels import RBF, Constant, Identity, Linear, Polynomial, multi_task, rank_one_kernels
+from manykernels.kernels import (
+    RBF,
+    Categorical,
+    Constant,
+    Features,
+    Identity,
+    Linear,
+    On,
+    Polynomial,
+    multi_task,
+    rank_one_kernels,
+)
+from manykernels.pairs import Pairs, Pairwise
 from manykernels.solvers import Coordinate
 from manykernels.strings import (
     GappedKmer,
@@ -48,6 +66,15 @@ FEW = sparse.csr_array(np.where(np.arange(30 * 12).reshape(30, 12) % 7 == 0, np.
 LINEAR = [("a", Linear(), [0, 1]), ("b", Linear(), [2, 3, 4, 1])]
 MIXED = [("some", RBF(gamma=0.3), slice(0, 3)), ("sum", RBF(gamma=1.0) + Polynomial(degree=2) * Linear())]
 CALLED = [("process", RationalQuadratic()), ("function", laplacian_kernel), ("constant", Constant(2.0))]
+LETTERS = np.array([["abc"[i % 3], "xy"[i * i % 7 % 2]] for i in range(30)], dtype=object)
+TEXTS = [" ".join(np.array(["one", "two", "red", "fox"])[[i % 4, i % 3, i % 2]]) for i in range(30)]
+SCALED = [
+    ("scaled", StandardScaler(), RBF(gamma=0.3)), ("boxed", MinMaxScaler(clip=True), RBF()),
+    ("projected", make_pipeline(SimpleImputer(), PCA(2)), RBF(gamma=0.3))]  # fmt: skip
+RANDOM = [Features(RBFSampler(n_components=9, random_state=0)), Features(Nystroem(n_components=4, random_state=0))]
+ACROSS = [On("x", RBF(gamma=0.1), StandardScaler()) * On("s", Spectrum(2)) + On("x", Linear())]
+BLOCK = np.dstack(K)[:6, :6]
+GRID = Pairs.grid(X[:6], X[6:11, :2])
 COLUMN = [("column", RBF(gamma=0.5), [2]), ("identity", Identity())]
 
 
@@ -78,6 +105,14 @@ MODELS = {
     "linear sparse": lambda: (MKLClassifier(LINEAR, solver="coordinate"), FEW, y),
     "rank one": lambda: (MKLClassifier(rank_one_kernels(X), solver="coordinate"), X, y),
     "views": lambda: (MKLClassifier([("s", Spectrum(2), "s"), ("x", RBF(gamma=0.1), "x")]), {"s": S, "x": X}, y),
+    "categories": lambda: (MKLClassifier([Categorical(), ("b", OneHotEncoder(), Linear())]), LETTERS, y),
+    "transformed": lambda: (MKLClassifier(SCALED), X, y),
+    "random features": lambda: (MKLClassifier(RANDOM, solver="coordinate"), X, y),
+    "texts": lambda: (MKLClassifier([Features(TfidfVectorizer())]), TEXTS, y),
+    "across views": lambda: (MKLClassifier(ACROSS), {"x": X, "s": S}, y),
+    "pairs": lambda: (MKLClassifier(Pairwise([RBF(gamma=0.3)], [Linear(), RBF()], ["sum", "kronecker"])), GRID, y),
+    "precomputed pairs": lambda: (
+        MKLClassifier(Pairwise("precomputed", [RBF()]), normalize="spherical"), Pairs.grid(BLOCK, X[:5]), y),
     "degree": lambda: strings(degree_kernels(4), solver="coordinate"),
     "trie": lambda: stored("trie", degree_kernels(3)),
     "trie spherical": lambda: stored("trie", degree_kernels(3), normalize="spherical"),
@@ -99,7 +134,7 @@ MODELS = {
 def fitted(name):
     """(model, what it predicts from)."""
     model, data, target = MODELS[name]()
-    task = {"task": np.arange(30) % 2} if hasattr(model.kernels[0], "task") and model.kernels[0].task else {}
+    task = {"task": np.arange(30) % 2} if name in ("tasks", "one parameter") else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(data, target, **task), {"X": data, **task}

@@ -27,7 +27,8 @@ import manykernels
 from manykernels._archive import TEXT
 
 NAMES = ("pairwise called", "several classes", "regressor", "one class", "tasks", "linear sparse", "views", "degree",
-         "trie spherical", "words", "mismatch hash", "walks", "precomputed spherical")  # fmt: skip
+         "trie spherical", "words", "mismatch hash", "walks", "precomputed spherical", "transformed", "texts",
+         "across views", "pairs")  # fmt: skip
 RUNS = ("pickle.find_class", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen", "os.remove")
 LISTENING, HEARD = [], []
 

@@ -46,7 +46,6 @@ def test_a_split_keeps_apart_what_is_to_be_new(setting):
     (lambda: MKLRegressor(KERNELS, loss="squared").fit(X, y).predict(LEFT[:, :2]), "fitted on pairs"),
     (lambda: MKLRegressor(Pairwise("precomputed", Linear())).fit(X, y), "left has shape"),
     (lambda: MKLRegressor(Pairwise([Linear() + Identity()], Linear())).fit(X, y), "Identity within"),
-    (lambda: MKLRegressor(KERNELS, loss="squared").fit(X, y).save("model.mk"), "pickle"),
 ])  # fmt: skip
 def test_what_is_wrong_is_refused_by_name(wrong, match):
     with pytest.raises((ValueError, IndexError), match=match):

@@ -234,9 +234,18 @@ class Rows(Side):
 
 
 def check_rows(x, n, width, reads):
-    """A ValueError unless x holds n examples as called kernels take them: strings, objects, or `width` numbers each."""
+    """A ValueError unless x holds n examples as called kernels take them: strings, objects, or `width` numbers each.
+
+    A list of (width, reads) is for a `Bundle`.
+    """
+    from ..kernels.on import Bundle
     from ..sequences import Sequences
 
+    if isinstance(width, list):
+        check(len(check_is("x", x, Bundle).parts) == len(width), "x has not the parts of its kernels")
+        for part, one in zip(x.parts, width, strict=True):
+            check_rows(part, n, *one)
+        return
     if width is None:
         check(check_is("x", x, Sequences).shape == (n,), f"x has not {n} examples")
         return

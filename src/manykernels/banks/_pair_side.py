@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_is
+from .._state import check, check_array, check_index, check_integer, check_is, check_list
 from ..kernels import Constant, Identity, KernelList, KernelStack
+from ..kernels._views import View
 from ..kernels.normalize import inverse_root
 from ..kernels.pairs import count, matrices, take
+from ._groups import check_rows
 from .dense import _indefinite, default_names
 
 SAME, ANY = "same", "any"
@@ -154,20 +156,59 @@ class PairSide:
         if self.views is not None:
             part.views = [
                 view._replace(
-                    X=None if view.X is None else take(view.X, keep),
+                    X=None if view.X is None else _laid_out(take(view.X, keep)),
                     present=None if view.present is None else view.present[keep],
                 )
                 for view in self.views
             ]
         return part
 
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what `values` cannot work with; see `_state`."""
-        check_index("known", self.known, 2**48, ascending=True)
-        check(self.kernel_list is None or isinstance(self.kernel_list, KernelList), "kernel_list is no KernelList")
-        check(len(check_is("names", self.names, list)) == self.size + len(self.extra), "names do not fit the kernels")
-        if self.roots is not None:
-            check_array("roots", self.roots, np.float64, len(self.names), len(self.known))
+    def to_state(self) -> dict[str, Any]:
+        """For a file, see `_state`."""
+        own = {name: getattr(self, name) for name in ("side", "known", "names", "size", "roots")}
+        views = None if self.views is None else [{"x": view.X, "present": view.present} for view in self.views]
+        return own | {"extra": list(self.extra), "kernels": self.kernel_list, "views": views}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> PairSide:
+        found = cls.__new__(cls)
+        found.side, found.known, found.names, found.roots = (state[k] for k in ("side", "known", "names", "roots"))
+        found.size, found.kernel_list = check_integer("size", state["size"], 1, 2**31), state["kernels"]
+        check(found.side in ("left", "right"), f"a side is {found.side!r}")
+        check_index("known", found.known, 2**48, ascending=True)
+        found.extra = tuple(check_list("extra", state["extra"], str, len(state["extra"])))
+        check(set(found.extra) <= {SAME, ANY}, f"extra is {found.extra}")
+        check_list("names", found.names, str, found.size + len(found.extra))
+        if found.roots is not None:
+            check_array("roots", found.roots, np.float64, len(found.names), len(found.known))
+        found.views = None if found.kernel_list is None else _restored(found, state["views"])
+        return found
+
+
+def _restored(side, views):
+    """The views of the known objects from a file, or a ValueError."""
+    kernels, n = check_is("kernels", side.kernel_list, KernelList), len(side.known)
+    check(kernels.M == side.size and kernels.tasks is None, "a side has other kernels than names")
+    found = []
+    for view, width, reads in zip(
+        check_list("views", views, dict, kernels.n_views), kernels.widths, kernels.reads, strict=True
+    ):
+        x, present = view["x"], view["present"]
+        if present is not None:
+            check_array("present", present, bool, n)
+        if x is None:
+            check(present is not None and not present.any(), "a side lacks a view")
+        elif width != 0:
+            check_rows(x, n, width, reads)
+        else:  # kernels that see no data
+            check_array("x", x, np.float64, n, 1)
+        found.append(View(x, present))
+    return found
+
+
+def _laid_out(x):
+    """Numbers row by row, as a file gives them: products of others may differ in the last digit."""
+    return np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x
 
 
 def _extra(name, x, y):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dpotrf
 
-from .._state import check_array, check_index, check_integer, check_jobs, check_list
+from .._state import check_array, check_index, check_integer, check_jobs
 from .._threads import limit_blas, run_blocks
 from ..kernels.normalize import precision, scales
 from ._base import Bank, Predictor
@@ -250,14 +250,11 @@ class DensePredictor(Predictor):
         return len(self.support), len(self.scale)
 
     def to_state(self):
-        names = ("support", "n_train", "scale", "root", "n_jobs")
+        names = ("support", "n_train", "scale", "root", "n_jobs")  # not `trained`: its number is one of this process
         return {name: getattr(self, name) for name in names}
 
     def check_state(self) -> None:
         check_integer("n_train", self.n_train, 1, 2**48)
-        if self.trained is not None:
-            check_integer("trained", check_list("trained", list(self.trained), object, 2)[0], 0, 2**62)
-            check_index("trained", self.trained[1], 2**32, self.n_train)
         check_index("support", self.support, self.n_train, ascending=True)
         check_array("scale", self.scale, np.float64, None)
         if self.root is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_array, check_index
+from .._state import check, check_array, check_index, check_is, check_list
 from ..kernels.pairs import Pairs
 from ._base import Predictor
 from ._pair_side import PairSide, objects_of
@@ -29,17 +29,27 @@ class PairPredictor(Predictor):
     def sizes(self) -> tuple[int, int]:
         return len(self.l), len(self.scale)
 
-    def check_state(self) -> None:
-        n, M = len(self.l), len(self.scale)
-        check_array("scale", self.scale, np.float64, M)
-        check(isinstance(self.left, PairSide) and isinstance(self.right, PairSide), "the sides are no sides of pairs")
-        check_index("l", self.l, self.size[0], n)
-        check_index("r", self.r, self.size[1], n)
-        check_array("pairs", self.pairs, np.int64, M, 2)
-        for column, side in enumerate((self.left, self.right)):
-            side.check_state()
-            check(len(side.known) == self.size[column], "a side has other objects than the pairs")
-            check_index("pairs", np.ascontiguousarray(self.pairs[:, column]), len(side.names), M)
+    def to_state(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("left", "right", "l", "r", "pairs", "scale")}
+        return own | {"sizes": self._sizes}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> PairPredictor:
+        found = cls.__new__(cls)
+        for name in ("left", "right", "l", "r", "pairs", "scale"):
+            setattr(found, name, state[name])
+        check_array("scale", found.scale, np.float64, None)
+        check_array("pairs", found.pairs, np.int64, len(found.scale), 2)
+        check_array("l", found.l, np.int64, None)
+        sides, found._sizes = (found.left, found.right), check_list("sizes", state["sizes"], np.ndarray, 2)
+        found.size = tuple(len(check_is("a side", side, PairSide).known) for side in sides)
+        for column, (side, at) in enumerate(zip(sides, (found.l, found.r), strict=True)):
+            check(side.side == ("left", "right")[column], f"the side {side.side!r} is the other one")
+            check_index("the places of pairs", at, found.size[column], len(found.l))
+            check_index("pairs", np.ascontiguousarray(found.pairs[:, column]), len(side.names), len(found.scale))
+            check_array("sizes", found._sizes[column], np.float64, len(side.names))
+            check((found._sizes[column] > 0).all(), "sizes are not above 0")
+        return found
 
     def _open(self, X: Any):
         """(A, B, places) of new pairs against the support."""

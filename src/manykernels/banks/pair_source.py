@@ -52,6 +52,9 @@ class Pairwise(Part, Source):
         if wrong or not ways or len(set(ways)) < len(ways):
             raise ValueError(f"combine={combine!r} must be one or several of {', '.join(map(repr, COMBINE))}.")
 
+    def check_state(self) -> None:  # the constructor has looked at `combine`; kernels are read when it is fitted
+        """Kernels of a side may be anything that an estimator takes."""
+
     def bank(
         self,
         X: Any,

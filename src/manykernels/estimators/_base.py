@@ -326,9 +326,6 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from .persist import save
 
         check_is_fitted(self)
-        kernels = self._predictor.kernel_list
-        if kernels is not None:
-            kernels.check_plain()
         save(self, path)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._base import READS, Kernel
-from ._list_state import ListState
+from ._list_state import restore, state_of
 from ._naming import names_of
 from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
@@ -21,7 +21,7 @@ from .tasks import numbers, split, spread
 NONE = np.empty(0, int)  # the columns of kernels that see no data
 
 
-class KernelList(ListState):
+class KernelList:
     """Kernels made concrete on one data set.
 
     `KernelList.from_spec(kernels, X)` reads what estimators take as `kernels`.
@@ -57,6 +57,15 @@ class KernelList(ListState):
     >>> [view.X.shape for view in found.views(X)]
     [(3, 1), (3, 2)]
     """
+
+    columns: list[Any]
+    task_of: Any
+    tasks: Any
+    _encodings: Any
+    _keys: list[tuple[Any, Any, Any]]
+    _pipes: list[Any]  # of each view: the transformer before its kernels, or None
+    _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
+    task_of, tasks, _encodings = (), None, ()
 
     @classmethod
     def from_spec(
@@ -164,13 +173,24 @@ class KernelList(ListState):
         return self._reads
 
     @property
-    def widths(self) -> list[int | None]:
-        """How many columns each view has, None where it holds strings."""
+    def widths(self) -> list[Any]:
+        """How many columns each view has, None where it holds strings; across views a list of (width, reads)."""
         return [
-            None if encoding is not None else pipe.width if pipe is not None else len(columns) if columns is not None
+            list(zip(join.widths, join.reads, strict=True)) if join is not None
+            else None if encoding is not None else pipe.width if pipe is not None
+            else len(columns) if columns is not None
             else self.n_features[name] if isinstance(self.n_features, dict) else self.n_features
-            for (name, columns, _), encoding, pipe in zip(self._keys, self._encodings, self._pipes, strict=True)
+            for (name, columns, _), encoding, pipe, join
+            in zip(self._keys, self._encodings, self._pipes, self._joins, strict=True)
         ]  # fmt: skip
+
+    def to_state(self) -> dict[str, Any]:
+        """For a file, see `_state`."""
+        return state_of(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> KernelList:
+        return restore(cls.__new__(cls), state, NONE)
 
     def seen(self, m: int) -> str | None:
         """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing."""

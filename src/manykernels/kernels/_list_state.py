@@ -1,122 +1,114 @@
-"""A list of kernels in a file."""
+"""A `KernelList` in files: its state, and the checks of what was read; see `_state`."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
 
 import numpy as np
 
 from .._state import check, check_index, check_integer, check_is, check_list, check_plain
 from ..sequences.alphabet import check_encoding
-from ._base import READS, Kernel
+from ._base import READS, Kernel, Product, Sum
+from ._pipes import Pipe
+from .on import Seen
 from .tasks import SAME
 
-NAMES = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these in files
+FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these names in files
 
 
-class ListState:
-    """to_state and from_state of a `KernelList`, and the checks of what a file has restored."""
+def state_of(kernels):
+    """The state of a list: that of each view, and of its kernels."""
+    each = zip(
+        kernels._keys, kernels._encodings, kernels._zero.tolist(), kernels._reads, kernels._pipes, kernels._joins,
+        strict=True,
+    )  # fmt: skip
+    views = []
+    for (name, columns, names), encoding, zero, reads, pipe, join in each:
+        view = {"name": name, "columns": columns, "column_names": names, "encoding": encoding, "zero": zero}
+        views.append(view | {"reads": reads, "pipe": pipe, "join": join})
+    return {"views": views} | {name: getattr(kernels, name) for name in FIELDS}
 
-    kernels: list[Kernel]
-    names: list[str]
-    view_of: np.ndarray
-    n_features: Any
-    columns: list[Any]
-    task_of: Any
-    tasks: Any
-    _encodings: Any
-    _keys: list[tuple[Any, Any, Any]]
-    _pipes: list[Any]  # of each view: the transformer before its kernels, or None
-    _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
-    _zero: np.ndarray  # of each view: whether missing rows give zero kernel rows
-    _reads: list[str]  # of each view: what its kernels read
-    task_of, tasks, _encodings = (), None, ()
 
-    def to_state(self) -> dict[str, Any]:
-        """For a file, see `_state`."""
-        self.check_plain()
-        each = zip(self._keys, self._encodings, self._zero.tolist(), self._reads, strict=True)
-        views = [
-            {
-                "name": name,
-                "columns": columns,
-                "column_names": names,
-                "encoding": encoding,
-                "zero": zero,
-                "reads": reads,
-            }
-            for (name, columns, names), encoding, zero, reads in each
-        ]
-        return {"views": views} | {name: getattr(self, name) for name in NAMES}
+def restore(found, state, none):
+    """`found` with what a state says; `none` are the columns of views that show nothing. Version 1 has no pipes."""
+    views = check_is("views", state["views"], list)
+    vars(found).update({name: state[name] for name in state.keys() & FIELDS})
+    found._keys = [(view["name"], _columns(view["columns"], none), view["column_names"]) for view in views]
+    found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
+    found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
+    found._pipes, found._joins = ([view.get(name) for view in views] for name in ("pipe", "join"))
+    check_kernels(found)
+    return found
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        found, views = cls.__new__(cls), check_is("views", state.pop("views"), list)
-        vars(found).update({name: state[name] for name in state.keys() & NAMES})
-        found._keys = [(view["name"], view["columns"], view["column_names"]) for view in views]
-        found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
-        found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
-        found._pipes, found._joins = [None] * len(views), [None] * len(views)
-        found.check_state()
-        return found
 
-    def check_plain(self) -> None:
-        """A ValueError that says what of it cannot stand in a file."""
-        for pipe in self._pipes:
-            if pipe is not None:
-                raise ValueError(
-                    f"{pipe.given!r} before a kernel cannot be saved without pickle: transform X before fit and "
-                    "predict, and save a model of plain kernels, or pickle the model."
-                )
-        for kernel, view in zip(self.kernels, self.view_of, strict=True):
-            if self._joins[view] is not None:
-                raise ValueError(
-                    f"{kernel!r}, a kernel across columns or views, cannot be saved without pickle: pickle the model."
-                )
+def _columns(columns, none):
+    return none if isinstance(columns, np.ndarray) and not columns.size else columns
 
-    def check_state(self) -> None:
-        """A ValueError where a file has restored what banks cannot work with."""
-        M, V = len(check_is("kernels", self.kernels, list)), len(self._keys)
-        check(M > 0 and V > 0, "there are no kernels")
-        check_list("kernels", self.kernels, Kernel, M)
-        check_list("names", self.names, str, M)
-        check_index("view_of", self.view_of, V, M)
-        check_list("columns", self.columns, (np.ndarray, type(None)), M)
-        check_list("encodings", self._encodings, (tuple, type(None)), V)
-        check_list("reads", self._reads, str, V)
-        sizes = self.n_features if isinstance(self.n_features, dict) else {None: self.n_features}
-        for name, size in sizes.items():
-            check_plain("the name of a view", name)
-            check_integer("n_features", size, 1, 2**48)
-        for (name, columns, names), encoding, reads in zip(self._keys, self._encodings, self._reads, strict=True):
-            check(reads in READS, f"a view is for {reads!r}")
-            check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
-            check(name in sizes, f"there is no view {name!r}")
-            if columns is not None:
-                check_index("columns", columns, sizes[name])
-            if names is not None:
-                check_list("names of columns", names, object, len(columns))
-                check_plain("names of columns", names)
-            if encoding is not None:
-                check_encoding(encoding)
-        for kernel, view, columns in zip(self.kernels, self.view_of, self.columns, strict=True):
-            able = (
-                ("numeric", "anything", "nothing", "objects")
-                if kernel.reads in ("anything", "nothing")
-                else (kernel.reads,)
-            )
-            check(self._reads[view] in able, "a kernel sees a view that is not for it")
-            if columns is not None:
-                check_index("columns", columns, sizes[self._keys[view][0]])
-        self._check_tasks(M)
 
-    def _check_tasks(self, M):
-        n_tasks = 0
-        if self.tasks is not None:
-            check(type(self.tasks) is np.ndarray and self.tasks.ndim == 1, "tasks is not a list of tasks")
-            check_plain("tasks", self.tasks.tolist())
-            n_tasks = len(self.tasks)
-        check_list("task_of", self.task_of, Integral, M)
-        for task in self.task_of:
-            check_integer("task_of", task, SAME, n_tasks - 1)
+def check_kernels(kernels):
+    """A ValueError where a file has restored what banks cannot work with."""
+    M, V = len(check_is("kernels", kernels.kernels, list)), len(kernels._keys)
+    check(M > 0 and V > 0, "there are no kernels")
+    check_list("kernels", kernels.kernels, Kernel, M)
+    check_list("names", kernels.names, str, M)
+    check_index("view_of", kernels.view_of, V, M)
+    check_list("columns", kernels.columns, (np.ndarray, type(None)), M)
+    check_list("encodings", kernels._encodings, (tuple, type(None)), V)
+    check_list("reads", kernels._reads, str, V)
+    check_list("pipes", kernels._pipes, (Pipe, type(None)), V)
+    sizes = kernels.n_features if isinstance(kernels.n_features, dict) else {None: kernels.n_features}
+    for name, size in sizes.items():
+        check_plain("the name of a view", name)
+        check_integer("n_features", size, 1, 2**48)
+    for view in zip(kernels._keys, kernels._encodings, kernels._reads, kernels._pipes, kernels._joins, strict=True):
+        _check_view(*view, sizes, type(kernels))
+    for kernel, v, columns in zip(kernels.kernels, kernels.view_of, kernels.columns, strict=True):
+        _check_sight(kernel, kernels._reads[v], kernels._joins[v])
+        if columns is not None:
+            check_index("columns", columns, sizes[kernels._keys[v][0]])
+    _check_tasks(kernels, M)
+
+
+def _check_view(key, encoding, reads, pipe, join, sizes, kind):
+    name, columns, names = key
+    check(reads in READS, f"a view is for {reads!r}")
+    check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
+    check(name in sizes, f"there is no view {name!r}")
+    if columns is not None:
+        check_index("columns", columns, sizes[name])
+    if names is not None:
+        check_list("names of columns", names, object, len(columns))
+        check_plain("names of columns", names)
+    if encoding is not None:
+        check_encoding(encoding)
+    check(pipe is None or encoding is None and reads != "objects", "a transformer stands before strings")
+    check((join is not None) == (reads == "views"), "a view is not for its kernels")
+    if join is not None:
+        check(pipe is None and columns is not None and not len(columns), "a join has columns or a transformer")
+        check_is("join", join, kind)
+        check(not any(inner is not None for inner in join._joins), "a join has a join")
+
+
+def _check_sight(kernel, reads, join):
+    """A kernel sees a view that is for it; across views, each part of it sees its own."""
+    if join is None or kernel.constant:
+        loose = kernel.reads in ("anything", "nothing")
+        able = ("numeric", "anything", "nothing", "objects", *["views"] * (join is not None))
+        check(reads in (able if loose else (kernel.reads,)), "a kernel sees a view that is not for it")
+    elif isinstance(kernel, Sum | Product):
+        _check_sight(kernel.k1, reads, join)
+        _check_sight(kernel.k2, reads, join)
+    else:
+        part = check_integer("part", check_is("a kernel across views", kernel, Seen).part, 0, len(join._keys) - 1)
+        _check_sight(kernel.kernel, join._reads[part], None)
+
+
+def _check_tasks(kernels, M):
+    n_tasks = 0
+    if kernels.tasks is not None:
+        check(type(kernels.tasks) is np.ndarray and kernels.tasks.ndim == 1, "tasks is not a list of tasks")
+        check_plain("tasks", kernels.tasks.tolist())
+        n_tasks = len(kernels.tasks)
+    check_list("task_of", kernels.task_of, Integral, M)
+    for task in kernels.task_of:
+        check_integer("task_of", task, SAME, n_tasks - 1)

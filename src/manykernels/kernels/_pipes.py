@@ -5,7 +5,9 @@ from contextlib import suppress
 import numpy as np
 import scipy.sparse as sp
 
+from .._state import check_integer
 from ._frames import is_frame, missing_entries, to_numbers, values
+from ._saved_transformers import settle, tried
 from ._views import View, checked_view, is_numeric, object_view
 
 
@@ -15,8 +17,18 @@ class Pipe:
     def __init__(self, given):
         self.given, self.fitted, self.width = given, None, None
 
-    def check_state(self):
-        raise ValueError("a transformer stands in a file")  # none is ever written
+    def to_state(self):
+        """For a file, see `_state`."""
+        return {"fitted": tried(self.fitted), "width": self.width}
+
+    @classmethod
+    def from_state(cls, state):
+        from sklearn.base import clone
+
+        check_transformer(state["fitted"], "a file")
+        found = cls(clone(state["fitted"], safe=False))
+        found.fitted, found.width = tried(state["fitted"]), check_integer("width", state["width"], 1, 2**48)
+        return found
 
     def fit(self, view, weights):
         """The transformer fitted on the examples that have the view, of these weights; None for all equal."""
@@ -29,7 +41,7 @@ class Pipe:
         if view.present is not None:
             X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
         weighed = weights is not None and has_fit_parameter(self.given, "sample_weight")
-        self.fitted = clone(self.given, safe=False).fit(X, **({"sample_weight": weights} if weighed else {}))
+        self.fitted = settle(clone(self.given, safe=False).fit(X, **({"sample_weight": weights} if weighed else {})))
         self.width = int(self._apply(X[:1]).shape[1])
 
     def transform(self, view):
@@ -40,6 +52,8 @@ class Pipe:
         if view.present is not None and not sp.issparse(x):  # scalers hand NaN on, and kernels are 0 there
             x = np.where(view.present[:, None], x, 0.0)
         data = x.data if sp.issparse(x) else x
+        if x.shape[1] != self.width:
+            raise ValueError(f"{self.given!r} made {x.shape[1]} columns of X, {self.width} in fit: give X as in fit.")
         if not np.isfinite(data).all():
             where = "" if sp.issparse(x) else f" (in row {int(np.argmin(np.isfinite(x).all(axis=1)))})"
             raise ValueError(

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from .._state import check, check_plain
+from .._state import check, check_is, check_list, check_plain
 from ._base import Kernel
 from ._frames import is_frame, missing_entries, values
 from .linear import Linear
@@ -104,13 +104,19 @@ class Indicators(BaseEstimator):
             columns.append([c.item() if isinstance(c, np.generic) else c for c in column])
         return columns
 
-    def check_state(self) -> None:
-        check(set(vars(self)) == {"match_missing", "categories_"}, "indicators have other attributes")
-        check(isinstance(self.match_missing, bool), "match_missing is no truth value")
-        check(isinstance(self.categories_, list), "categories_ is no list")
-        for column in self.categories_:
-            check(isinstance(column, list), "categories_ is no list of lists")
-            check_plain("categories_", column)
+    def to_state(self) -> dict[str, Any]:
+        return {"match_missing": self.match_missing, "categories": getattr(self, "categories_", None)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Indicators:
+        found = cls(check_is("match_missing", state["match_missing"], bool))
+        if state["categories"] is not None:
+            found.categories_ = check_list("categories", state["categories"], list, len(state["categories"]))
+            for column in found.categories_:
+                check_plain("categories", column)
+                check(len(set(column)) == len(column), "categories has one twice")
+            check(len(found.categories_) > 0, "categories has no column")
+        return found
 
 
 _NOTHING = object()  # an entry that is like no other

@@ -9,6 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ._base import Kernel
 from ._pipes import check_transformer, reads_of
+from ._saved_transformers import settle, tried
 from .linear import Linear
 
 
@@ -53,13 +54,25 @@ class Features(Kernel):
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
+    def to_state(self) -> dict[str, Any]:
+        return {"transformer": self.transformer, "fitted": tried(self.fitted_) if hasattr(self, "fitted_") else None}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Features:
+        found, fitted = cls(state["transformer"]), state["fitted"]
+        check_transformer(found.transformer, "Features")
+        if fitted is not None:
+            check_transformer(fitted, "Features")
+            found.fitted_ = tried(fitted)
+        return found
+
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if hasattr(self, "fitted_"):
             return self
         check_transformer(self.transformer, "Features")
         kernel = Features(self.transformer)
         weighed = weights is not None and has_fit_parameter(self.transformer, "sample_weight")
-        kernel.fitted_ = clone(self.transformer).fit(X, **({"sample_weight": weights} if weighed else {}))
+        kernel.fitted_ = settle(clone(self.transformer).fit(X, **({"sample_weight": weights} if weighed else {})))
         return kernel
 
     def features(self, X: Any) -> Any:

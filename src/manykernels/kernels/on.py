@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import check, check_integer, check_is
+from .._state import check, check_integer, check_is, check_list, check_plain
 from ._base import Kernel, Product, Sum, len_
 
 READERS: list[Callable] = []  # what makes a list of kernels: `_list`, which knows them all, puts its own here
@@ -47,9 +47,9 @@ class On(Kernel):
         self.transformer = transformer
 
     def check_state(self) -> None:
-        self.check_names()
+        check_plain("columns", self.columns)
         check_is("kernel", self.kernel, Kernel)
-        check(self.transformer is None, "a transformer stands in a file")
+        check(self.transformer is None or hasattr(self.transformer, "transform"), "transformer is none")
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
@@ -80,7 +80,6 @@ class Seen(Kernel):
         self.kernel = kernel
 
     def check_state(self) -> None:
-        self.check_names()
         check_integer("part", self.part, 0, 2**16)
         check_is("kernel", self.kernel, Kernel)
 
@@ -103,6 +102,13 @@ class Bundle:
 
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts
+
+    def to_state(self) -> dict[str, Any]:
+        return {"parts": self.parts}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Bundle:
+        return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` looks at each
 
     @property
     def shape(self) -> tuple[int]:
