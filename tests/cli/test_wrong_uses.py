@@ -5,9 +5,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from tables import patients, run
 
 from manykernels import MKLClassifier
+from tables import patients, run
 
 
 @pytest.fixture(scope="module")

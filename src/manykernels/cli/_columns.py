@@ -19,7 +19,7 @@ CATEGORIES = 30  # that a column of texts has at most to be used unasked
 
 
 def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration, one a kernel: RBF kernels of numbers, Categorical ones of texts; says what it chose."""
+    """Tables of a configuration, one a kernel: RBF kernels of numbers, Categorical ones of texts; it is said."""
     numbers, categories, dropped = sort_columns(frame)
     for name, why in dropped.items():
         say(f"{name!r} is left out: {why}.")
@@ -115,8 +115,9 @@ def as_numbers(column: Any) -> np.ndarray:
     found = pd.to_numeric(column, errors="coerce")
     wrong = column[found.isna() & column.notna()]
     if len(wrong):
+        row = list(column.index).index(wrong.index[0]) + 1
         raise Wrong(
-            f"Column {column.name!r} holds {wrong.iloc[0]!r} in row {list(column.index).index(wrong.index[0]) + 1}, which "
+            f"Column {column.name!r} holds {wrong.iloc[0]!r} in row {row}, which "
             'is no number: correct it, or give the column kernel = "Categorical".'
         )
     values = found.to_numpy(dtype=float, na_value=np.nan)

@@ -89,7 +89,8 @@ def read_parquet(path: str) -> Any:
 
 def read_npz(path: str) -> Any:
     """Arrays (n,) are columns under their names, arrays (n, d) the columns NAME.0 to NAME.d-1."""
-    pd, columns = pandas(), {}
+    pd = pandas()
+    columns: dict[str, np.ndarray] = {}
     with np.load(path, allow_pickle=False) as arrays:
         for name in arrays.files:
             array = arrays[name]
