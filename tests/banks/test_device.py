@@ -5,8 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, load
-from manykernels.banks import choice
-from manykernels.banks import device as banks_device
+from manykernels.banks import _device_decisions, choice
 from manykernels.banks.device import DeviceBank
 from manykernels.kernels import (
     RBF,
@@ -99,8 +98,8 @@ def test_decisions_are_computed_there(normalize, monkeypatch):
     several = np.digitize(target, np.quantile(target, [0.3, 0.7]))
     plain = [k for k in KERNELS[:7] if not isinstance(k, tuple)]
     model = MKLClassifier(plain, normalize=normalize, device="torch").fit(X, several)
-    asked, own = [], banks_device.decide_there
-    monkeypatch.setattr(banks_device, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
+    asked, own = [], _device_decisions.decide_there
+    monkeypatch.setattr(_device_decisions, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
     there = model.decision_function(X[:50])
     assert len(asked) == 1 and asked[0] is not None
     model._predictor.device = None

@@ -145,7 +145,7 @@ class PairwisePredictor(Predictor):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
         left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
         if self.device is not None:
-            from .device import decide_there
+            from ._device_decisions import decide_there
 
             found = decide_there(self, left, A, theta, n)
             if found is not None:
