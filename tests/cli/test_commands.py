@@ -174,3 +174,11 @@ def test_kernels_are_listed_with_their_parameters():
     rows = {row["kernel"]: row for row in json.loads(run("kernels", "--json").stdout)["kernels"]}
     assert rows["Polynomial"]["parameters"] == {"degree": 3, "gamma": None, "coef0": 1.0} and "RBF" in rows
     assert "Gaussian" in run("kernels").stdout
+
+
+def test_categories_may_hold_any_sign(tmp_path):
+    (tmp_path / "d.csv").write_text("c.1,c.2,c,y\n" + '1,2,"x=1",a\n2,1,"x=2, é",b\n' * 10)
+    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
+    assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} <= {"c", "c, categories"}
+    assert list(manykernels.load(tmp_path / "m.mk").feature_names_in_) == ["c.1", "c.2", "c=x=1", "c=x=2, é"]
+    assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] == 1

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,6 +159,8 @@ def test_full_disk(folder, monkeypatch):
 
     monkeypatch.setattr(MKLClassifier, "save", save)
     says(fit(folder, "-t", "y"), "other.mk: No space left on device.")
+    if Path("/dev/full").exists():
+        says(run("predict", folder / "model.mk", folder / "data.csv", "-o", "/dev/full"), "No space left on device.")
 
 
 def test_interruption(folder, monkeypatch):
@@ -180,10 +183,15 @@ def test_id_that_stands_twice(folder):
     says(fit(folder, "-t", "y", "--id", "sex"), "stands in several rows of column 'sex'")
 
 
-def test_several_columns_of_one_name_are_told_apart(folder):
+def test_arrays_of_different_lengths(folder):
     (folder / "npz").mkdir()
     np.savez(folder / "npz" / "d.npz", x=np.ones(3), y=np.ones(4))
     says(run("fit", folder / "npz" / "d.npz", "-t", "y", "-o", folder / "other.mk"), "different numbers of examples")
+
+
+def test_name_of_a_column_with_an_equals_sign(folder):
+    patients().rename(columns={"age": "age=years"}).to_csv(folder / "equals.csv", index=False)
+    says(fit(folder, "-t", "y", data="equals.csv"), "Column 'age=years' has = in its name", "rename it")
 
 
 def test_more_folds_than_examples_of_a_class(folder):

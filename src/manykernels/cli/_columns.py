@@ -29,8 +29,10 @@ def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
     tables = [_rbf(frame, name, columns) for name, columns in groups.items()]
     whole = [name for name in numbers if not frame[name].isna().any()]
     if len(groups) > 1 and len(whole) > 1:
-        tables.append(_rbf(frame, "all numbers", whole))
-    tables += [{"name": name, "kernel": "Categorical", "columns": [name]} for name in categories]
+        tables.append(_rbf(frame, "all numbers" if "all numbers" not in groups else "all numbers together", whole))
+    taken = {table["name"] for table in tables}
+    names = [f"{name}, categories" if name in taken else name for name in categories]
+    tables += [{"name": a, "kernel": "Categorical", "columns": [b]} for a, b in zip(names, categories, strict=True)]
     say(
         f"{len(tables)} kernels chosen: an RBF on each of {len(groups)} columns or groups of {len(numbers)} numbers"
         + (", one on all of them" if len(tables) > len(groups) + len(categories) else "")
@@ -84,6 +86,11 @@ def indicators(frame: Any, name: str) -> list[str]:
     return [f"{name}={value}" for value in sorted(set(as_texts(frame[name].dropna())))]
 
 
+def seen(name: str) -> str:
+    """The column of the data that a column of the model comes from."""
+    return name.partition("=")[0]
+
+
 def as_texts(column: Any) -> np.ndarray:
     """Categories as texts, whole numbers without a point; missing ones are like no category."""
     whole = is_number(column) and bool((column.dropna() == column.dropna().round()).all())
@@ -92,17 +99,17 @@ def as_texts(column: Any) -> np.ndarray:
 
 def encode(frame: Any, names: list[str]) -> Any:
     """The numbers (n, d) called `names`: columns of the frame, and indicators of their categories."""
-    lost = sorted({name for name in names if name not in frame.columns and name.rpartition("=")[0] not in frame})
+    lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
-        whole = list(dict.fromkeys(name.rpartition("=")[0] or name for name in lost))
-        more = f" and {len(whole) - 5} more" if len(whole) > 5 else ""
-        raise Wrong(f"The data lack the columns {', '.join(map(repr, whole[:5]))}{more}, which the model sees.")
+        lost = list(dict.fromkeys(lost))
+        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+        raise Wrong(f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees.")
     made, texts = {}, {}
     for name in names:
-        if name in frame.columns:
+        base, equals, category = name.partition("=")
+        if not equals:
             made[name] = as_numbers(frame[name])
             continue
-        base, _, category = name.rpartition("=")
         if base not in texts:
             texts[base] = as_texts(frame[base])
         made[name] = (texts[base] == category).astype(float)

@@ -76,6 +76,8 @@ def _specification(table, k, frame):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
     for column in columns:
         pick(frame, column, f"Kernel {name!r}: column")
+        if "=" in column:
+            raise Wrong(f"Column {column!r} has = in its name, which stands for categories here: rename it.")
     if table["kernel"] == "Categorical":
         return _categorical(name, params, columns, frame)
     for column in columns:
@@ -90,9 +92,6 @@ def _categorical(name, params, columns, frame):
     if params:
         raise Wrong(f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out.")
     found = [indicator for column in columns for indicator in indicators(frame, column)]
-    taken = [indicator for indicator in found if indicator in frame.columns]
-    if taken:
-        raise Wrong(f"Column {taken[0]!r} is called as a category of another is: rename it.")
     return name, Linear(), found, "error"
 
 

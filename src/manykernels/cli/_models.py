@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._columns import encode, guess_task, suggest
+from ._columns import as_numbers, encode, guess_task, seen, suggest
 from ._config import build, read_config
-from ._data import pick, read_data
+from ._data import is_number, pick, read_data
 from ._talk import Wrong
 
 TASKS = ("classification", "regression", "one-class")
@@ -63,9 +63,6 @@ def split_target(frame, task, target, data, say):
 
 def read_target(y, task):
     """Targets as an estimator takes them."""
-    from ._columns import as_numbers
-    from ._data import is_number
-
     if task == "regression":
         if not is_number(y):
             raise Wrong(f"--target {y.name!r} holds {y.iloc[0]!r}, no numbers: give --task classification.")
@@ -111,8 +108,8 @@ def read_model(path: str) -> Any:
 def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], None]) -> Any:
     """The column of targets: the one that is named, or the only one that the model does not see."""
     if target is None:
-        seen = set(model.feature_names_in_) | {name.rpartition("=")[0] for name in model.feature_names_in_}
-        others = [name for name in frame.columns if name not in seen]
+        known = set(map(seen, model.feature_names_in_))
+        others = [name for name in frame.columns if name not in known]
         if len(others) != 1:
             raise Wrong(f"--target is missing: name the column to compare with ({', '.join(map(repr, others[:8]))}).")
         target = others[0]
@@ -125,8 +122,6 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
 
 def as_classes(model: Any, y: Any) -> Any:
     """Targets in the type of the model's classes, or numbers for a regression."""
-    from ._columns import as_numbers
-
     classes = getattr(model, "classes_", None)
     if classes is None or classes.dtype.kind in "iuf":
         return as_numbers(y)
