@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from .._validation import check_integer, check_number
 from ..estimators._base import _n_examples
 from ..estimators.validation import check_weight
+from ..kernels.pairs import Pairs
 from ._fold import Fold
 from ._interchangeable import find_groups
 from ._sources import read_sources
@@ -97,13 +98,22 @@ def relevance(
     from sklearn.model_selection import check_cv
 
     check_model(model)
+    if hasattr(model, "Cs"):
+        raise ValueError(
+            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an estimator "
+            "with the C and the regularizer that it chose."
+        )
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
     y, n = _targets(model, y, scoring), _n_examples(X)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
-    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(np.zeros((n, 1)), y, groups))
+    splits = list(
+        check_cv(cv, y, classifier=is_classifier(model)).split(
+            X if isinstance(X, Pairs) else np.zeros((n, 1)), y, groups
+        )
+    )
     rng = check_random_state(random_state)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = _scorer(model, scoring)
