@@ -1,4 +1,4 @@
-"""The command line: `manykernels demo` learns the weights of a few hundred kernels on a bundled data set."""
+"""`manykernels demo`: the weights of a few hundred kernels on a bundled data set."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
-
 
 class Data(StrEnum):
     """Data sets that come with scikit-learn."""
@@ -19,24 +17,6 @@ class Data(StrEnum):
     digits = "digits"
 
 
-def _show_version(asked: bool):
-    if asked:
-        from . import __version__
-
-        typer.echo(f"manykernels {__version__}")
-        raise typer.Exit()
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
-    ] = False,
-):
-    """Multiple kernel learning: the predictor and the kernel weights together."""
-
-
-@app.command()
 def demo(
     data: Annotated[Data, typer.Option(help="Which data set.")] = Data.breast_cancer,
     p: Annotated[float, typer.Option(min=1, help="Norm of the weights: 1 is sparse, inf the plain sum.")] = 1.0,
@@ -47,7 +27,7 @@ def demo(
     from rich.table import Table
     from sklearn.model_selection import train_test_split
 
-    from .inspect import weights_table
+    from ..inspect import weights_table
 
     console = Console()
     title, X, y, kernels, scaler = _load(data.value)
@@ -84,7 +64,7 @@ def _load(name):
     from sklearn import datasets
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    from .kernels import RBF, feature_bank
+    from ..kernels import RBF, feature_bank
 
     if name == "breast_cancer":
         bunch = datasets.load_breast_cancer()
@@ -109,7 +89,7 @@ def _load(name):
 
 
 def _short(kernel):
-    from .kernels import RBF
+    from ..kernels import RBF
 
     return f"RBF(gamma={kernel.gamma:.3g})" if isinstance(kernel, RBF) else f"polynomial of degree {kernel.degree}"
 
@@ -121,7 +101,7 @@ def _timed(function, *arguments):
 
 
 def _fit(kernels, p, C, X, y):
-    from . import MKLClassifier
+    from .. import MKLClassifier
 
     return MKLClassifier(kernels, regularizer=p, C=C, verbose=True).fit(X, y)
 
@@ -133,9 +113,9 @@ def _fit_best_single(kernels, C, X, y):
     from sklearn.model_selection import cross_val_score
     from sklearn.svm import SVC
 
-    from . import MKLClassifier
-    from .banks import PairwiseBank
-    from .kernels import KernelList
+    from .. import MKLClassifier
+    from ..banks import PairwiseBank
+    from ..kernels import KernelList
 
     bank = PairwiseBank(KernelList.from_spec(kernels, X), X)
     scores = np.zeros(bank.M)

@@ -1,0 +1,141 @@
+"""Which kernels the columns of a table suggest, and the table of numbers that a model is fitted to.
+
+A column of categories becomes columns of indicators called COLUMN=CATEGORY, so that a saved model knows its categories
+by the names of its columns and needs nothing besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._data import is_number, pandas
+from ._talk import Wrong
+
+MANY = 100  # columns without a prefix that have a kernel each
+CATEGORIES = 30  # that a column of texts has at most to be used unasked
+
+
+def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Tables of a configuration, one a kernel: RBF kernels of numbers, Categorical ones of texts; it is said."""
+    numbers, categories, dropped = sort_columns(frame)
+    for name, why in dropped.items():
+        say(f"{name!r} is left out: {why}.")
+    if not numbers and not categories:
+        raise Wrong("No column is left to learn from: give columns that vary beside the target.")
+    groups = grouped(numbers)
+    tables = [_rbf(frame, name, columns) for name, columns in groups.items()]
+    whole = [name for name in numbers if not frame[name].isna().any()]
+    if len(groups) > 1 and len(whole) > 1:
+        tables.append(_rbf(frame, "all numbers" if "all numbers" not in groups else "all numbers together", whole))
+    taken = {table["name"] for table in tables}
+    names = [f"{name}, categories" if name in taken else name for name in categories]
+    tables += [{"name": a, "kernel": "Categorical", "columns": [b]} for a, b in zip(names, categories, strict=True)]
+    say(
+        f"{len(tables)} kernels chosen: an RBF on each of {len(groups)} columns or groups of {len(numbers)} numbers"
+        + (", one on all of them" if len(tables) > len(groups) + len(categories) else "")
+        + (f", Categorical on {', '.join(map(repr, categories[:5]))}" if categories else "")
+        + (f" and {len(categories) - 5} more" if len(categories) > 5 else "")
+        + ". `manykernels init` writes them down to be changed."
+    )
+    for name, columns in groups.items():
+        lost = int(frame[columns].isna().any(axis=1).sum())
+        if lost:
+            say(f"{name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
+    return tables
+
+
+def _rbf(frame, name, columns):
+    table = {"name": name, "kernel": "RBF", "gamma": "median", "columns": columns}
+    return table | {"missing": "zero"} if frame[columns].isna().any(axis=None) else table
+
+
+def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
+    """Names of columns of numbers, of categories, and {name: why} of those that are left out."""
+    numbers, categories, dropped = [], [], {}
+    for name in frame.columns:
+        column = frame[name]
+        different = column.nunique()
+        if different < 2:
+            dropped[name] = "it has one value only" if different else "it is empty"
+        elif is_number(column):
+            numbers.append(name)
+        elif different > CATEGORIES:
+            dropped[name] = f"it holds {different} different texts, too many for categories unasked"
+        else:
+            categories.append(name)
+    return numbers, categories, dropped
+
+
+def grouped(names: list[str]) -> dict[str, list[str]]:
+    """{group: columns}: those called GROUP.x or GROUP:x together, others alone, or all together if they are many."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        stem = name.replace(":", ".").partition(".")[0]
+        groups.setdefault(stem if stem and stem != name else name, []).append(name)
+    alone = [name for name, columns in groups.items() if columns == [name]]
+    if len(alone) > MANY:
+        groups = {name: columns for name, columns in groups.items() if name not in alone} | {"others": alone}
+    return groups
+
+
+def indicators(frame: Any, name: str) -> list[str]:
+    """The names of the indicators of a column of categories."""
+    return [f"{name}={value}" for value in sorted(set(as_texts(frame[name].dropna())))]
+
+
+def seen(name: str) -> str:
+    """The column of the data that a column of the model comes from."""
+    return name.partition("=")[0]
+
+
+def as_texts(column: Any) -> np.ndarray:
+    """Categories as texts, whole numbers without a point; missing ones are like no category."""
+    whole = is_number(column) and bool((column.dropna() == column.dropna().round()).all())
+    return column.map(lambda v: str(int(v) if whole else v), na_action="ignore").to_numpy(object)
+
+
+def encode(frame: Any, names: list[str]) -> Any:
+    """The numbers (n, d) called `names`: columns of the frame, and indicators of their categories."""
+    lost = [base for base in map(seen, names) if base not in frame.columns]
+    if lost:
+        lost = list(dict.fromkeys(lost))
+        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+        raise Wrong(f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees.")
+    made, texts = {}, {}
+    for name in names:
+        base, equals, category = name.partition("=")
+        if not equals:
+            made[name] = as_numbers(frame[name])
+            continue
+        if base not in texts:
+            texts[base] = as_texts(frame[base])
+        made[name] = (texts[base] == category).astype(float)
+    return pandas().DataFrame(made, index=frame.index)
+
+
+def as_numbers(column: Any) -> np.ndarray:
+    """A column as floats, or a sentence that shows what is no number."""
+    pd = pandas()
+    found = pd.to_numeric(column, errors="coerce")
+    wrong = column[found.isna() & column.notna()]
+    if len(wrong):
+        row = list(column.index).index(wrong.index[0]) + 1
+        raise Wrong(
+            f"Column {column.name!r} holds {wrong.iloc[0]!r} in row {row}, which "
+            'is no number: correct it, or give the column kernel = "Categorical".'
+        )
+    values = found.to_numpy(dtype=float, na_value=np.nan)
+    if np.isinf(values).any():
+        raise Wrong(f"Column {column.name!r} holds infinite numbers: correct them or leave them empty.")
+    return values
+
+
+def guess_task(y: Any) -> str:
+    """Regression for fractions and for many different whole numbers, else classification."""
+    if not is_number(y):
+        return "classification"
+    whole = bool((y == y.round()).all())
+    return "classification" if whole and y.nunique() <= max(2, min(20, len(y) // 5)) else "regression"

@@ -1,0 +1,148 @@
+"""The configuration: a TOML text of settings and kernels, read with errors that name the line's cure, and written."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ._columns import indicators
+from ._data import is_number, pick
+from ._talk import Wrong
+
+KERNELS = (
+    "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial", "RBF", "Tanimoto",
+)  # fmt: skip
+SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
+PLACES = ("name", "kernel", "columns", "missing")  # keys of a kernel that are no parameters of it
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """The settings of a file, checked; its kernels are under "kernel"."""
+    if not Path(path).exists():
+        raise Wrong(f"--config {path} does not exist: `manykernels init` writes one.")
+    try:
+        found = tomllib.loads(Path(path).read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Wrong(f"{path} is no TOML: {error}.") from error
+    for name, value in found.items():
+        _known(name, SETTINGS, f"{path}: the setting")
+        wanted = SETTINGS[name]
+        number = wanted is float and isinstance(value, int) and not isinstance(value, bool)
+        if not isinstance(value, wanted) and not number:
+            what = {float: "a number", str: "a text in quotes", list: "tables [[kernel]]"}[wanted]
+            raise Wrong(f"{path}: {name} = {value!r} should be {what}.")
+    return found
+
+
+def kernel_class(name: str) -> Any:
+    """The class of a kernel, by its name."""
+    from .. import kernels
+
+    _known(name, KERNELS, "The kernel")
+    return getattr(kernels, name)
+
+
+def parameters(cls: Any) -> dict[str, Any]:
+    """{name: default} of a kernel."""
+    return {name: p.default for name, p in inspect.signature(cls).parameters.items()}
+
+
+def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str]]:
+    """Specifications of kernels, and the names of the numbers that they see, columns and indicators."""
+    if not tables:
+        raise Wrong("The configuration has no [[kernel]]: add one, or leave --config out to have them chosen.")
+    made = [_specification(table, k, frame) for k, table in enumerate(tables)]
+    names = [name for name, *_ in made]
+    if len(set(names)) < len(names):
+        raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
+    return made, list(dict.fromkeys(column for _, _, columns, _ in made for column in columns))
+
+
+def _specification(table, k, frame):
+    if not isinstance(table, dict) or "kernel" not in table:
+        raise Wrong(f'[[kernel]] number {k + 1} does not say which: add kernel = "RBF".')
+    cls, name = kernel_class(table["kernel"]), str(table.get("name", f"{table['kernel']} {k + 1}"))
+    params = {key: value for key, value in table.items() if key not in PLACES}
+    for key in params:
+        _known(key, (*parameters(cls), *PLACES), f"Kernel {name!r}: the key")
+    columns, missing = table.get("columns"), table.get("missing", "error")
+    if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
+        raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
+    if missing not in ("error", "zero"):
+        raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
+    for column in columns:
+        pick(frame, column, f"Kernel {name!r}: column")
+        if "=" in column:
+            raise Wrong(f"Column {column!r} has = in its name, which stands for categories here: rename it.")
+    if table["kernel"] == "Categorical":
+        return _categorical(name, params, columns, frame)
+    for column in columns:
+        _check_column(frame[column], name, missing)
+    return name, cls(**params), columns, missing
+
+
+def _categorical(name, params, columns, frame):
+    """Linear on the indicators, which is the same kernel."""
+    from ..kernels import Linear
+
+    if params:
+        raise Wrong(f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out.")
+    found = [indicator for column in columns for indicator in indicators(frame, column)]
+    return name, Linear(), found, "error"
+
+
+def _check_column(column, name, missing):
+    if not is_number(column):
+        text = next((value for value in column if isinstance(value, str) and not _reads(value)), None)
+        text = column.dropna().iloc[0] if text is None and column.notna().any() else text
+        raise Wrong(
+            f"Kernel {name!r}: column {column.name!r} holds {text!r}, which is no number: correct it, or give the "
+            'column kernel = "Categorical".'
+        )
+    lost = int(column.isna().sum())
+    if lost and missing == "error":
+        raise Wrong(
+            f'Kernel {name!r}: column {column.name!r} is empty in {lost} rows: fill it in, or add missing = "zero", '
+            "and the kernel likens those rows to no other."
+        )
+
+
+def _reads(value):
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _known(name, names, what):
+    if name not in names:
+        near = get_close_matches(str(name), names, 1, 0.5)
+        cure = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
+        raise Wrong(f"{what} {name!r} is unknown: {cure}")
+
+
+def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source: str) -> str:
+    """A commented TOML text."""
+    lines = [
+        f"# Kernels for {json.dumps(source, ensure_ascii=False)}: manykernels fit DATA --config THIS_FILE -o model.mk",
+        "# Each [[kernel]] compares examples by its columns; learning finds how much each of them counts.",
+        f"# kernel: {', '.join(KERNELS)}; `manykernels kernels` says what they take.",
+        '# missing = "zero": an example that lacks the columns is like no other; "error" refuses it.',
+        "",
+    ]
+    lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]
+    lines += ["C = 1.0  # larger: closer to the training examples", "p = 2.0  # 1: few kernels; larger: more even ones"]
+    for table in tables:
+        lines += ["", "[[kernel]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value):
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

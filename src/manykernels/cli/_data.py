@@ -1,0 +1,155 @@
+"""Data from files as frames of pandas: CSV and TSV, also of a pipe, Parquet, NPZ, a folder of tables with ids."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._talk import Wrong
+
+TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+KNOWN = (*TABLES, ".parquet", ".npz")
+
+
+def pandas() -> Any:
+    """The module, or a sentence on how to get it."""
+    try:
+        import pandas
+    except ImportError:
+        raise Wrong('Reading data needs pandas: pip install "manykernels[cli]".') from None
+    return pandas
+
+
+def read_data(path: str, id: str | None = None, say: Callable[[str], None] = lambda text: None) -> Any:
+    """A frame with a row per example; `id` names the column that becomes its index. "-" is stdin."""
+    place = Path(path)
+    if path != "-" and not place.exists():
+        raise Wrong(f"{path} does not exist: check the path.")
+    frame = read_folder(place, id, say) if path != "-" and place.is_dir() else read_file(path)
+    if len(frame) == 0:
+        raise Wrong(f"{path} has no rows: give a table with a header and examples.")
+    if id is not None and frame.index.name != id:
+        frame = by_id(frame, id, path)
+    return frame
+
+
+def read_file(path: str) -> Any:
+    """One file as a frame."""
+    kind = ".csv" if path == "-" else next((end for end in KNOWN if path.lower().endswith(end)), None)
+    if kind is None:
+        raise Wrong(f"{path} is of no kind that is read here: give one of {', '.join(KNOWN)}, or a folder of them.")
+    readers = {".parquet": read_parquet, ".npz": read_npz}
+    try:
+        frame = readers.get(kind, read_table)(path)
+    except Wrong:
+        raise
+    except OSError as error:
+        if error.strerror and error.errno is not None:
+            raise
+        raise Wrong(f"{path} cannot be read as {kind[1:]}: {error}") from error
+    except Exception as error:  # readers raise what they like
+        raise Wrong(f"{path} cannot be read as {kind[1:]}: {str(error).rstrip('.')}.") from error
+    frame.columns = [str(name) for name in frame.columns]
+    twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
+    if twice:
+        raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
+    return frame
+
+
+def read_table(path: str) -> Any:
+    """CSV or TSV: tabs where the name says so or the first line has more of them than commas."""
+    pd = pandas()
+    if path == "-":
+        text = sys.stdin.read()
+        head = text.partition("\n")[0]
+        return pd.read_csv(io.StringIO(text), sep="\t" if head.count("\t") > head.count(",") else ",")
+    sep = "\t" if ".tsv" in Path(path).name.lower() else "," if ".csv" in Path(path).name.lower() else None
+    return pd.read_csv(path, sep=sep, engine="python" if sep is None else "c")
+
+
+def read_parquet(path: str) -> Any:
+    """Parquet, by pandas where pyarrow is installed and else by polars."""
+    pd = pandas()
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        pass
+    try:
+        import polars
+    except ImportError:
+        raise Wrong('Reading Parquet needs polars or pyarrow: pip install "manykernels[cli]".') from None
+    return pd.DataFrame(polars.read_parquet(path).to_dict(as_series=False))
+
+
+def read_npz(path: str) -> Any:
+    """Arrays (n,) are columns under their names, arrays (n, d) the columns NAME.0 to NAME.d-1."""
+    pd = pandas()
+    columns: dict[str, np.ndarray] = {}
+    with np.load(path, allow_pickle=False) as arrays:
+        for name in arrays.files:
+            array = arrays[name]
+            if array.ndim not in (1, 2):
+                raise Wrong(f"{path}: the array {name!r} has shape {array.shape}: give (n,) or (n, d).")
+            columns |= {name: array} if array.ndim == 1 else {f"{name}.{j}": a for j, a in enumerate(array.T)}
+    sizes = {name: len(column) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise Wrong(f"{path}: arrays have different numbers of examples, {min(sizes.values())} and others.")
+    return pd.DataFrame(columns)
+
+
+def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any:
+    """Tables whose rows are matched by id; the column c of table t is t.c where t has several columns, else t's c."""
+    pd = pandas()
+    paths = sorted(path for path in folder.iterdir() if path.name.lower().endswith(KNOWN))
+    if not paths:
+        raise Wrong(f"{folder} has no table: put {', '.join(KNOWN)} there.")
+    frames = {}
+    for path in paths:
+        frame = read_file(str(path))
+        frame = by_id(frame, id or frame.columns[0], str(path))
+        stem = path.name.split(".")[0]
+        frames[stem] = frame.add_prefix(f"{stem}.") if frame.shape[1] > 1 else frame
+    joined = pd.concat(frames.values(), axis=1, join="outer")
+    joined.index.name = id or joined.index.name or "id"
+    shared = set.intersection(*(set(frame.index) for frame in frames.values()))
+    if len(frames) > 1 and not shared:
+        stems = list(frames)
+        a, b = frames[stems[0]].index[0], frames[stems[1]].index[0]
+        raise Wrong(
+            f"{folder}: no id is in all of {', '.join(stems)} ({a!r} in one, {b!r} in another, for example): make "
+            "their first columns, or the column --id, the same."
+        )
+    for stem, frame in frames.items():
+        lost = len(joined) - len(frame)
+        if lost:
+            say(f"{stem}: {lost} of {len(joined)} examples lack it.")
+    return joined
+
+
+def by_id(frame: Any, id: str, path: str) -> Any:
+    """The frame with the column `id` as its index."""
+    pick(frame, id, "--id", path)
+    frame = frame.set_index(id)
+    if frame.index.has_duplicates:
+        twice = frame.index[frame.index.duplicated()][0]
+        raise Wrong(f"{path}: the id {twice!r} stands in several rows of column {id!r}: ids must differ.")
+    return frame
+
+
+def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
+    """A column, or a sentence that names what there is."""
+    if name in frame.columns:
+        return frame[name]
+    near = get_close_matches(name, list(frame.columns), 3, 0.5) or list(frame.columns)[:8]
+    raise Wrong(f"{option} {name!r} is not a column of {path}: there are {', '.join(map(repr, near))}.")
+
+
+def is_number(column: Any) -> bool:
+    """Whether a column holds numbers; truth values are categories."""
+    return getattr(column.dtype, "kind", "O") in "iuf"

@@ -1,0 +1,141 @@
+"""From data and settings to what an estimator takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ._columns import as_numbers, encode, guess_task, seen, suggest
+from ._config import build, read_config
+from ._data import is_number, pick, read_data
+from ._talk import Wrong
+
+TASKS = ("classification", "regression", "one-class")
+
+
+class Job(NamedTuple):
+    """What is to be learned: kernels on X (n, d), the targets y (n,) or None, and the settings that were given."""
+
+    task: str
+    kernels: list[Any]
+    X: Any
+    y: Any
+    settings: dict[str, Any]
+
+
+def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
+    """Read and check all before anything is computed; options win over the configuration."""
+    settings = read_config(config) if config else {}
+    settings |= {name: value for name, value in given.items() if value is not None}
+    frame = read_data(data, settings.get("id"), say)
+    task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
+    tables = settings.pop("kernel") if "kernel" in settings else suggest(frame, say)
+    kernels, names = build(tables, frame)
+    return Job(task, kernels, encode(frame, names), y, settings)
+
+
+def split_target(frame, task, target, data, say):
+    """(task, y, the other columns); rows without a target are left out."""
+    if task is not None and task not in TASKS:
+        raise Wrong(f"--task {task!r} is unknown: give {', '.join(TASKS)}.")
+    if target is None:
+        if task == "one-class":
+            return task, None, frame
+        few = ", ".join(map(repr, list(frame.columns)[:8]))
+        raise Wrong(f"--target is missing: name the column to predict ({few}), or give --task one-class.")
+    y = pick(frame, target, "--target", data)
+    frame = frame.drop(columns=target)
+    if task == "one-class":
+        return task, None, frame
+    lost = int(y.isna().sum())
+    if lost == len(y):
+        raise Wrong(f"--target {target!r} is empty in all rows: name another column.")
+    if lost:
+        say(f"{target!r} is empty in {lost} of {len(y)} rows, which are left out.")
+        frame, y = frame[y.notna()], y[y.notna()]
+    if task is None:
+        task = guess_task(y)
+        say(f"task: {task}, by the {y.nunique()} different values of {target!r}; --task says otherwise.")
+    return task, read_target(y, task), frame
+
+
+def read_target(y, task):
+    """Targets as an estimator takes them."""
+    if task == "regression":
+        if not is_number(y):
+            raise Wrong(f"--target {y.name!r} holds {y.iloc[0]!r}, no numbers: give --task classification.")
+        return as_numbers(y)
+    if y.nunique() < 2:
+        raise Wrong(f"--target {y.name!r} has one class only, {y.iloc[0]!r}: a classifier needs two.")
+    if is_number(y):
+        return y.to_numpy(int) if (y == y.round()).all() else y.map(str).to_numpy(str)
+    return y.map(str).to_numpy(str)
+
+
+def estimator(job: Job, search: bool = False, **more: Any) -> Any:
+    """The estimator of a job, not fitted; regression has the squared loss unless another is asked for."""
+    from .. import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
+
+    settings, options = job.settings, {"kernels": job.kernels, **more}
+    if job.task == "one-class":
+        wrong = [name for name in ("C", "loss") if name in settings]
+        if wrong:
+            raise Wrong(f"{wrong[0]} is no setting of --task one-class: give nu, the share of outliers.")
+        return MKLOneClass(nu=settings.get("nu", 0.1), regularizer=settings.get("p", 2.0), **options)
+    if "nu" in settings:
+        raise Wrong(f"nu is a setting of --task one-class, not of {job.task}: give C.")
+    options["loss"] = settings.get("loss", "hinge" if job.task == "classification" else "squared")
+    if search:
+        return (MKLClassifierCV if job.task == "classification" else MKLRegressorCV)(**options)
+    options |= {"C": settings.get("C", 1.0), "regularizer": settings.get("p", 2.0)}
+    return (MKLClassifier if job.task == "classification" else MKLRegressor)(**options)
+
+
+def read_model(path: str) -> Any:
+    """A saved model whose columns have names."""
+    from .. import load
+
+    if not Path(path).exists():
+        raise Wrong(f"{path} does not exist: `manykernels fit` makes models.")
+    model = load(path)
+    if not hasattr(model, "feature_names_in_"):
+        raise Wrong(f"{path} was fitted to data without names of columns: predict with it in Python.")
+    return model
+
+
+def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], None]) -> Any:
+    """The column of targets: the one that is named, or the only one that the model does not see."""
+    if target is None:
+        known = set(map(seen, model.feature_names_in_))
+        others = [name for name in frame.columns if name not in known]
+        if len(others) != 1:
+            raise Wrong(f"--target is missing: name the column to compare with ({', '.join(map(repr, others[:8]))}).")
+        target = others[0]
+        say(f"target: {target!r}, the only column that the model does not see.")
+    y = pick(frame, target, "--target")
+    if y.isna().any():
+        raise Wrong(f"--target {target!r} is empty in {int(y.isna().sum())} rows: fill it in or remove them.")
+    return y
+
+
+def as_classes(model: Any, y: Any) -> Any:
+    """Targets in the type of the model's classes, or numbers for a regression."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or classes.dtype.kind in "iuf":
+        return as_numbers(y)
+    labels = y.map(str).to_numpy(str)
+    strange = sorted(set(labels) - set(classes))
+    if strange:
+        raise Wrong(f"--target {y.name!r} holds {strange[0]!r}, which is none of {', '.join(classes[:8])}.")
+    return labels
+
+
+def check_output(path: str) -> None:
+    """A sentence, before anything is computed, where a file cannot be written."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise Wrong(f"-o {path}: the folder {folder} does not exist: make it first.")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise Wrong(f"-o {path} cannot be written: give another path.")

@@ -1,0 +1,94 @@
+"""How the command line talks: results on stdout, all else on stderr, errors in one sentence, exit codes."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+INTERRUPTED = 130
+
+
+class Wrong(Exception):
+    """What a user did wrong: one sentence that names it and the cure."""
+
+
+def _note(ctx: typer.Context, param: typer.CallbackParam, value: bool) -> bool:
+    ctx.find_root().ensure_object(dict)[param.name] = value
+    return value
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=_note, is_eager=True, help="Say nothing but results.")]
+Debug = Annotated[bool, typer.Option("--debug", callback=_note, is_eager=True, help="Show where an error came from.")]
+Json = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
+
+
+class Commands(TyperGroup):
+    """Commands whose errors are one sentence on stderr: exit code 1, or 130 after Ctrl-C; 2 is a wrong call."""
+
+    def invoke(self, ctx: Any) -> Any:
+        settings = ctx.find_root().ensure_object(dict)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: None if settings.get("quiet") else complain(f"note: {message}")
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                complain("manykernels: interrupted.")
+                raise typer.Exit(INTERRUPTED) from None
+            except (Wrong, ValueError, OSError, ImportError, MemoryError) as error:
+                if settings.get("debug"):
+                    raise
+                complain(f"manykernels: {sentence(error)}")
+                raise typer.Exit(1) from None
+
+
+def sentence(error: BaseException) -> str:
+    """What an error says, on one line."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def complain(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def speaker(quiet: bool) -> Callable[[str], None]:
+    """What says a line on stderr, or nothing."""
+    return (lambda text: None) if quiet else complain
+
+
+def show(facts: dict[str, Any], as_json: bool) -> None:
+    """Results on stdout: a line each, or JSON."""
+    if as_json:
+        typer.echo(json.dumps(facts, default=_plain, allow_nan=True))
+        return
+    for name, value in facts.items():
+        if isinstance(value, list):
+            show_rows(name, value)
+        else:
+            typer.echo(f"{name:<12} {_text(value)}")
+
+
+def show_rows(title: str, rows: list[dict[str, Any]]) -> None:
+    """Rows of a table, aligned, under a title."""
+    if not rows:
+        return
+    head = list(rows[0])
+    cells = [head, *([_text(row[name]) for name in head] for row in rows)]
+    width = [max(len(row[j]) for row in cells) for j in range(len(head))]
+    typer.echo(f"{title}:")
+    for row in cells:
+        typer.echo("  " + "  ".join(cell.ljust(w) for cell, w in zip(row, width, strict=True)).rstrip())
+
+
+def _text(value):
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _plain(value):
+    return value.item() if hasattr(value, "item") else str(value)

@@ -1,0 +1,129 @@
+"""`fit` and `cv`: from data to models and to scores."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ._models import Job, check_output, estimator, prepare
+from ._talk import Debug, Json, Quiet, Wrong, show, speaker
+
+Data = Annotated[str, typer.Argument(help="CSV, TSV (.gz), Parquet, NPZ, a folder of them with ids, or - for stdin.")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")]
+Config = Annotated[str | None, typer.Option(help="A TOML file of kernels; `manykernels init` writes one.")]
+Task = Annotated[str | None, typer.Option(help="classification, regression or one-class; else guessed, and said.")]
+Id = Annotated[str | None, typer.Option(help="The column that names the examples.")]
+Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, ...")]
+Nu = Annotated[float | None, typer.Option(help="The share of outliers, of --task one-class.")]
+
+
+def fit(
+    data: Data,
+    target: Target = None,
+    config: Config = None,
+    C: Annotated[float | None, typer.Option("-C", "--C", help="Factor of the loss; 1 if not given.")] = None,
+    p: Annotated[
+        float | None, typer.Option("-p", "--p", help="1: few kernels, inf: all alike; 2 if not given.")
+    ] = None,
+    task: Task = None,
+    loss: Loss = None,
+    nu: Nu = None,
+    id: Id = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the model is written.")] = "model.mk",
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a model and the weights of its kernels from a table, and write it to a file."""
+    say = speaker(quiet)
+    if output == "-":
+        raise Wrong("-o - would write a model to the terminal: give a path, -o model.mk.")
+    check_output(output)
+    given = {"target": target, "C": C, "p": p, "task": task, "loss": loss, "nu": nu, "id": id}
+    job = prepare(data, config, given, say)
+    model = estimator(job, verbose=_progress(quiet))
+    model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
+    model.save(output)
+    say(f"{output} is written; `manykernels predict {output} NEW.csv` uses it.")
+    show(summary(job, model), json)
+
+
+def cv(
+    data: Data,
+    target: Target = None,
+    config: Config = None,
+    C: Annotated[str, typer.Option("-C", "--C", help="Candidates, with commas between.")] = "0.1,1,10",
+    p: Annotated[str, typer.Option("-p", "--p", help="Candidates, with commas between.")] = "1,2",
+    task: Task = None,
+    loss: Loss = None,
+    id: Id = None,
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Score candidates for C and p by cross-validation, on examples that were held out."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    say = speaker(quiet)
+    Cs, ps = _numbers(C, "-C"), _numbers(p, "-p")
+    job = prepare(data, config, {"target": target, "task": task, "loss": loss, "id": id}, say)
+    if job.task == "one-class":
+        raise Wrong("cv needs targets to score by, which --task one-class has not: give another task.")
+    _check_folds(job, folds)
+    splitter = StratifiedKFold if job.task == "classification" else KFold
+    cut = splitter(folds, shuffle=True, random_state=0)
+    search = estimator(job, search=True, Cs=Cs, cv=cut).set_params(regularizer=ps).fit(job.X, job.y)
+    found = search.cv_results_
+    rows = [
+        {"C": float(c["C"]), "p": float(c["regularizer"]), "score": float(mean), "std": float(std)}
+        for c, mean, std in zip(found["params"], found["mean_test_score"], found["std_test_score"], strict=True)
+    ]
+    best = rows[int(search.best_index_)]
+    say(f"the best: -C {best['C']:g} -p {best['p']:g}; its score is a little too good, being the best of {len(rows)}.")
+    measure = "accuracy" if job.task == "classification" else "R2"
+    show(
+        {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"]} | {"scores": rows}, json
+    )
+
+
+def summary(job: Job, model: Any) -> dict[str, Any]:
+    """What was fitted, in a few figures."""
+    from ..inspect.tables import top_weights
+
+    names, _, shares = top_weights(model, 10)
+    return {
+        "task": job.task,
+        "examples": len(job.X),
+        "kernels": len(model.kernel_names_),
+        "gap": float(model.duality_gap_),
+        "weights": [{"kernel": name, "share": float(share)} for name, share in zip(names, shares, strict=True)],
+    }
+
+
+def _progress(quiet):
+    """Whether to show a bar: on stderr, and where that is a terminal."""
+    import rich
+
+    if quiet or not sys.stderr.isatty():
+        return False
+    rich.reconfigure(stderr=True)
+    return True
+
+
+def _numbers(text, option):
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Wrong(f"{option} {text!r} is no list of numbers: give {option} 0.1,1,10.") from None
+
+
+def _check_folds(job, folds):
+    import numpy as np
+
+    least = len(job.X) if job.task == "regression" else int(np.unique(job.y, return_counts=True)[1].min())
+    if folds > least:
+        what = "examples there are" if job.task == "regression" else "examples the rarest class has"
+        raise Wrong(f"--folds {folds} is more than the {least} {what}: give --folds {max(least, 2)} or more data.")

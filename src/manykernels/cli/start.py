@@ -1,0 +1,52 @@
+"""`init` and `kernels`: a configuration to begin with, and what may stand in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._columns import suggest
+from ._config import KERNELS, kernel_class, parameters, write_config
+from ._data import read_data
+from ._models import check_output, split_target
+from ._talk import Debug, Json, Quiet, Wrong, show, speaker
+from .learn import Data, Id, Target, Task
+
+
+def init(
+    data: Data,
+    target: Target = None,
+    task: Task = None,
+    id: Id = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the configuration goes; - is stdout.")] = "-",
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a commented TOML of kernels for the columns of a table, to be changed and given to fit."""
+    say = speaker(quiet)
+    if output != "-":
+        check_output(output)
+        if Path(output).exists() and not force:
+            raise Wrong(f"{output} is there already: give another path, or --force to write over it.")
+    task, _, frame = split_target(read_data(data, id, say), task, target, data, say)
+    text = write_config({"target": target, "id": id, "task": task}, suggest(frame, say), data)
+    if output == "-":
+        typer.echo(text, nl=False)
+        return
+    Path(output).write_text(text)
+    say(f"{output} is written; `manykernels fit {data} --config {output}` uses it.")
+
+
+def kernels(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+    """List the kernels that a configuration may name, with their parameters."""
+    rows = []
+    for name in KERNELS:
+        cls = kernel_class(name)
+        takes = {} if name == "Categorical" else parameters(cls)
+        says = (cls.__doc__ or "").strip().splitlines()[0]
+        given = takes if json else ", ".join(f"{key}={value!r}" for key, value in takes.items())
+        rows.append({"kernel": name, "parameters": given, "what": says})
+    show({"kernels": rows}, json)

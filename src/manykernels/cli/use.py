@@ -1,0 +1,140 @@
+"""`predict`, `score` and `inspect`: what a saved model says, how well, and by what."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ._columns import encode
+from ._data import pandas, read_data
+from ._models import as_classes, check_output, read_model, target_of
+from ._talk import Debug, Json, Quiet, Wrong, show, speaker
+from .learn import Data, Id, Target
+
+Model = Annotated[str, typer.Argument(help="A file that `manykernels fit` wrote.")]
+
+
+def predict(
+    model: Model,
+    data: Data,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where predictions go; - is stdout.")] = "-",
+    id: Id = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Predict new examples: a row for each, with the values of the decision function."""
+    if output != "-" and not output.startswith("/dev/"):
+        check_output(output)
+    say, fitted = speaker(quiet), read_model(model)
+    frame = read_data(data, id, say)
+    made = predictions(fitted, numbers(fitted, frame))
+    text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=id is not None)
+    if output == "-":
+        sys.stdout.write(text)
+        return
+    with open(output, "w") as stream:
+        stream.write(text)
+    say(f"{output} has {len(made)} predictions.")
+
+
+def numbers(model: Any, frame: Any) -> Any:
+    """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
+    X = encode(frame, list(model.feature_names_in_))
+    specs = model.kernels if isinstance(model.kernels, list) else []
+    strict = {c for spec in specs if len(spec) < 4 or spec[3] == "error" for c in spec[2] or ()}
+    for name in X.columns[X.isna().any()]:
+        if name in strict:
+            raise Wrong(
+                f"Column {name!r} is empty in {int(X[name].isna().sum())} rows, and was in none when the model was "
+                'fitted: fill it in, or fit with missing = "zero" in its kernels.'
+            )
+    return X
+
+
+def predictions(model: Any, X: Any) -> Any:
+    """A frame of predictions and decisions."""
+    found = {"prediction": model.predict(X)}
+    if hasattr(model, "classes_") or not hasattr(model, "n_outputs_"):
+        decision = model.decision_function(X)
+        if decision.ndim == 1:
+            found["decision"] = decision
+        else:
+            found |= {f"decision:{name}": decision[:, k] for k, name in enumerate(model.classes_)}
+    return pandas().DataFrame(found, index=X.index)
+
+
+def score(
+    model: Model,
+    data: Data,
+    target: Target = None,
+    id: Id = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare predictions with the truth: accuracy of classes, R² of numbers."""
+    from sklearn.base import is_outlier_detector, is_regressor
+    from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
+
+    say, fitted = speaker(quiet), read_model(model)
+    if is_outlier_detector(fitted):
+        raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
+    frame = read_data(data, id, say)
+    y = as_classes(fitted, target_of(fitted, frame, target, say))
+    guess = fitted.predict(numbers(fitted, frame))
+    facts: dict[str, Any] = {"examples": len(y)}
+    if is_regressor(fitted):
+        facts |= {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
+    else:
+        facts |= {"accuracy": float((y == guess).mean()), "balanced": float(balanced_accuracy_score(y, guess))}
+    show(facts, json)
+
+
+def inspect(
+    model: Model,
+    data: Annotated[str | None, typer.Argument(help="Training data, for the relevance of each source.")] = None,
+    target: Target = None,
+    id: Id = None,
+    top: Annotated[int, typer.Option(min=1, help="Kernels at most.")] = 20,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show the weights, the gap and the settings of a model; with data also what each source is worth."""
+    from ..inspect.tables import top_weights
+
+    say, fitted = speaker(quiet), read_model(model)
+    names, weights, shares = top_weights(fitted, top)
+    settings = {name: getattr(fitted, name) for name in ("loss", "C", "nu") if hasattr(fitted, name)}
+    facts = {
+        "model": type(fitted).__name__,
+        "p": fitted.regularizer,
+        **settings,
+        "gap": float(fitted.duality_gap_),
+        "kernels": len(fitted.kernel_names_),
+        "columns": len(fitted.feature_names_in_),
+        "weights": [
+            {"kernel": name, "weight": float(weight), "share": float(share)}
+            for name, weight, share in zip(names, weights, shares, strict=True)
+        ],
+    }
+    if data is not None:
+        facts["relevance"] = _relevance(fitted, read_data(data, id, say), target, say)
+    show(facts, json)
+
+
+def _relevance(model, frame, target, say):
+    from sklearn.base import is_outlier_detector
+
+    from ..inspect import relevance
+
+    if is_outlier_detector(model):
+        raise Wrong("A one-class model has no targets to measure relevance by: leave the data out.")
+    y, X = as_classes(model, target_of(model, frame, target, say)), numbers(model, frame)
+    say("relevance: what the score loses without a source and gains by it alone, in 5 folds, ± one standard error.")
+    keep = ("name", "relevance", "relevance_se")
+    rows = [row for row in relevance(model, X, y, kernels=False).table()]
+    return [{key: row[key] for key in keep if key in row} for row in rows]

@@ -1,0 +1,184 @@
+"""From a table to predictions: each command, each kind of data, each kind of task."""
+
+import io
+import json
+import tomllib
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import manykernels
+from tables import patients, run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of patients and a model of it."""
+    folder = tmp_path_factory.mktemp("data")
+    patients().to_csv(folder / "data.csv", index=False)
+    patients(10, 1).drop(columns="y").to_csv(folder / "new.csv", index=False)
+    result = run("fit", folder / "data.csv", "--target", "y", "-o", folder / "model.mk")
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def test_fit_says_on_stderr_what_it_chose_and_shows_results_on_stdout(folder, tmp_path):
+    result = run("fit", folder / "data.csv", "--target", "y", "-o", tmp_path / "m.mk", "--json")
+    facts = json.loads(result.stdout)
+    assert facts["task"] == "classification" and facts["examples"] == 40 and facts["gap"] <= 1e-3
+    assert {row["kernel"] for row in facts["weights"]} == {"age", "dose", "sex"}
+    for text in ("task: classification", "'name' is left out", "Categorical on 'sex'", "'dose' is missing in 2 of 40"):
+        assert text in result.stderr
+    quiet = run("fit", folder / "data.csv", "--target", "y", "-o", tmp_path / "m.mk", "--quiet")
+    assert quiet.stderr == "" and "classification" in quiet.stdout
+
+
+def test_predictions_are_those_of_the_model(folder):
+    result = run("predict", folder / "model.mk", folder / "new.csv")
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv(io.StringIO(result.stdout))
+    new, model = patients(10, 1), manykernels.load(folder / "model.mk")
+    X = new[["age", "dose"]].assign(**{"sex=f": new.sex == "f", "sex=m": new.sex == "m"}).astype(float)
+    assert list(model.feature_names_in_) == list(X.columns)
+    np.testing.assert_allclose(found.decision, model.decision_function(X))
+    assert list(found.prediction) == list(model.predict(X))
+
+
+def test_pipes_and_files_say_the_same(folder, tmp_path):
+    text = (folder / "new.csv").read_text()
+    plain = run("predict", folder / "model.mk", folder / "new.csv").stdout
+    assert run("predict", folder / "model.mk", "-", input=text).stdout == plain
+    assert run("predict", folder / "model.mk", "-", input=text.replace(",", "\t")).stdout == plain
+    assert run("predict", folder / "model.mk", folder / "new.csv", "-o", tmp_path / "out.csv").stdout == ""
+    assert (tmp_path / "out.csv").read_text() == plain
+    rows = json.loads(run("predict", folder / "model.mk", folder / "new.csv", "--json").stdout)
+    assert len(rows) == 10 and set(rows[0]) == {"prediction", "decision"}
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "tsv", "parquet"])
+def test_kinds_of_tables_give_the_same_predictions(folder, tmp_path, kind):
+    new, path = pd.read_csv(folder / "new.csv"), tmp_path / f"new.{kind}"
+    if kind == "parquet":
+        pl.read_csv(folder / "new.csv").write_parquet(path)
+    else:
+        new.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
+    assert (
+        run("predict", folder / "model.mk", path).stdout
+        == run("predict", folder / "model.mk", folder / "new.csv").stdout
+    )
+
+
+def test_score_and_inspect(folder):
+    found = json.loads(run("score", folder / "model.mk", folder / "data.csv", "-t", "y", "--json").stdout)
+    assert found["examples"] == 40 and found["accuracy"] > 0.85
+    plain = json.loads(run("inspect", folder / "model.mk", "--json").stdout)
+    assert plain["model"] == "MKLClassifier" and plain["C"] == 1 and "relevance" not in plain
+    assert sum(row["share"] for row in plain["weights"]) == pytest.approx(1)
+    full = json.loads(run("inspect", folder / "model.mk", folder / "data.csv", "-t", "y", "--json").stdout)
+    assert full["relevance"][-1]["name"] == "dose" and full["relevance"][0]["relevance"] > 0.1
+
+
+def test_cv_scores_every_candidate_and_names_the_best(folder):
+    result = run("cv", folder / "data.csv", "-t", "y", "-C", "0.1,10", "-p", "1,2", "--folds", "3", "--json")
+    facts = json.loads(result.stdout)
+    assert [(row["C"], row["p"]) for row in facts["scores"]] == [(0.1, 1), (0.1, 2), (10, 1), (10, 2)]
+    best = max(facts["scores"], key=lambda row: row["score"])
+    assert (facts["C"], facts["p"]) == (best["C"], best["p"])
+    assert "the best" in result.stderr
+
+
+def test_init_writes_what_fit_would_choose(folder, tmp_path):
+    result = run("init", folder / "data.csv", "-t", "y", "-o", tmp_path / "kernels.toml")
+    assert result.exit_code == 0 and result.stdout == ""
+    settings = tomllib.loads((tmp_path / "kernels.toml").read_text())
+    assert settings["target"] == "y" and [table["kernel"] for table in settings["kernel"]] == [
+        "RBF",
+        "RBF",
+        "Categorical",
+    ]
+    again = run("fit", folder / "data.csv", "--config", tmp_path / "kernels.toml", "-o", tmp_path / "m.mk")
+    assert again.exit_code == 0, again.output
+    one, two = (manykernels.load(path) for path in (folder / "model.mk", tmp_path / "m.mk"))
+    np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
+
+
+def test_options_win_over_the_configuration(folder, tmp_path):
+    config = 'target = "y"\nC = 3\np = 1.5\n[[kernel]]\nkernel = "Laplacian"\ngamma = 0.1\ncolumns = ["age"]\n'
+    (tmp_path / "k.toml").write_text(config)
+    run("fit", folder / "data.csv", "--config", tmp_path / "k.toml", "-C", "7", "-o", tmp_path / "m.mk")
+    model = manykernels.load(tmp_path / "m.mk")
+    assert model.C == 7 and model.regularizer == 1.5 and model.kernel_names_ == ["Laplacian 1"]
+
+
+def test_regression_is_guessed_and_does_not_mind_the_unit(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.uniform(-2, 2, 60), "b": rng.normal(size=60)})
+    for unit in (1.0, 1e6):
+        frame["y"] = unit * np.sin(frame.a)
+        frame.to_csv(tmp_path / "d.csv", index=False)
+        result = run("fit", tmp_path / "d.csv", "-t", "y", "-C", "10", "-o", tmp_path / "m.mk")
+        assert result.exit_code == 0 and "task: regression" in result.stderr
+        assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["R2"] > 0.9
+
+
+def test_one_class(tmp_path):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=50), "b": rng.normal(size=50)}).to_csv(tmp_path / "d.csv", index=False)
+    (tmp_path / "far.csv").write_text("a,b\n0,0\n50,50\n")
+    assert run("fit", tmp_path / "d.csv", "--task", "one-class", "-o", tmp_path / "m.mk").exit_code == 0
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "far.csv").stdout))
+    assert list(found.prediction) == [1, -1]
+
+
+def test_arrays_of_npz_are_views_with_a_kernel_each(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 15)
+    np.savez(tmp_path / "d.npz", rna=rng.normal(size=(45, 4)) + y[:, None], image=rng.normal(size=(45, 3)), y=y)
+    result = run("fit", tmp_path / "d.npz", "-t", "y", "-o", tmp_path / "m.mk", "--json")
+    assert result.exit_code == 0, result.output
+    assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} <= {"rna", "image", "all numbers"}
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.npz").stdout))
+    assert list(found.columns) == ["prediction", "decision:0", "decision:1", "decision:2"]
+
+
+def test_tables_of_a_folder_are_matched_by_id_and_what_is_missing_is_said(tmp_path):
+    rng, folder = np.random.default_rng(0), tmp_path / "study"
+    folder.mkdir()
+    ids, y = [f"p{i}" for i in range(40)], np.tile(["a", "b"], 20)
+    pd.DataFrame({"id": ids, "y": y}).to_csv(folder / "labels.csv", index=False)
+    rna = pd.DataFrame(rng.normal(size=(40, 3)) + 2 * (y == "a")[:, None], columns=["g1", "g2", "g3"])
+    rna.insert(0, "id", ids)
+    rna[::-1][:36].to_csv(folder / "rna.tsv", sep="\t", index=False)
+    result = run("fit", folder, "--target", "y", "-o", tmp_path / "m.mk")
+    assert result.exit_code == 0, result.output
+    assert "rna: 4 of 40 examples lack it." in result.stderr
+    found = json.loads(run("score", tmp_path / "m.mk", folder, "--json").stdout)
+    assert found["examples"] == 40 and found["accuracy"] > 0.8
+    table = run("predict", tmp_path / "m.mk", folder / "rna.tsv", "--id", "id")
+    assert table.exit_code == 1 and "rna.g1" in table.stderr
+
+
+def test_numbers_can_be_categories_with_gaps(tmp_path):
+    frame = pd.DataFrame({"kind": [1, 2, 3, 4] * 10, "y": ["a", "b", "b", "a"] * 10})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    (tmp_path / "k.toml").write_text('target = "y"\n[[kernel]]\nkernel = "Categorical"\ncolumns = ["kind"]\n')
+    run("fit", tmp_path / "d.csv", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
+    (tmp_path / "new.csv").write_text("kind,other\n1,0\n2,0\n,0\n4,0\n")
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "new.csv").stdout))
+    assert list(found.prediction[[0, 1, 3]]) == ["a", "b", "a"]
+
+
+def test_kernels_are_listed_with_their_parameters():
+    rows = {row["kernel"]: row for row in json.loads(run("kernels", "--json").stdout)["kernels"]}
+    assert rows["Polynomial"]["parameters"] == {"degree": 3, "gamma": None, "coef0": 1.0} and "RBF" in rows
+    assert "Gaussian" in run("kernels").stdout
+
+
+def test_categories_may_hold_any_sign(tmp_path):
+    (tmp_path / "d.csv").write_text("c.1,c.2,c,y\n" + '1,2,"x=1",a\n2,1,"x=2, é",b\n' * 10)
+    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
+    assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} <= {"c", "c, categories"}
+    assert list(manykernels.load(tmp_path / "m.mk").feature_names_in_) == ["c.1", "c.2", "c=x=1", "c=x=2, é"]
+    assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] == 1
