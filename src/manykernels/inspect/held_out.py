@@ -109,8 +109,8 @@ def relevance(
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
-    rows = X if isinstance(X, Pairs) else np.zeros((n, 1))
-    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(rows, y, groups))
+    examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
+    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(examples, y, groups))
     rng = check_random_state(random_state)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = _scorer(model, scoring)
