@@ -1,4 +1,4 @@
-"""Real sets of several sources of --data, each with kernels suited to its views; `load(name, data, quick)` is a `Case`."""
+"""Real sets of several sources of --data, with kernels suited to their views; `load(name, data, quick)` is a `Case`."""
 
 import gzip
 from dataclasses import dataclass, field
@@ -96,7 +96,8 @@ def _mfeat(path, quick):
         "mfeat", views, file["y"][rows], kernels, np.hstack(list(views.values())),
         [("all", StandardScaler(), RBF(gamma="median"))], quick, norms=(1, 2),
         inner=StratifiedShuffleSplit(1, test_size=0.25, random_state=1),
-        note="1,000 of 2,000 digits (stratified, seed 0) in ten classes; RBF(gamma='median') on standardised columns; C and p by a quarter held out",
+        note="1,000 of 2,000 digits (stratified, seed 0) in ten classes; RBF(gamma='median') on standardised columns; "
+        "C and p by a quarter held out",
     )  # fmt: skip
 
 
@@ -126,7 +127,7 @@ def _prokaryotic(path, quick):
     return _views(
         "prokaryotic", views, file["y"].astype(int), kernels,
         np.hstack([V / np.sqrt(V.var(axis=0).sum()) for V in views.values()]), [("all", RBF(gamma="median"))], quick,
-        note="551 species in four phyla; RBF(gamma='median') on the components as given, of equal variance where joined",
+        note="551 species in four phyla; RBF(gamma='median') on components as given, of equal variance where joined",
     )  # fmt: skip
 
 
@@ -150,8 +151,8 @@ def _multiloc(path, quick):
     return _views(
         "multiloc", views, y, kernels, columns, [("all", StandardScaler(), RBF(gamma="median"))], quick,
         norms=(1, 2), options=dict(normalize="spherical"),
-        note="1,200 of 5,959 proteins (stratified, seed 0) in eleven places; spectra of 1 to 3 letters of three windows, "
-        "normalised; joined and forest: frequencies of letters and pairs in each window",
+        note="1,200 of 5,959 proteins (stratified, seed 0) in eleven places; spectra of 1 to 3 letters of three windows; "
+        " joined and forest: frequencies of letters and pairs in each window",
     )  # fmt: skip
 
 
@@ -196,8 +197,8 @@ def _drug_target(name, path, quick):
         list(PairSplit("left", 2 if quick else 10).split(X)), list(PairSplit("left", 2 if quick else 10).split(X)),
         PairSplit("left", 3, random_state=1), "roc_auc", own,
         f"{size} of {len(file['drugs'])} drugs and {len(file['targets'])} targets, folds of new drugs, area under the "
-        f"ROC curve; {len(drugs)} × {len(targets)} kernels, least squares on ±1; joined and forest: similarities to all "
-        "drugs and targets as columns", dict(loss="squared"), norms=(1, 1.5),
+        f"ROC curve; {len(drugs)} × {len(targets)} kernels, least squares on ±1; joined and forest: similarities to "
+        "all drugs and targets as columns", dict(loss="squared"), norms=(1, 1.5),
     )  # fmt: skip
 
 

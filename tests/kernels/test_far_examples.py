@@ -15,8 +15,8 @@ FAR[50:, 3] = 1e14
 
 
 def test_a_far_example_costs_the_others_no_digits():
-    from manykernels.kernels import KernelList
     from manykernels.banks.choice import choose_bank
+    from manykernels.kernels import KernelList
 
     bank = choose_bank(KernelList.from_spec([RBF(gamma=0.2)], FAR), FAR, normalize=None, small=60)
     K = bank.combined(np.ones(1), np.arange(50), np.arange(50), dtype=np.float64)

@@ -150,7 +150,7 @@ def _measure(fold, rows, orders):
 
 
 def _split_by(X, n):
-    """What a splitter sees: pairs, which `PairSplit` cuts by their objects; of everything else the number of examples."""
+    """What a splitter sees: pairs, which `PairSplit` cuts by their objects; of all else the number of examples."""
     return X if isinstance(X, Pairs) else np.zeros((n, 1))
 
 
