@@ -3,8 +3,8 @@
 Sets: `datasets/sources.py`. MKL chooses C and p within each training fold; the mean kernel (Uniform(), one-vs-rest),
 each view by itself and one kernel on all columns choose C in the same way; the forest has 300 trees on all columns. The
 best single view is that of the best mean over the same folds, and so a little favoured. Relevance is that of the C and
-p that most folds chose, over five folds (ten for pairs). Each set has a file of its own, OUT/sources_NAME.json; one that
-is there is not run again.
+p that most folds chose, over five folds (ten for pairs). Each set has a file of its own, OUT/sources_NAME.json; one
+that is there is not run again.
 """
 
 import json

@@ -151,8 +151,8 @@ def _multiloc(path, quick):
     return _views(
         "multiloc", views, y, kernels, columns, [("all", StandardScaler(), RBF(gamma="median"))], quick,
         norms=(1, 2), options=dict(normalize="spherical"),
-        note="1,200 of 5,959 proteins (stratified, seed 0) in eleven places; spectra of 1 to 3 letters of three windows; "
-        " joined and forest: frequencies of letters and pairs in each window",
+        note="1,200 of 5,959 proteins (stratified, seed 0) in eleven places; spectra of 1 to 3 letters of three "
+        "windows; joined and forest: frequencies of letters and pairs in each window",
     )  # fmt: skip
 
 
