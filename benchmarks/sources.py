@@ -3,7 +3,7 @@
 Sets: `datasets/sources.py`. MKL chooses C and p within each training fold; the mean kernel (Uniform(), one-vs-rest),
 each view by itself and one kernel on all columns choose C in the same way; the forest has 300 trees on all columns. The
 best single view is that of the best mean over the same folds, and so a little favoured. Relevance is that of the C and
-p that most folds chose, over five folds (ten for pairs). Each set has a file of its own, OUT/sources_NAME.json; one
+p that most folds chose, over five folds. Each set has a file of its own, OUT/sources_NAME.json; one
 that is there is not run again.
 """
 
@@ -102,7 +102,7 @@ def compare(case):
 def _inner(case, train):
     """The inner folds of a training fold, the same for all methods (those of pairs know the pairs alone)."""
     X = case.X[train] if hasattr(case.X, "index") else np.zeros(len(train))
-    return list(case.inner.split(X, case.y[train]))
+    return list(case.inner.split(X, case.y[train]))[: case.most]
 
 
 def relevance_of(case, C, p):
