@@ -17,6 +17,7 @@ COMMANDS = (
     "cv",
     "relevance",
     "sources",
+    "gpu",
 )
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, load
-from manykernels.banks import choice
+from manykernels.banks import _device_decisions, choice
 from manykernels.banks.device import DeviceBank
 from manykernels.kernels import (
     RBF,
@@ -88,7 +88,24 @@ def test_strings_are_compared_by_the_host_and_learned_on_the_device():
 def test_a_model_from_a_device_is_one_of_the_host(tmp_path):
     model = MKLClassifier(KERNELS[:8], device="torch").fit(X, label)
     model.save(tmp_path / "model.mk")
-    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(X), model.decision_function(X))
+    again = load(tmp_path / "model.mk")
+    assert model._predictor.device == "cpu" and again._predictor.device is None
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_decisions_are_computed_there(normalize, monkeypatch):
+    several = np.digitize(target, np.quantile(target, [0.3, 0.7]))
+    plain = [k for k in KERNELS[:7] if not isinstance(k, tuple)]
+    model = MKLClassifier(plain, normalize=normalize, device="torch").fit(X, several)
+    asked, own = [], _device_decisions.decide_there
+    monkeypatch.setattr(_device_decisions, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
+    there = model.decision_function(X[:50])
+    assert len(asked) == 1 and asked[0] is not None
+    model._predictor.device = None
+    np.testing.assert_allclose(there, model.decision_function(X[:50]), rtol=1e-11, atol=1e-11)
+    model._predictor.device = "cuda:17"  # a model that was unpickled elsewhere
+    np.testing.assert_array_equal(model.decision_function(X[:50]), model.decision_function(X[:50]))
 
 
 def test_blocks_that_do_not_fit_are_computed_again():
@@ -118,4 +135,6 @@ def test_auto_takes_the_host_where_there_is_no_card_or_little_to_do(monkeypatch)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choice.choose_device("auto", 10**6) is None and choice.choose_device("auto", 10) is None
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(choice, "CARD", 100)
+    MKLClassifier([Linear()], solver="coordinate", device="auto").fit(X, label)  # explicit features are the host's
     assert choice.choose_device("auto", 10**6) == "cuda" and choice.choose_device("auto", 10) is None

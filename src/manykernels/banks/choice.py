@@ -43,14 +43,15 @@ def choose_device(name, n):
         raise ValueError(f'device={name!r} is not allowed: give "cpu", "cuda", "cuda:1", "auto" or "torch".')
     if name == "auto" and n >= CARD:
         with suppress(ImportError, ValueError):
-            from .device import open_device
+            from ._device_decisions import open_device
 
             return open_device("cuda").type
     return {"cpu": None, "auto": None, "torch": "cpu"}.get(name, name)
 
 
-def stack_bank(X, device=None, **options):
+def stack_bank(X, device="cpu", **options):
     """The bank of precomputed kernels."""
+    device = choose_device(device, n_examples(X))
     if device is None:
         return DenseBank(X, **options)
     from .device import DeviceStack
@@ -59,7 +60,7 @@ def stack_bank(X, device=None, **options):
 
 
 def choose_bank(
-    kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, small=None, device=None, **options
+    kernels, X, *, tol=1e-3, features="auto", wanted=False, exact=False, small=None, device="cpu", **options
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank.
 
@@ -68,13 +69,15 @@ def choose_bank(
     wanted : whether the solver works on explicit features alone
     exact : whether the regularizer wants kernel values in float64, which then are those of pairs
     tol : the gap that is asked for
-    device : that of PyTorch, where pairs are compared then; None for the host
+    device : where pairs are compared, as estimators take it; "auto" leaves explicit features to the host
     small : examples up to which pairs are compared in float64, `EXACT` unless given
 
     With "auto" lists whose kernels all have explicit features use them beyond `MATRICES` or `WORDS` examples. Pairs
     are compared in float32 where `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
+    features_pay = features != "never" and not exact and (named or wanted or _pay(kernels, n_examples(X)))
+    device = None if device == "auto" and features_pay else choose_device(device, n_examples(X))
     if device is not None and (named or wanted):
         raise ValueError(
             f"a device compares pairs, and {f'features={features!r}' if named else 'the solver'} asks for explicit "
@@ -90,7 +93,7 @@ def choose_bank(
             f"features={features!r} does not suit a regularizer that wants kernel values in float64, such as "
             "EmpiricalBayes: take features='auto'"
         )
-    if device is None and features != "never" and not exact and (named or wanted or _pay(kernels, n_examples(X))):
+    if device is None and features_pay:
         bank = explicit_bank(kernels, X, features, **options)
         if bank is not None:
             return bank

@@ -17,7 +17,8 @@ from numpy.typing import DTypeLike
 from ..inner.device import DeviceProblem
 from ..kernels._pairs import Side
 from ._base import Bank, Predictor
-from ._device_parts import BASES, KEPT, Family, Matrices, Place, Sums, empty_stack, from_host
+from ._device_decisions import open_device, there
+from ._device_parts import KEPT, Family, Matrices, Place, Sums, empty_stack, from_host
 from ._walks import WalkTiles
 from .dense import DenseBank
 from .pairwise import PairwiseBank
@@ -86,7 +87,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         self.place = Place(self.device, self.dtype == np.float32, self.memory_limit)
         for group in self.groups:
             view, key, side = views[group.view], (group.view, group.pairs.kind), None
-            if _there(group) and isinstance(view.X, np.ndarray):
+            if there(group) and isinstance(view.X, np.ndarray):
                 sent[key] = sent[key] if key in sent else self._send(group.pairs, view.X, index)
                 side = replace(sent[key])
             sides.append(group.side(view, index, self.normalize, side))
@@ -116,7 +117,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         place, parts, kept = self.place, [], {}
         size = self.n**2 * self.dtype.itemsize
         for group, side in zip(self.groups, self.sides, strict=True):
-            if not _there(group):
+            if not there(group):
                 parts.append((group.members, from_host(place, group, side, self.n)))
                 continue
             part, key = Family(place, group, side), (group.view, group.pairs.kind)
@@ -134,7 +135,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         for group, side in zip(self.groups, self.sides, strict=True):
             ms = np.array([m for m, kernel in enumerate(group.kernels) if not kernel.psd], dtype=int)
             if len(ms):
-                part = group.side(_some(self.views[group.view], few), few) if _there(group) else side.take(few)
+                part = group.side(_some(self.views[group.view], few), few) if there(group) else side.take(few)
                 B = np.empty((few.size, few.size), part.own.dtype)
                 group.pairs.block(part, part, B, (few, few))
                 for K, of in group.pieces(B, part, part, ms):
@@ -146,10 +147,12 @@ class DeviceBank(OnDevice, PairwiseBank):
         host.tiles = WalkTiles(self.groups, self.dtype, self.scale, self.tiles.mean, self.n_jobs, None)
         views = [_some(view, support) for view in self.views]
         host.sides = [
-            group.side(views[group.view], support, self.normalize) if _there(group) else side.take(support)
+            group.side(views[group.view], support, self.normalize) if there(group) else side.take(support)
             for group, side in zip(self.groups, self.sides, strict=True)
         ]
-        return PairwisePredictor(host, np.arange(support.size))
+        predictor = PairwisePredictor(host, np.arange(support.size))
+        predictor.device = str(self.device)
+        return predictor
 
 
 class DeviceStack(OnDevice, DenseBank):
@@ -165,28 +168,8 @@ class DeviceStack(OnDevice, DenseBank):
         self.tiles = Sums(place, self.n, [(np.arange(self.M), Matrices(place, stack, self._root))], self.scale)
 
 
-def _there(group):
-    """Whether the device computes these kernels itself."""
-    return group.pairs.kind in BASES and not group.generic.any()
-
-
 def _some(view, rows):
     """The view of some examples."""
     X = None if view.X is None else view.X[rows] if hasattr(view.X, "shape") else [view.X[i] for i in rows]
     present, task = (None if v is None else v[rows] for v in (view.present, view.task))
     return view._replace(X=X, present=present, task=task)
-
-
-def open_device(name: str) -> Any:
-    """The torch.device of this name, or an error that says what is missing."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError(f"device={name!r} needs PyTorch: install manykernels[gpu], or take device='cpu'") from error
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise ValueError(f"device={name!r} is unknown to PyTorch: take 'cpu', 'cuda' or 'auto'") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device={name!r} is not there: PyTorch {torch.__version__} finds no card; take device='cpu'")
-    return device

@@ -23,6 +23,8 @@ class PairwisePredictor(Predictor):
     In float64, so that an example's prediction does not depend on the batch it comes in.
     """
 
+    device: str | None = None  # of PyTorch, where decisions are computed while it is there; not kept in files
+
     def __init__(self, bank, support):
         self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
         groups, self.sides = [group.double() for group in bank.groups], []
@@ -142,6 +144,12 @@ class PairwisePredictor(Predictor):
     def decision(self, X, A, theta):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
         left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
+        if self.device is not None:
+            from ._device_decisions import decide_there
+
+            found = decide_there(self, left, A, theta, n)
+            if found is not None:
+                return found
         return decide(self.tiles, left, self.sides, A, theta, n)
 
     def parts(self, X, A, theta):

@@ -122,13 +122,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
         from .. import solvers
         from ..banks._base import Source
-        from ..banks.choice import choose_bank, choose_device, stack_bank
+        from ..banks.choice import choose_bank, stack_bank
         from ..kernels import KernelList
 
-        limit, device = parse_bytes(self.memory_limit), choose_device(self.device, _n_examples(X))
+        limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
-            return stack_bank(X, device, **options)
+            return stack_bank(X, self.device, **options)
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
                 raise ValueError(
@@ -140,7 +140,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         if getattr(self, "slack", False) and not wanted and features == "auto":
             features = "never"  # the identity has no features that other examples share
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
-        options |= dict(tol=self.tol, features=features, wanted=wanted, exact=exact, device=device)
+        options |= dict(tol=self.tol, features=features, wanted=wanted, exact=exact, device=self.device)
         return choose_bank(kernels, X, **options)
 
     def _fit(self, X, Y, weight, c, loss, **options):
@@ -176,9 +176,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from ..solvers import solve
 
         joint, parts, bank = posed.joint, posed.parts, posed.bank
-        held = (
-            bank if joint else bank.held(posed.regularizer.exact)
-        )  # one-vs-rest fits read the kernels again and again
+        # one-vs-rest fits read the kernels again and again
+        held = bank if joint else bank.held(posed.regularizer.exact)
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
