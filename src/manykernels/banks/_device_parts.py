@@ -38,7 +38,7 @@ class Place:
         """x as a tensor there, float64 unless said otherwise."""
         import torch
 
-        return torch.as_tensor(np.ascontiguousarray(x), dtype=dtype or torch.float64, device=self.device)
+        return torch.as_tensor(np.require(x, requirements=["C", "W"]), dtype=dtype or torch.float64, device=self.device)
 
     def index(self, rows, n):
         import torch

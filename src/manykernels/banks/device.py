@@ -97,7 +97,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         """The `Side` whose x is an (n, d) tensor on the device: the numbers of the bank's precision, as float64."""
         import torch
 
-        x = torch.as_tensor(np.ascontiguousarray(X), device=self.device).to(torch.float64, copy=True)
+        x = torch.as_tensor(np.require(X, requirements=["C", "W"]), device=self.device).to(torch.float64, copy=True)
         if pairs.kind == "same" or pairs.kind in ("chi2", "min") and float(x.min()) < 0:
             return pairs.side(X, index)  # which refuses negative numbers
         if pairs.centre is not None:

@@ -79,6 +79,8 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             check_views(X, None if reset else self._views(), reset)
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
         elif _is_pairs(X):
+            if not isinstance(self.kernels, Source):
+                raise ValueError(f"X holds pairs of objects, but kernels={self.kernels!r}: give kernels=Pairwise(...).")
             self._check_width(2, "objects an example", reset)
         elif is_frame(X):
             check_names(X)

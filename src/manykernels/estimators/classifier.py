@@ -16,6 +16,7 @@ from .. import losses
 from .._validation import check_choice, check_number
 from ._base import MKLBase, _n_examples
 from ._paths import HasPath
+from .inputs import check_order
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .posterior import posterior_variance
 from .tasks import check_classes_of_tasks, check_task
@@ -170,6 +171,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
         loss = check_loss(self.loss, "binary", also=("squared",))
+        check_order(X, y)
         y, self.multilabel_ = read_labels(self, y)
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), y)

@@ -15,7 +15,7 @@ from ._base import _n_examples
 from ._folds import Fold, Kernels, shared, views_or
 from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .classifier import MKLClassifier
-from .inputs import check_y
+from .inputs import check_order, check_y
 from .regressor import MKLRegressor
 from .tasks import check_task
 from .validation import check_weight
@@ -66,6 +66,7 @@ class _CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
+        check_order(X, y)
         labels = check_y(self, y, numeric=not is_classifier(self))
         X = self._check_X(X, reset=True)
         n = _n_examples(X)

@@ -112,6 +112,15 @@ def check_table(model, X, reset, options):
         raise
 
 
+def check_order(X, y):
+    """A ValueError where y has the ids of X, which are matched by id, in another order."""
+    if not isinstance(X, Views) or X.ids is None or not (hasattr(y, "iloc") and hasattr(y, "index")):
+        return
+    ids, index = X.ids.tolist(), y.index.tolist()
+    if ids != index and len(ids) == len(index) and set(ids) == set(index):
+        raise ValueError("y has the ids of X in another order: give y.loc[X.ids], or Views(..., examples=y.index).")
+
+
 def check_y(model, y, numeric, several=False):
     """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that says what to do."""
     labels = as_labels(y)

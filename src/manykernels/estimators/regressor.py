@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from .._validation import check_number
 from ._base import MKLBase, _n_examples
 from ._paths import HasPath
+from .inputs import check_order
 from .outputs import read_values
 from .posterior import posterior_variance
 from .tasks import check_task
@@ -98,6 +99,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         if not insensitive and self.epsilon != 0.1:
             raise ValueError(f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it at 0.1.")
         loss = check_loss(self.loss, "real", **({"epsilon": self.epsilon} if insensitive else {}))
+        check_order(X, y)
         Y = read_values(self, y)
         X = self._check_X(X, reset=True)
         check_consistent_length(range(_n_examples(X)), Y[0])

@@ -66,8 +66,7 @@ def relevance(
     X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices where kernels="precomputed"
     sources : {name: kernels}, by their names or numbers, or one of them; None: the kernels of a view, and of one array
         those of the same columns, are a source
-    cv : a number of folds or a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits; for
-        pairs `PairSplit`
+    cv : a number of folds or a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
     groups : (n,) for splitters such as GroupKFold
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²
     sample_weight : (n,), for fits and scores
@@ -99,13 +98,22 @@ def relevance(
     from sklearn.model_selection import check_cv
 
     check_model(model)
+    if hasattr(model, "Cs"):
+        raise ValueError(
+            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an estimator "
+            "with the C and the regularizer that it chose."
+        )
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
     y, n = _targets(model, y, scoring), _n_examples(X)
     if y.shape != (n,):
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
-    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(_split_by(X, n), y, groups))
+    splits = list(
+        check_cv(cv, y, classifier=is_classifier(model)).split(
+            X if isinstance(X, Pairs) else np.zeros((n, 1)), y, groups
+        )
+    )
     rng = check_random_state(random_state)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = _scorer(model, scoring)
@@ -147,11 +155,6 @@ def _measure(fold, rows, orders):
         weight=fold.shares(wanted), alignment=alignment, between=between, gap=max(m.gap for m in machines),
         short=sum(not m.converged for m in machines), overlap=fold.n_test / fold.n_train, every=fold.every,
     )  # fmt: skip
-
-
-def _split_by(X, n):
-    """What a splitter sees: pairs, which `PairSplit` cuts by their objects; of all else the number of examples."""
-    return X if isinstance(X, Pairs) else np.zeros((n, 1))
 
 
 def _targets(model, y, scoring):

@@ -99,6 +99,7 @@ def suggest(
     groups: ArrayLike | None = None,
     max_examples: int = 1000,
     random_state: Any = 0,
+    regression: bool | None = None,
     **options: Any,
 ) -> Suggestion:
     """Whether sparse or dense mixing of these kernels is likely to pay, with the evidence.
@@ -109,11 +110,13 @@ def suggest(
 
     Parameters
     ----------
-    X, y : the data; real numbers with decimals in y make it a regression
+    X, y : the data
     kernels : as in `MKLClassifier`
     Cs, cv, scoring, groups : as in `MKLClassifierCV`; scoring=None is the area under the ROC curve for two classes
     max_examples : of more examples so many are drawn at random
     random_state : for the draw
+    regression : whether y holds values and not classes; None for values where it has decimals, or floats of which more
+        than 20 and a tenth of the examples differ
     **options : other parameters of `MKLClassifierCV` or `MKLRegressorCV`
 
     Returns
@@ -142,8 +145,11 @@ def suggest(
         X, y = X[np.ix_(rows, rows)] if square else _take(X, rows), y[rows]
         groups = None if groups is None else np.asarray(groups)[rows]
     target = type_of_target(y)
-    real = target.startswith("continuous")
-    scoring = "roc_auc" if scoring is None and target == "binary" else scoring
+    if regression is None:
+        many = y.dtype.kind == "f" and len(np.unique(y)) > max(20, len(y) / 10)
+        regression = target.startswith("continuous") or many
+    real = bool(regression)
+    scoring = "roc_auc" if scoring is None and target == "binary" and not real else scoring
     cls = MKLRegressorCV if real else MKLClassifierCV
     model = cls(kernels, Cs=Cs, regularizer=list(NORMS), cv=cv, scoring=scoring, **options).fit(X, y, groups=groups)
     return _read(model, X, y, real)

@@ -1,5 +1,8 @@
 """Rows of several sources matched by the ids of the examples."""
 
+import warnings
+from itertools import pairwise
+
 import numpy as np
 
 from ._base import len_
@@ -25,6 +28,7 @@ def matched(views, ids, examples):
             raise ValueError('examples are ids, but ids=None: give ids="index", the name of a column or a dict.')
         return _side_by_side(views)
     views, ids = _read(views, ids)
+    _warn_of_strangers(ids)
     order = _examples(ids, examples)
     number = {label: i for i, label in enumerate(order.tolist())}
     data, present = {}, {}
@@ -42,6 +46,19 @@ def matched(views, ids, examples):
         if lost.any():
             raise ValueError(f"examples has {shown(order[lost])}, which no view has: leave them out.")
     return data, present, order, len(order)
+
+
+def _warn_of_strangers(ids):
+    """A UserWarning where two views have no id in common, as where one has numbers and the other texts."""
+    known = [(name, labels) for name, labels in ids.items() if labels]
+    for (name, labels), (other, others) in pairwise(known):
+        if not set(labels) & set(others):
+            warnings.warn(
+                f"The views {name!r} and {other!r} have no id in common ({labels[0]!r}, … and {others[0]!r}, …): no "
+                "example has both. Are the ids of one type?",
+                UserWarning,
+                stacklevel=4,
+            )
 
 
 def _side_by_side(views):

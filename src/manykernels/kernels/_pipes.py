@@ -37,9 +37,14 @@ class Pipe:
         if view.X is None:
             return view._replace(X=np.zeros((len(view.present), self.width)))
         x = self._apply(view.X)
+        if view.present is not None and not sp.issparse(x):  # scalers hand NaN on, and kernels are 0 there
+            x = np.where(view.present[:, None], x, 0.0)
         data = x.data if sp.issparse(x) else x
         if not np.isfinite(data).all():
-            raise ValueError(f"{self.given!r} made NaN or infinity of X: mend it, or what it is given.")
+            where = "" if sp.issparse(x) else f" (in row {int(np.argmin(np.isfinite(x).all(axis=1)))})"
+            raise ValueError(
+                f"{self.given!r} made NaN or infinity of X{where}: mend it, or put SimpleImputer() before it."
+            )
         return view._replace(X=x)
 
     def _apply(self, X):

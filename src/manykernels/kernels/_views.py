@@ -67,7 +67,8 @@ class Source:
             view, rest = columns if isinstance(columns, tuple) and len(columns) == 2 else (columns, None)
             if not isinstance(view, str) or view not in self.X:
                 if len(self.X) > 1 or view is not None:
-                    raise ValueError(f"columns={columns!r} names no view of X; its views are {list(self.X)}.")
+                    which = f"columns={columns!r}" if columns is not None or name is None else repr(name)
+                    raise ValueError(f"{which} names no view of X; its views are {list(self.X)}.")
                 view = next(iter(self.X))
         X = self.X[view]
         prefix = "" if view is None else str(view)

@@ -1,0 +1,78 @@
+"""What people who tried the library for the first time ran into; each of it is a sentence or works now."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.preprocessing import StandardScaler
+
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels.inspect import relevance, suggest
+from manykernels.kernels import RBF, Linear
+from manykernels.pairs import Pairs
+
+rng = np.random.default_rng(0)
+A = rng.normal(size=(60, 4))
+y = (A[:, 0] > 0).astype(int)
+IDS = [f"p{i}" for i in range(60)]
+FRAME = pd.DataFrame(A, index=IDS)
+
+
+def test_targets_in_another_order_than_the_examples_are_refused():
+    X, target = Views({"a": FRAME}, ids="index"), pd.Series(y, index=IDS)
+    other = target.sample(frac=1, random_state=0)
+    for model in (MKLClassifier([("a", RBF())]), MKLRegressor([("a", RBF())]), MKLClassifierCV([("a", RBF())], Cs=2)):
+        with pytest.raises(ValueError, match=r"y has the ids of X in another order: give y.loc\[X.ids\]"):
+            model.fit(X, other)
+    MKLClassifier([("a", RBF())]).fit(X, other.loc[X.ids])
+    MKLClassifier([("a", RBF())]).fit(X, y)
+
+
+def test_rows_that_are_all_nan_are_absent_after_a_scaler_too():
+    holes = A.copy()
+    holes[::7] = np.nan
+    X = Views({"a": holes, "g": A[:, 1:]})
+    kernels = [("a", StandardScaler(), RBF(), "a", "zero"), ("g", RBF(), "g")]
+    model = MKLClassifier(kernels).fit(X, y)
+    parts = model.decision_parts(X)
+    assert np.all(parts[::7, 0] == 0) and np.any(parts[1::7, 0] != 0)
+    holes[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        MKLClassifier(kernels).fit(Views({"a": holes, "g": A[:, 1:]}), y)
+
+
+def test_values_are_not_taken_for_classes():
+    X, target = load_diabetes(return_X_y=True)
+    found = suggest(X[:80], target[:80], [RBF(gamma="scale"), Linear()], Cs=[1], cv=3)
+    assert found.mixing in ("sparse", "dense", "either")
+    again = suggest(X[:80], target[:80].astype(int), [RBF(gamma="scale"), Linear()], Cs=[1], cv=3, regression=True)
+    np.testing.assert_allclose(again.scores, found.scores, atol=0.05)
+
+
+def test_views_without_a_common_id_are_named():
+    one, two = pd.DataFrame({"id": [1, 2], "x": [1.0, 2]}), pd.DataFrame({"id": ["1", "2"], "x": [1.0, 2]})
+    with pytest.warns(UserWarning, match="'a' and 'b' have no id in common .*of one type"):
+        Views({"a": one, "b": two}, ids="id")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Views({"a": one, "b": one[1:]}, ids="id")
+
+
+def test_what_is_given_in_the_wrong_place_is_named():
+    with pytest.raises(ValueError, match="'rnaa' names no view of X"):
+        MKLClassifier([("rnaa", RBF())]).fit(Views({"rna": A, "b": A}), y)
+    with pytest.raises(ValueError, match="X holds pairs of objects.*Pairwise"):
+        MKLClassifier([RBF()]).fit(Pairs.grid(A[:12], A[:10]), rng.integers(0, 2, 120))
+    with pytest.raises(ValueError, match="best_estimator_"):
+        relevance(MKLClassifierCV([("a", RBF(), [0]), ("b", RBF(), [1])], Cs=2), A, y)
+
+
+def test_read_only_data_go_to_a_device():
+    pytest.importorskip("torch", reason="PyTorch is not installed: nothing runs on a device")
+    still = A.copy()
+    still.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MKLClassifier([Linear(), RBF(0.1)], device="torch").fit(still, y)
