@@ -100,8 +100,8 @@ def relevance(
     check_model(model)
     if hasattr(model, "Cs"):
         raise ValueError(
-            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an estimator "
-            "with the C and the regularizer that it chose."
+            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an "
+            "estimator with the C and the regularizer that it chose."
         )
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
