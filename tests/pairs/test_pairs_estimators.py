@@ -79,3 +79,17 @@ def test_cartesian_kernels_know_nothing_of_two_new_objects():
     model.fit(X[(X.index[:, 0] < 10) & (X.index[:, 1] < 7)], y[(X.index[:, 0] < 10) & (X.index[:, 1] < 7)])
     assert not model.predict(X[(X.index[:, 0] >= 10) & (X.index[:, 1] >= 7)]).any()
     assert model.predict(X[(X.index[:, 0] >= 10) & (X.index[:, 1] < 7)]).any()
+
+
+def test_relevance_goes_by_new_objects_and_joins_no_sides():
+    from manykernels.inspect import relevance
+
+    rng = np.random.default_rng(0)
+    L, R = rng.normal(size=(15, 1)), rng.normal(size=(8, 1))
+    sides = [[(name, Linear()) for name in names] for names in (("a", "b"), ("c", "d"))]
+    sources = {"a": ["a × c", "a × d"], "b": ["b × c", "b × d"], "c": ["a × c", "b × c"], "d": ["a × d", "b × d"]}
+    X, y = Pairs.grid(L, R), (L * R[:, 0] > 0).ravel()
+    model, cv = MKLClassifier(Pairwise(*sides), loss="squared", regularizer=1.5), PairSplit("left", n_splits=4)
+    found = relevance(model, X, y, sources=sources, cv=cv, scoring="roc_auc", kernels=False)
+    np.testing.assert_allclose(found.score_all, cross_val_score(model, X, y, cv=cv, scoring="roc_auc"))
+    assert sorted(sorted(group.names) for group in found.groups) == [["a", "b"], ["c", "d"]]

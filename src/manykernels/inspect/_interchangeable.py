@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 CANDIDATES = 20  # sources at most that are looked at
+APART = 1e3  # of sources that share kernels, in place of their alignment
 
 
 class Group(NamedTuple):
@@ -24,7 +25,8 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
     """The least sets of sources whose joint drop is above 0 and above the sum of their own, by intervals.
 
     Candidates predict alone, and cost nothing when left out. They are joined by alignment, the nearest first, and each
-    join is tried by a fit without all its members, until one is found.
+    join is tried by a fit without all its members, until one is found. Sources that share kernels, such as the drugs'
+    and the targets' sides of products, are not joined: what they have in common is not a stand-in.
     """
     from joblib import Parallel, delayed
 
@@ -35,8 +37,12 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
     if len(chosen) < 2:
         return []
     between = np.mean([measured["between"] for measured in found], axis=0)[np.ix_(chosen, chosen)]
-    joins = _joins(between)
-    wanted = [np.any([rows[chosen[i]].wanted for i in members], axis=0) for members, _ in joins]
+    masks = np.array([rows[m].wanted for m in chosen])
+    joins = _joins(np.where(masks @ masks.T, -APART, between))
+    joins = [(members, near) for members, near in joins if masks[members].sum(axis=0).max() == 1]
+    if not joins:
+        return []
+    wanted = [masks[members].any(axis=0) for members, _ in joins]
 
     def scores(k):
         here = fold(k, found[k]["every"])
