@@ -52,7 +52,7 @@ def test_a_file_cannot_make_a_vectorizer_read_files_or_run_for_ever(change):
     (OneHotEncoder, LETTERS, "categories_", [np.array(["a", "a"]), np.array(["x", "y"])]),
     (CountVectorizer, TEXTS, "words", ["red", "red"]), (CountVectorizer, TEXTS, "words", [1, 2]),
     (TfidfVectorizer, TEXTS, "idf_", np.ones(3)),
-], ids=str)  # fmt: skip
+], ids=lambda v: v if isinstance(v, str) else "")  # fmt: skip
 def test_attributes_that_do_not_fit_are_refused(make, data, key, other):
     state = saved(make(), data)
     with pytest.raises(ValueError):
