@@ -216,7 +216,9 @@ def test_rank_one_kernels_are_called_after_their_columns():
         rank_one_kernels([])
 
 
-def test_features_are_fitted_on_the_training_data_in_every_bank():
+def test_features_are_fitted_on_the_training_data_in_every_bank(tmp_path):
+    from manykernels import load
+
     X, new = dense(), dense(9, seed=3)
     kernel, y = Features(Nystroem(n_components=5, random_state=0)), np.where(dense()[:, 0] > 0, 1, -1)
     phi = Nystroem(n_components=5, random_state=0).fit(X)
@@ -228,8 +230,11 @@ def test_features_are_fitted_on_the_training_data_in_every_bank():
     ):
         np.testing.assert_allclose(bank.predictor(np.arange(40)).combined(new, np.ones(1)), expected, atol=1e-10)
     model = MKLClassifier([kernel], solver="coordinate").fit(X, y)
-    with pytest.raises(ValueError, match="Nystroem.*pickle"):
-        model.save("never written")
+    model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(new), model.decision_function(new))
+    with pytest.raises(ValueError, match="a function.*pickle|cannot be saved"):
+        own = Features(Nystroem(kernel=np.dot, n_components=5, random_state=0))
+        MKLClassifier([own], solver="coordinate").fit(X, y).save(tmp_path / "never.mk")
     with pytest.raises(ValueError, match="fit and transform"):
         Features(3)(X)
 

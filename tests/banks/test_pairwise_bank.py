@@ -277,9 +277,10 @@ def test_any_size_equals_the_definition(n, d, seed):
         except ValueError as error:  # two near points and ten wide kernels: nothing varies
             assume("no kernel varies" not in str(error))
             raise
-    # float32 holds x - mean for distances and x for inner products: of these numbers the kernels are right to float32,
+    centre = next(group.pairs.centre for group in bank.groups if group.pairs.kind == "sqdist")
+    # float32 holds x - centre for distances and x for inner products: of these the kernels are right to float32,
     # of x itself a narrow RBF may be off by sqrt(gamma) |x| times that.
-    apart, along = ((x - shift).astype(np.float32).astype(float) for shift in (x.mean(0), 0.0))
+    apart, along = ((x - shift).astype(np.float32).astype(float) for shift in (centre, 0.0))
     S = np.array([kernel(apart if isinstance(kernel, RBF) else along) for kernel in kernels.kernels])
     S *= (bank.scale != 0)[:, None, None]
     theta, a = r.random(bank.M), r.normal(size=(1, n))

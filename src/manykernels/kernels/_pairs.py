@@ -71,8 +71,9 @@ def _centre(X):
     if len(some) < 3 or not np.isfinite(mean).all():
         return mean
     middle = np.median(some, axis=0)
-    usual = np.median(np.linalg.norm(some - middle, axis=1))
-    return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers too large are refused later, by column
+        usual = np.median(np.linalg.norm(some - middle, axis=1))
+        return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
 
 
 class TooLarge(ValueError):
