@@ -140,11 +140,11 @@ def test_conjugate_gradients_finish_what_is_too_large_to_factor(loss, monkeypatc
     assert free.gap <= 1e-4 and free.primal == pytest.approx(dense.primal, rel=2e-4)
 
 
-@pytest.mark.parametrize("solver", ["analytic", "level", "silp"])
+@pytest.mark.parametrize("solver", ["analytic", "level", "silp", "sip", "simplemkl"])
 def test_other_solvers_work_without_the_matrix_too(solver, monkeypatch):
     monkeypatch.setattr(PairBank, "dense", 0)
     y = LEFT[FULL.index[:, 0], 0] * RIGHT[FULL.index[:, 1], 1]
-    problem = Problem(bank_of(FULL), y, losses.get("squared"), LpNorm(1 if solver == "silp" else 2))
+    problem = Problem(bank_of(FULL), y, losses.get("squared"), LpNorm(1 if solver in ("silp", "simplemkl") else 2))
     assert solve(problem, solver, tol=1e-3).gap <= 1e-3
 
 

@@ -206,6 +206,7 @@ class Predictor(Stored, ABC):
 
     scale: np.ndarray  # (M,), that of the bank
     kernel_list: Any = None  # the KernelList that reads new data; None where these are kernel values themselves
+    trained: tuple[int, np.ndarray] | None = None  # of precomputed kernels, see `dense.DensePredictor`
     hashed = False  # words of sequences share their places: decisions are no sums over words
 
     @abstractmethod

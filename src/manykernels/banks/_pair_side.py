@@ -143,7 +143,7 @@ class PairSide:
             return np.diagonal(self._stack(x[2], x[0].max(initial=-1))[p])[x[0]].astype(float)
         kernel, view = self.kernel_list.kernels[p], x[1][self.kernel_list.view_of[p]]
         if isinstance(kernel, Identity | Constant):
-            return np.full(len(x[0]), float(getattr(kernel, "value", 1.0)))
+            return np.full(len(x[0]), float(kernel.value) if isinstance(kernel, Constant) else 1.0)
         d = np.zeros(len(x[0])) if view.X is None else np.asarray(kernel.diag(view.X), float)
         return d if view.present is None else np.where(view.present, d, 0.0)
 

@@ -73,7 +73,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
         from ..banks._base import Source
 
         if self._is_precomputed():
-            X = check_stack(X, reset, None if reset else getattr(self._predictor, "trained", None))
+            X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
         elif is_views(X) or (not reset and self._views() is not None):
             check_views(X, None if reset else self._views(), reset)

@@ -71,8 +71,9 @@ class Kernels:
         options |= dict(tol=model.tol, features=model.features, wanted=wanted, exact=self.exact)
         options["small"] = self.n if entries <= CACHED or model.tol < SINGLE else 0
         bank = choose_bank(kernels, with_task(self.X, self.task), **options)
-        room = ROOM if getattr(bank, "free", None) is None else bank.free // 2
-        self.refused = not isinstance(bank, PairwiseBank) or entries * bank.dtype.itemsize > room
+        self.refused = True
+        if isinstance(bank, PairwiseBank):
+            self.refused = entries * bank.dtype.itemsize > (ROOM if bank.free is None else bank.free // 2)
         if not self.refused:
             whole = DenseBank.from_scaled(bank.matrices(), bank.names, bank.n_jobs, bank.usable)
             self.known, self.origin, self.whole = kernels, bank, whole

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 def _has_probabilities(self):
-    if losses.get(self.loss).probabilistic or getattr(self.regularizer, "bayesian", False):
+    from .. import regularizers
+
+    if losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
         return True
     raise AttributeError(
         f'predict_proba needs loss="logistic" or regularizer=EmpiricalBayes(...), not loss={self.loss!r}: for other '

@@ -97,9 +97,11 @@ def choose_multi_class(Y, weight, regularizer):
     with 10 examples a class +0.058, +0.007, +0.010; with 45 a class +0.002, 0.000, 0.000; mfeat with 40 −0.011, +0.003,
     +0.003; wine and iris with 25 and more within 0.007. docs/outputs.md has the table.
     """
+    from .. import regularizers
+
     if len(Y) == 1:
         return "shared", "two classes have one vector of weights"
-    if getattr(regularizer, "bayesian", False):
+    if regularizers.get(regularizer).bayesian:
         return "shared", f"EmpiricalBayes would cost {len(Y)} times as much with weights for each of {len(Y)} outputs"
     used = Y[:, weight > 0]
     fewest = int(np.minimum((used > 0).sum(axis=1), (used < 0).sum(axis=1)).min())
