@@ -38,9 +38,32 @@ class Vectors(ABC):
     def parts(self, rows, a):
         """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
 
+    def team(self, inner, a, outputs, size, most, precision):
+        """A `Team` that visits examples, at most so many in a call, `size` at a time, and changes v, a and outputs.
+
+        None where there is none.
+        """
+        return None
+
     def at(self, views, theta=None):
         """Look-up at new examples, given by their views: the outputs (n,), without θ the parts (n, M)."""
         raise NotImplementedError
+
+
+class Team(ABC):
+    """Threads that visit examples together, a context manager: they last as long as its block."""
+
+    @abstractmethod
+    def __enter__(self):
+        """Begins them."""
+
+    @abstractmethod
+    def __exit__(self, *error):
+        """Ends them."""
+
+    @abstractmethod
+    def visit(self, rows, theta, excess, b, turn):
+        """Visits these examples; excess, b and turn afterwards."""
 
 
 class ExplicitBank(Bank):
