@@ -8,6 +8,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
+SMALL = 200  # rows of a matrix that are not worth another thread
 _lock = threading.Lock()
 _mine = threading.local()
 _pool, _users = None, 0
@@ -37,6 +38,12 @@ def _in_worker():
     return multiprocessing.parent_process() is not None
 
 
+def slices(n, parts):
+    """The numbers below n in so many runs."""
+    cuts = [n * k // max(parts, 1) for k in range(max(parts, 1) + 1)]
+    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
 def run_blocks(fn, blocks, n_jobs=None):
     """`[fn(block) for block in blocks]` on the shared pool, results in order.
 
@@ -55,6 +62,17 @@ def run_blocks(fn, blocks, n_jobs=None):
                 future.cancel()
             wait(futures)
             _leave()
+
+
+def square(K, rows, n_jobs=None):
+    """K[rows][:, rows] of a matrix in memory, by threads where it is large."""
+    import numpy as np
+
+    from .loops.rows import gather
+
+    out = np.empty((len(rows), len(rows)), K.dtype)
+    run_blocks(lambda part: gather(K, rows[part], rows, out[part]), slices(len(rows), 1 + len(rows) // SMALL), n_jobs)
+    return out
 
 
 def _submit(fn, blocks, threads):

@@ -10,8 +10,8 @@ import threading
 
 import numpy as np
 
-from .._threads import n_threads, run_blocks
-from .explicit import BLOCK, ExplicitBank, Team, Vectors, slices
+from .._threads import n_threads, run_blocks, slices
+from .explicit import BLOCK, ExplicitBank, Team, Vectors
 
 TABLE = 2**27  # bytes for the values of short words
 LANES = 16  # parts of the positions that can be changed side by side

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
-from .._threads import n_threads, run_blocks
+from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import inverse_root, precision, scales
 from ._base import Bank, Predictor
 
@@ -335,9 +335,3 @@ def diagonals(kernels, views):
 
 def len_of(views):
     return views[0].X.shape[0]
-
-
-def slices(n, parts):
-    """The numbers below n in so many runs."""
-    cuts = np.linspace(0, n, max(parts, 1) + 1).astype(int)
-    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
-from .._threads import n_threads, run_blocks
+from .._threads import n_threads, run_blocks, square
 from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
@@ -293,7 +293,7 @@ class PairwiseBank(Bank):
                 side.factor = side.factor[chosen]
             if side.cache is not None:
                 key = id(self.sides[i].cache)
-                cut[key] = side.cache = cut[key] if key in cut else side.cache[np.ix_(rows, rows)]
+                cut[key] = side.cache = cut[key] if key in cut else square(side.cache, rows, self.n_jobs)
             if group.pairs.kind == "gram":
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))

@@ -2,7 +2,7 @@
 
 A pool hands out tasks through Python, tens of microseconds each, one after the other under its lock. Loops whose steps
 are shorter than that run as a team instead: every thread is inside the same compiled loop, does its part of each step,
-and waits for the rest. Waiting threads spin, and after a while give their core to whoever wants it.
+and waits for the rest. Waiting threads spin, and after a while sleep: on a loaded machine others need the core.
 
 `gate` is an array of GATE int64, zero at first: how many have arrived, which meeting it is, and the command, each on a
 cache line of its own.
@@ -18,9 +18,10 @@ from . import OPTIONS
 
 GATE = 48
 ARRIVED, MEETING, COMMAND = 0, 16, 32
-SPINS = 4000  # some ten microseconds
+SPINS = 30_000  # about a tenth of a millisecond
+NAP = 50  # microseconds
 
-_yield = None if sys.platform == "win32" else types.ExternalFunction("sched_yield", types.int32())
+_sleep = None if sys.platform == "win32" else types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
 def _pointer(context, builder, signature, args):
@@ -48,7 +49,7 @@ def _read(typing_context, array, index):
     return types.int64(array, types.intp), generate
 
 
-if _yield is None:
+if _sleep is None:
 
     @njit(**OPTIONS)
     def _rest():
@@ -58,7 +59,7 @@ else:
 
     @njit(**OPTIONS)
     def _rest():
-        _yield()
+        _sleep(NAP)
 
 
 @njit(**OPTIONS)

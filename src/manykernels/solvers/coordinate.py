@@ -162,7 +162,7 @@ class Passes(Run):
         if len(side.a) <= self.size and len(side.everyone) == len(side.a):
             side.solve(self.full(self.theta), 0.1 * self.scale * max(min(self.gap, 0.1), self.tol) / len(self.sides))
             return self._follow(closed)
-        draw, often = self.rng.bit_generator.state, max(1, VISITS // (TOGETHER * self.size)) * TOGETHER * self.size
+        draw, often = self.rng.bit_generator.state, max(1, VISITS // self.size) * self.size
         order, precision = self.rng.permutation(side.active), 0.1 * self.tol * self.scale / float(self.problem.c.sum())
         while self.place < len(order):
             stop = min(self.place + often, len(order))
