@@ -8,7 +8,6 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
-SMALL = 200  # rows of a matrix that are not worth another thread
 _lock = threading.Lock()
 _mine = threading.local()
 _pool, _users = None, 0
@@ -62,17 +61,6 @@ def run_blocks(fn, blocks, n_jobs=None):
                 future.cancel()
             wait(futures)
             _leave()
-
-
-def square(K, rows, n_jobs=None):
-    """K[rows][:, rows] of a matrix in memory, by threads where it is large."""
-    import numpy as np
-
-    from .loops.rows import gather
-
-    out = np.empty((len(rows), len(rows)), K.dtype)
-    run_blocks(lambda part: gather(K, rows[part], rows, out[part]), slices(len(rows), 1 + len(rows) // SMALL), n_jobs)
-    return out
 
 
 def _submit(fn, blocks, threads):

@@ -11,61 +11,6 @@ from numba import njit
 
 from . import OPTIONS
 
-QUICK = OPTIONS | {"fastmath": {"nnan", "reassoc", "contract", "nsz", "arcp"}}  # a maximum of vectors needs "nnan"
-STRETCH = 512
-
-
-@njit(**QUICK)
-def _best_partner(Ki, ci, top, bottom, down, gradient, curvature, score):
-    """The k of largest gain²/curvature against i, −1 where none gains; `score` (STRETCH,) float32 is scratch.
-
-    A stretch at a time: its scores and the largest of them take whole vectors, and only a stretch with a larger one is
-    searched for it. In float32, gains in units of the violation and curvatures in those of i: a partner that is best
-    to seven digits does as well.
-    """
-    best, j, nothing = np.float32(0.0), -1, np.float32(0.0)
-    share, unit = 1.0 / (top - bottom), 1.0 / max(abs(ci), 1e-12)
-    for first in range(0, len(down), STRETCH):
-        width = min(STRETCH, len(down) - first)
-        row, low, slope = Ki[first : first + width], down[first : first + width], gradient[first : first + width]
-        bend, largest = curvature[first : first + width], nothing
-        for k in range(width):
-            gain = np.float32((top - low[k] + slope[k]) * share)
-            gain = gain if gain > nothing else nothing
-            c = abs(ci + bend[k] - 2.0 * row[k])  # negative only for indefinite kernels: then stay finite
-            score[k] = gain * gain / np.float32((c if c > 1e-12 else 1e-12) * unit)
-        for k in range(width):
-            largest = score[k] if score[k] > largest else largest
-        if largest > best:
-            best = largest
-            for k in range(width):
-                if score[k] == largest:
-                    j = first + k
-                    break
-    return j
-
-
-@njit(**QUICK)
-def _move_all(gradient, Ki, Kj, t, up):
-    """gradient += t (K_i − K_j); the largest up − gradient then, and whose it is."""
-    top, i = -np.inf, -1
-    for first in range(0, len(up), STRETCH):
-        width = min(STRETCH, len(up) - first)
-        slope, high = gradient[first : first + width], up[first : first + width]
-        one, other, largest = Ki[first : first + width], Kj[first : first + width], -np.inf
-        for k in range(width):
-            slope[k] += t * (one[k] - other[k])
-        for k in range(width):
-            room = high[k] - slope[k]
-            largest = room if room > largest else largest
-        if largest > top:
-            top = largest
-            for k in range(width):
-                if high[k] - slope[k] == largest:
-                    i = first + k
-                    break
-    return top, i
-
 
 @njit(**OPTIONS)
 def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
@@ -76,7 +21,7 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
     n = len(a)
     up = np.empty(n)  # minus the right derivative's kink, or −inf where a_i cannot rise
     down = np.empty(n)  # minus the left derivative's kink, or +inf where a_i cannot fall
-    curvature, score = np.empty(n), np.empty(STRETCH, np.float32)
+    curvature = np.empty(n)
     for i in range(n):
         up[i] = -np.inf if a[i] >= hi[i] else (-kink[i] if a[i] >= 0 else kink[i])
         down[i] = np.inf if a[i] <= lo[i] else (-kink[i] if a[i] > 0 else kink[i])
@@ -84,10 +29,18 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
     top, i = _highest(up, gradient)
     bottom = _lowest(down, gradient)
     steps = 0
-    while top - bottom > eps and steps < max_steps and i >= 0:
+    while top - bottom > eps and steps < max_steps:
         steps += 1
         Ki, ci = K[i], curvature[i]
-        j = _best_partner(Ki, ci, top, bottom, down, gradient, curvature, score)
+        best, share, j = 0.0, 1.0, -1  # the largest gain²/curvature so far is best/share: products spare divisions
+        for k in range(n):
+            gain = top - down[k] + gradient[k]
+            if gain > 0:
+                c = abs(ci + curvature[k] - 2.0 * Ki[k])  # negative only for indefinite kernels: then stay finite
+                c = c if c > 1e-12 else 1e-12
+                gain *= gain
+                if gain * share > best * c:
+                    best, share, j = gain, c, k
         if j < 0:
             break
         c = abs(ci + curvature[j] - 2.0 * Ki[j])
@@ -110,7 +63,14 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
         for k in (i, j):
             up[k] = -np.inf if a[k] >= hi[k] else (-kink[k] if a[k] >= 0 else kink[k])
             down[k] = np.inf if a[k] <= lo[k] else (-kink[k] if a[k] > 0 else kink[k])
-        top, i = _move_all(gradient, Ki, K[j], t, up)
+        Kj = K[j]
+        top = -np.inf
+        for k in range(n):
+            g = gradient[k] + t * (Ki[k] - Kj[k])
+            gradient[k] = g
+            u = up[k] - g
+            if u > top:
+                top, i = u, k
         if steps % 32 == 0:
             bottom = _lowest(down, gradient)
     bottom = _lowest(down, gradient)

@@ -2,7 +2,8 @@
 
 A pool hands out tasks through Python, tens of microseconds each, one after the other under its lock. Loops whose steps
 are shorter than that run as a team instead: every thread is inside the same compiled loop, does its part of each step,
-and waits for the rest. Waiting threads spin, and after a while sleep: on a loaded machine others need the core.
+and waits for the rest. Waiting threads spin, then offer their core to others, and after a while sleep: a loaded machine
+needs the core, and a quiet one never comes that far.
 
 `gate` is an array of GATE int64, zero at first: how many have arrived, which meeting it is, and the command, each on a
 cache line of its own.
@@ -18,10 +19,12 @@ from . import OPTIONS
 
 GATE = 48
 ARRIVED, MEETING, COMMAND = 0, 16, 32
-SPINS = 30_000  # about a tenth of a millisecond
+SPINS, OFFERS = 4_000, 2_000  # some ten microseconds, and about a millisecond
 NAP = 50  # microseconds
 
-_sleep = None if sys.platform == "win32" else types.ExternalFunction("usleep", types.int32(types.uint32))
+POSIX = sys.platform != "win32"
+_yield = types.ExternalFunction("sched_yield", types.int32())
+_sleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
 def _pointer(context, builder, signature, args):
@@ -49,17 +52,12 @@ def _read(typing_context, array, index):
     return types.int64(array, types.intp), generate
 
 
-if _sleep is None:
-
-    @njit(**OPTIONS)
-    def _rest():
-        pass
-
-else:
-
-    @njit(**OPTIONS)
-    def _rest():
+@njit(**OPTIONS)
+def _wait(spins):
+    if POSIX and spins > SPINS + OFFERS:
         _sleep(NAP)
+    elif POSIX and spins > SPINS:
+        _yield()
 
 
 @njit(**OPTIONS)
@@ -75,8 +73,7 @@ def meet(gate, threads):
     spins = 0
     while _read(gate, MEETING) == meeting:
         spins += 1
-        if spins > SPINS:
-            _rest()
+        _wait(spins)
 
 
 @njit(**OPTIONS)
