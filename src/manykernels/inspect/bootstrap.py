@@ -25,7 +25,7 @@ def bootstrap_weights(
     """The kernel weights of clones of a model that are fitted on resampled data.
 
     An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.
-    Classes keep their sizes. A checkpoint of the model is left alone.
+    Classes, or sets of labels, keep their sizes. A checkpoint of the model is left alone.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def bootstrap_weights(
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = _n_examples(X) if y is None else len(y), check_random_state(random_state)
-    strata = np.unique(y, return_inverse=True)[1] if is_classifier(model) else np.zeros(n, int)
+    strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
     model = clone(model).set_params(checkpoint=None)  # the file is that of one fit
 
     def counts():

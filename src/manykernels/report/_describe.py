@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from ..estimators._base import _n_examples
 from ..kernels._frames import is_frame, missing_entries
 from ..kernels._views import is_views
+from ..kernels.views import Views
 
 COLUMNS = 40  # that are described
 ROWS = 20_000  # that a description looks at
@@ -31,8 +32,10 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     if model._is_precomputed():
         found["parts"] = []
     elif is_views(X):
-        found["parts"] = [_view(name, X[name], _present(X, name)) for name in list(X)[:COLUMNS]]
-        found["total"], found["what"] = len(list(X)), "view"
+        names = _view_names(X)
+        present = X.present if isinstance(X, Views) else {}
+        found["parts"] = [_view(name, X[name], present.get(name)) for name in names[:COLUMNS]]
+        found["total"], found["what"] = len(names), "view"
     else:
         columns, total = _columns(X)
         found["parts"], found["total"], found["what"] = columns, total, "column"
@@ -41,9 +44,8 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     return found
 
 
-def _present(X, name):
-    present = getattr(X, "present", None)
-    return None if present is None else present[name]
+def _view_names(X):
+    return X.names if isinstance(X, Views) else list(X)
 
 
 def _form(model, X):
@@ -51,7 +53,7 @@ def _form(model, X):
     if model._is_precomputed():
         return f"kernel matrices of {len(model.kernel_names_)} kernels"
     if is_views(X):
-        return f"{len(list(X))} views"
+        return f"{len(_view_names(X))} views"
     if _is_texts(X):
         return "sequences or texts"
     shape = getattr(X, "shape", ())

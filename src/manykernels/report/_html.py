@@ -14,8 +14,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
 def text(value: Any, length: int = LONGEST) -> str:
-    """What somebody wrote, as text of a page: shortened, without control characters, escaped."""
-    return escape(short(clean(value), length))
+    """What somebody wrote, as text of a page: without control characters, escaped, two bytes a letter at most."""
+    whole, most = clean(value), 2 * length
+    while len((found := escape(short(whole, length))).encode()) > most and length > 8:
+        length = length * 3 // 4
+    return found
 
 
 def clean(value: Any) -> str:
@@ -27,7 +30,7 @@ def clean(value: Any) -> str:
 def name(value: Any, length: int = LONGEST) -> str:
     """A name that a user gave: isolated, so that its direction changes nothing around it; whole in its title."""
     whole = clean(value)
-    title = f' title="{escape(whole[:400])}"' if len(whole) > length else ""
+    title = f' title="{text(whole, 120)}"' if len(whole) > length else ""
     return f'<bdi class="name"{title}>{text(whole, length)}</bdi>' if whole else '<bdi class="name">(empty)</bdi>'
 
 
@@ -123,3 +126,8 @@ def behind(title: str, inner: str) -> str:
 
 def figure(picture: str, caption: str, below: str = "") -> str:
     return f"<figure>{picture}<figcaption>{caption}</figcaption>{below}</figure>"
+
+
+def paragraphs(*said: str) -> str:
+    """Those that say something."""
+    return "".join(f"<p>{one}</p>" for one in said if one)

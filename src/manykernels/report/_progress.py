@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._measure import Tick
+    from ._case import Tick
 
 
 @contextmanager

@@ -140,8 +140,9 @@ def make_report(
     >>> make_report(model, X, X[:, 1], stability=0).facts["sources"]["rows"][0]["name"]
     'two'
     """
+    from ._case import Case, kind_of
     from ._describe import describe_data, describe_model, versions
-    from ._measure import Case, kind_of, measure
+    from ._measure import measure
     from ._progress import showing
 
     check_model(model)
