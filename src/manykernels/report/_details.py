@@ -116,11 +116,11 @@ def data(facts):
                  (percent(c["count"] / data["examples"]), c["count"])] for c in target["classes"]]  # fmt: skip
         note = f"{len(rows)} of {target['total']:,} classes." if target["total"] > len(rows) else ""
         head = name(facts["target"]) if facts.get("target") else "class"
-        columns = [Column(head), Column("", "graph"), Column("examples", "num"), Column("share", "num")]
+        columns = [Column(head), Column("", "graph", unseen="bar"), Column("examples", "num"), Column("share", "num")]
         out.append(table(columns, rows, "Classes", note=note))
     elif target.get("kind") == "numbers":
         rows = [[name(facts.get("target") or "target"), charts.histogram(target["counts"]), *_middle(target)]]
-        out.append(table([Column("target"), Column("", "graph"), *_MIDDLE], rows, "The target"))
+        out.append(table([Column("target"), Column("values", "graph"), *_MIDDLE], rows, "The target"))
     if data["parts"] and data["what"] == "view":
         rows = [[name(v["name"], 60), text(v["kind"]), (f"{v['missing']:,}", v["missing"])] for v in data["parts"]]
         out.append(table([Column("view"), Column("holds"), Column("lack it", "num")], rows, "Views", tools=True))
@@ -165,7 +165,8 @@ def settings(facts):
     versions = [[text(key), text(value)] for key, value in facts["versions"].items()]
     code = "\n".join(facts["reproduce"])
     return (
-        f'<pre tabindex="0" aria-label="How to repeat this"><code>{text_block(code)}</code></pre><div class="pair">'
+        f'<pre tabindex="0" role="region" aria-label="How to repeat this"><code>{text_block(code)}</code></pre>'
+        '<div class="pair">'
         + table([Column("setting"), Column("value")], rows, text(model["estimator"]), kind="plain")
         + table([Column("of"), Column("version")], versions, "Versions", kind="plain")
         + "</div>"

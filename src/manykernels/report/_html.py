@@ -77,11 +77,14 @@ def count(value: int, what: str, many: str | None = None) -> str:
     return f"{value:,} {what if value == 1 else many or what + 's'}"
 
 
-class Column:
-    """A column of a table: its head, whether it holds numbers, a class, and whether it can be sorted by."""
+_UNSEEN = '<span class="unseen">{}</span>'
 
-    def __init__(self, head: str, kind: str = "", sort: bool = True, below: str = "") -> None:
-        self.head, self.kind, self.sort, self.below = head, kind, sort, below
+
+class Column:
+    """A column of a table: its head (or what only readers of screens are told), class, and whether it sorts."""
+
+    def __init__(self, head: str, kind: str = "", sort: bool = True, below: str = "", unseen: str = "number") -> None:
+        self.head, self.kind, self.sort, self.below, self.unseen = head, kind, sort, below, unseen
 
 
 def cell(body: str, value: float | None = None) -> tuple[str, float | None]:
@@ -97,7 +100,7 @@ def table(
     role = (lambda called: f' role="{called}"') if stack else lambda called: ""
     head = "".join(
         f'<th scope="col"{role("columnheader")} class="{column.kind}"{" data-sort" if tools and column.sort else ""}>'
-        f"<span>{column.head}</span>{column.below}</th>"
+        f"{f'<span>{column.head}</span>' if column.head else _UNSEEN.format(column.unseen)}{column.below}</th>"
         for column in columns
     )
     body = []

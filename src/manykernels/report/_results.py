@@ -54,7 +54,7 @@ def sure(facts):
     out.append(
         table(
             [
-                Column(""),
+                Column("", unseen="what"),
                 Column("each fold", "graph worth", below=charts.axis(scale, 3, shares=accuracy)),
                 Column("mean", "num"),
                 Column("folds", "num folds"),
@@ -252,7 +252,7 @@ def examples(facts):
         value = row["intercept"]
         lines.append(['<span class="soft">intercept</span>', "", number(value, d, True)])
         lines.append(["<strong>sum</strong>", "", f"<strong>{number(row['sum'], d, True)}</strong>"])
-        columns = [Column("source", sort=False), Column("adds", "graph"), Column("", "num")]
+        columns = [Column("source", sort=False), Column("adds", "graph"), Column("value", "num")]
         title = f"{called}{told}{true}"
         cards.append(f'<article class="card">{table(columns, lines, title, note=text(row["why"]))}</article>')
     what = {"regression": "prediction", "one-class": "decision, which is negative outside,"}.get(facts["kind"])
