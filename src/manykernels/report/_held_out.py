@@ -13,7 +13,7 @@ from ..inspect._fold import Fold
 from ..inspect._sources import read_sources
 from ..inspect.held_out import _scorer
 from ..inspect.relevance_result import spread_of
-from ._case import CLASSES, LIMIT, POINTS, SOURCES, Case
+from ._case import CLASSES, FIT, LIMIT, POINTS, SOURCES, Case
 
 LEVEL = 0.95  # of intervals
 DRAWS = 5  # orders of the held-out examples
@@ -65,15 +65,22 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         return {"score": {"why": why or "A class has a single example, so that none can be held out."}, "method": None}
     scorer, rng = _scorer_of(case), np.random.default_rng(case.seed)
     rows: list[Any] = []
-    scores, baseline, permuted, told, overlap = [], [], [], [], []
+    full = alone = False
+    scores, baseline, permuted, gains, told, overlap = [], [], [], [], [], []
     for k, (train, test) in enumerate(splits):
         fold = Fold(case.model, case.X, case.y, None, train, test, scorer)
-        rows = rows or _rows(case, fold)
+        if not rows:
+            rows = _rows(case, fold)
+            fits = len(splits) * (2 * len(rows) + 2)
+            full = case.y.ndim == 1 and (relevance == "full" or relevance == "auto" and fits * one_pass <= LIMIT)
+            alone = not full and len(splits) * len(rows) * len(fold.every.b) * 4 * FIT <= LIMIT
         decision = fold.decisions([fold.every])[0]
         scores.append(fold.score(decision))
         baseline.append(_baseline(case, scorer, train, test))
         orders = [rng.permutation(len(test)) for _ in range(DRAWS)]
         permuted.append(scores[-1] - fold.permuted([row.wanted for row in rows], orders).mean(axis=1))
+        if alone:
+            gains.append(_gains(fold, [row.wanted for row in rows], orders))
         told.append((test, fold.deciding(decision).predict(fold.X)))
         overlap.append(len(test) / len(train))
         case.tick("held out", k + 1, len(splits))
@@ -90,18 +97,17 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         "better": _surely_better(scores, baseline, float(np.mean(overlap))),
         **_told(case, told),
     }
-    spread = spread_of(np.array(permuted), float(np.mean(overlap)), LEVEL)
-    found: dict[str, Any] = {
-        "score": score,
-        "method": "fast",
-        "permute": {
-            row.name: dict(zip(("mean", "se", "low", "high"), (float(v[k]) for v in spread), strict=True))
-            for k, row in enumerate(rows)
-        },
-    }
-    fits = len(splits) * (2 * len(rows) + 2)
-    full = relevance == "full" or relevance == "auto" and fits * one_pass <= LIMIT
-    if full and case.y.ndim == 1 and rows:
+    measured = {"permute": np.array(permuted)}
+    if alone:
+        measured |= {"gain": np.array(gains), "worth": 0.5 * (np.array(permuted) + np.array(gains))}
+    spreads = {name: spread_of(values, float(np.mean(overlap)), LEVEL) for name, values in measured.items()}
+    found: dict[str, Any] = {"score": score, "method": "fast", "measure": "worth" if alone else "permute"}
+    found["table"] = {
+        row.name: {f"{name}{end}": float(v[k]) for name, spread in spreads.items()
+                   for end, v in zip(_ENDS, spread, strict=True)}
+        for k, row in enumerate(rows)
+    }  # fmt: skip
+    if full:
         chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in rows}
         options: dict[str, Any] = dict(
             sources=chosen, cv=splits, kernels=False, n_jobs=case.n_jobs, random_state=case.seed
@@ -110,9 +116,17 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
             case.model, case.X, case.y, scoring=_scoring(case), callback=lambda a, b: case.tick("relevance", a, b),
             **options,
         )  # fmt: skip
-        found |= {"method": "full", "table": {row["name"]: row for row in result.table()}}
+        found |= {"method": "full", "measure": "relevance", "table": {row["name"]: row for row in result.table()}}
         found["groups"] = [group._asdict() for group in result.groups]
     return found
+
+
+def _gains(fold: Fold, wanted: list[np.ndarray], orders: list[np.ndarray]) -> np.ndarray:
+    """What each source scores by itself, above what it scores when its rows change places."""
+    found = []
+    for decision in fold.decisions([fold.solve(mask) for mask in wanted]):
+        found.append(fold.score(decision) - np.mean([fold.score(decision[order]) for order in orders]))
+    return np.array(found)
 
 
 def _scoring(case: Case) -> Any:
@@ -177,24 +191,18 @@ def _told(case: Case, told: list) -> dict[str, Any]:
     }
 
 
-_ENDS = (("", "mean"), ("_se", "se"), ("_low", "low"), ("_high", "high"))
+_ENDS = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of the interval
 
 
 def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """A row for each source, the most relevant first, with its weight."""
-    shares, permute, full = weights["sources"], found.get("permute", {}), found.get("table", {})
-    rows = []
+    shares, measured = weights["sources"], found.get("table", {})
+    keep = [f"{key}{end}" for key in ("relevance", "worth", "drop", "permute", "gain", "alone") for end in _ENDS]
+    rows: list[dict[str, Any]] = []
     for name, own in shares.items():
-        row: dict[str, Any] = {"name": name, **own}
-        if name in permute:
-            row |= {f"permute{end}": permute[name][key] for end, key in _ENDS}
-        if name in full:
-            keep = ("relevance", "drop", "alone", "gain")
-            row |= {f"{key}{end}": full[name][f"{key}{end}"] for key in keep for end, _ in _ENDS}
-            row |= {f"permute{end}": full[name][f"permute{end}"] for end, _ in _ENDS}
-            row["alignment"] = full[name]["alignment"]
-        rows.append(row)
-    measure = {"full": "relevance", "fast": "permute"}.get(found.get("method") or "", "share")
+        given = measured.get(name, {})
+        rows.append({"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}})
+    measure = found.get("measure", "share")
     rows.sort(key=lambda row: (-row.get(measure, -math.inf), -row["share"]))
     hidden = rows[SOURCES:]
     return {

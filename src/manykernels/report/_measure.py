@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -99,7 +100,9 @@ def _stability(case: Case, samples: int) -> dict[str, Any]:
         return {"why": "The model has several tasks, which are not drawn here."}
     tick = lambda a, b: case.tick("stability", a, b)  # noqa: E731
     y = case.y if case.kind != "one-class" else None
-    boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the model itself has said it
+        boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick)
     if boot.shape[1:] != np.shape(case.model.kernel_weights_):
         return {"why": "The kernels depend on the sample, so that their weights cannot be compared between samples."}
     shares = as_shares(boot.mean(axis=1) if boot.ndim == 3 else boot)

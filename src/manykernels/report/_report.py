@@ -102,14 +102,14 @@ def make_report(
     cv : int, splitter or None, default 5
         Folds; a number is lowered to the size of the rarest class. None: nothing is held out.
     relevance : {"auto", "full", "fast"}
-        "full" refits without each source and with it alone, in every fold; "fast" only changes the places of its rows;
-        "auto" is "full" where that costs no more than the folds may.
+        "full" refits without each source and with it alone, in every fold; "fast" changes the places of its rows in
+        place of the former; "auto" is "full" where that is within the bound.
     stability : int, default 10
         Bootstrap samples; 0 for none.
     examples : int or list of int, optional
         Rows of X whose decisions are taken apart, or how many; None: six, some clear, some close, some mistaken.
     sources : dict, optional
-        {name: kernels}, as in `inspect.relevance`.
+        {name: kernels}, as in `inspect.relevance`; None: as there, and each kernel where all see the same.
     scoring : str or callable, optional
         As in scikit-learn; None for accuracy or R².
     max_examples : int, optional
@@ -156,7 +156,7 @@ def make_report(
     y = _targets(kind, y, n)
     place = None if path is None else _checked(path)
     with showing(chosen.verbose if verbose is None else verbose) as tick:
-        case = Case(chosen, X, y, kind, sources, scoring, n_jobs, random_state, tick)
+        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick)
         found = measure(case, cv, relevance, stability, examples, max_examples)
     title = title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
     description = describe_model(chosen)
@@ -177,6 +177,15 @@ def make_report(
     if place is not None:
         report.write(place, data)
     return report
+
+
+def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
+    """Each kernel as a source where all of them see the same, as those of sequences do."""
+    from ..inspect.displays._base import members_of
+
+    names = [str(name) for name in model.kernel_names_]
+    alone = len(members_of(model, "source")[0]) == 1 and 1 < len(names) == len(set(names))
+    return {name: [m] for m, name in enumerate(names)} if alone else None
 
 
 def _imports(code: str) -> list[str]:

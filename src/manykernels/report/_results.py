@@ -101,31 +101,38 @@ def _told(facts):
     return paragraphs(score.get("confusion_why", ""))
 
 
+_HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone", "gain": "gain alone"}
+_LINE = "The line is a 95 % interval; where it does not reach 0 the source is clearly worth something."
+_EXPLAINED = {
+    "relevance": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the score "
+    f"loses when the source is left out and what it gains by it alone. {_LINE}",
+    "worth": "<strong>Worth</strong> on new examples is the mean of what the score loses when the rows of a source "
+    f"change places among them, and of what the source gains alone. {_LINE} It takes no refits without each source, which "
+    'relevance="full" makes.',
+    "permute": "<strong>Worth</strong> on new examples is what the score loses when the rows of a source change places "
+    f'among them. {_LINE} relevance="full" also refits without each source.',
+    "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
+}
+_WEIGHT = (
+    "<strong>Weight</strong> says how much of a source the fit uses. The two differ where a source fits the training "
+    "examples without telling anything of new ones, and where sources stand in for each other: either can go, so "
+    "neither is missed."
+)
+
+
 def sources(facts):
     found = facts["sources"]
     rows, measure, method = found["rows"], found["measure"], found["method"]
-    explain = {
-        "full": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the score "
-        "loses when the source is left out and what it gains by it alone. The line is a 95 % interval; where it "
-        "does not reach 0 the source is clearly worth something. <strong>Weight</strong> says how much of a source "
-        "the fit uses. The two differ where a source fits the training examples without telling anything of new ones, "
-        "and where sources stand in for each other: either can go, so neither is missed.",
-        "fast": "<strong>Loss when shuffled</strong> is what the score loses on held-out examples when the rows of a "
-        "source change places, so that it says nothing of its example any more. The line is a 95 % interval; where it "
-        'does not reach 0 the source is clearly used to good effect. relevance="full" also refits without each source. '
-        "<strong>Weight</strong> says how much of a source the fit uses, which may be for the training examples alone.",
-        None: "<strong>Weight</strong> says how much of a source the fit uses to fit the training examples. It does "
-        "not say that the source tells anything about new ones; that needs targets and held-out examples.",
-    }[method]
+    explain = " ".join([_EXPLAINED[measure], _WEIGHT])
     weight = charts.covering([row["share"] for row in rows])
     columns = [Column("source"), Column("weight", "graph", below=charts.axis(weight, 2, True)), Column("share", "num")]
     if method:
         ends = [row.get(f"{measure}{end}") for row in rows for end in ("", "_low", "_high")]
         worth = charts.covering(ends)
-        head = "relevance" if method == "full" else "loss when shuffled"
+        head = "relevance" if method == "full" else "worth"
         columns += [Column(head, "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
-    if method == "full":
-        columns += [Column(head, "num more") for head in ("left out", "shuffled", "alone")]
+    more = {"relevance": ("drop", "permute", "alone"), "worth": ("permute", "gain")}.get(measure, ())
+    columns += [Column(_HEADS[key], "num more") for key in more]
     columns.append(Column("kernels", "num more"))
     body = []
     for row in rows:
@@ -143,9 +150,7 @@ def sources(facts):
             shown = f"{number(mean, 3, True)} <span class='soft'>± {number(se, 3)}</span>" if mean == mean else (
                 "<span class='soft'>not measured</span>")  # fmt: skip
             line += [cell(charts.interval(worth, low, mean, high, said), mean), cell(shown, mean)]
-        if method == "full":
-            values = [row.get(key, math.nan) for key in ("drop", "permute", "alone")]
-            line += [cell(number(v, 3, key < 2), v) for key, v in enumerate(values)]
+        line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])])
     note = ""
     if found["total"] > len(rows):
