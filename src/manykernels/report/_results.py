@@ -107,8 +107,8 @@ _EXPLAINED = {
     "relevance": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the score "
     f"loses when the source is left out and what it gains by it alone. {_LINE}",
     "worth": "<strong>Worth</strong> on new examples is the mean of what the score loses when the rows of a source "
-    f"change places among them, and of what the source gains alone. {_LINE} It takes no refits without each source, which "
-    'relevance="full" makes.',
+    f"change places among them, and of what the source gains alone. {_LINE} Refits without each source are made with "
+    'relevance="full".',
     "permute": "<strong>Worth</strong> on new examples is what the score loses when the rows of a source change places "
     f'among them. {_LINE} relevance="full" also refits without each source.',
     "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
