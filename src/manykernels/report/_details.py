@@ -67,7 +67,7 @@ def alignment(facts):
         if target:
             line += [cell(charts.bar(scale, target[k]), target[k]), cell(number(target[k], 2), target[k])]
         rows.append(line)
-    key = table(columns, rows, "Kernels in the order of the picture", tools=True)
+    key = table(columns, rows, "Kernels, as numbered in the picture", tools=True)
     inner = [[str(k + 1), *(number(v, 2) for v in row)] for k, row in enumerate(values)]
     heads = [Column("", "num"), *(Column(str(k + 1), "num") for k in range(len(names)))]
     note = (

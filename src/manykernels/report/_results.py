@@ -133,7 +133,8 @@ def sources(facts):
         columns += [Column(head, "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
     more = {"relevance": ("drop", "permute", "alone"), "worth": ("permute", "gain")}.get(measure, ())
     columns += [Column(_HEADS[key], "num more") for key in more]
-    columns.append(Column("kernels", "num more"))
+    several = any(row["kernels"] > 1 for row in rows)
+    columns += [Column("kernels", "num more")] if several else []
     body = []
     for row in rows:
         share = percent(row["share"])
@@ -151,7 +152,7 @@ def sources(facts):
                 "<span class='soft'>not measured</span>")  # fmt: skip
             line += [cell(charts.interval(worth, low, mean, high, said), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
-        body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])])
+        body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
     note = ""
     if found["total"] > len(rows):
         note = (

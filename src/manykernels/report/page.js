@@ -66,10 +66,9 @@
     const body = table.tBodies[0], rows = [...body.rows], caption = table.caption.firstElementChild.textContent;
     [...table.tHead.rows[0].cells].forEach((head, k) => {
       if (head.dataset.sort === undefined) return;
-      const span = head.querySelector("span"), words = span.textContent || "number";
-      const button = make("button", { type: "button" });
+      const span = head.querySelector("span"), button = make("button", { type: "button" });
+      if (span.className === "unseen") return;
       button.append(...span.childNodes);
-      if (!button.textContent) button.setAttribute("aria-label", `Sort by ${words}`);
       span.replaceWith(button);
       button.addEventListener("click", () => {
         const numeric = rows.some((row) => row.cells[k].dataset.v !== undefined);
@@ -80,7 +79,7 @@
       });
     });
     const tools = make("div", { className: "tools" });
-    if (rows.length > 8) {
+    if (rows.length > 8 && !table.closest(".pair")) {
       const field = make("label", {}, "Filter"), input = make("input", { type: "search" }), told = make("output");
       input.setAttribute("aria-label", `Filter: ${caption}`);
       field.append(input);
