@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, strings
 from manykernels.inspect import AlignmentDisplay, bootstrap_weights, relevance
-from manykernels.kernels import RBF, Linear, multi_task
+from manykernels.kernels import RBF, Categorical, Linear, multi_task
 from manykernels.regularizers import EmpiricalBayes
 from manykernels.report import _case, make_report
 
@@ -47,6 +47,17 @@ def test_relevance_is_that_of_inspect(model, facts):
     for row in facts["sources"]["rows"]:
         for key in ("relevance", "relevance_se", "drop", "alone"):
             assert row[key] == pytest.approx(found[row["name"]][key])
+
+
+def test_the_fast_measure_is_what_relevance_finds_but_for_the_refits(model, facts):
+    full = {row["name"]: row for row in facts["sources"]["rows"]}
+    fast = model.report(X, y, cv=4, relevance="fast", stability=0).facts["sources"]
+    assert fast["method"] == "fast" and fast["measure"] == "worth" and fast["rows"][0]["name"] == "k0"
+    for row in fast["rows"]:
+        assert row["worth"] == pytest.approx(0.5 * (row["permute"] + row["gain"]))
+        for key in ("gain", "permute"):  # other orders of the rows, the same folds
+            assert abs(row[key] - full[row["name"]][key]) < 0.15
+    assert [row["name"] for row in fast["rows"] if row["worth_low"] > 0] == ["k0"]
 
 
 def test_stability_is_that_of_the_bootstrap(model, facts):
@@ -144,6 +155,20 @@ def test_views_sequences_and_matrices():
     stack = KernelStack([RBF(0.5)(X[:, [0]]), Linear()(X)])
     found = MKLClassifier("precomputed").fit(stack, y).report(stack, y, cv=3, relevance="full", stability=2)
     assert "kernel matrices of 2 kernels" in found.html() and found.facts["score"]["mean"] > 0.8
+
+
+def test_frames_of_pandas_and_polars_with_gaps_and_categories():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    given = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "u", "v")})
+    given.loc[3, "b"] = np.nan
+    kernels = [("a", RBF(0.5), ["a"]), ("b", RBF(0.5), ["b"], "zero"), ("c", Categorical(), ["c"])]
+    parts = []
+    for frame in (given, polars.from_pandas(given)):
+        found = MKLClassifier(kernels).fit(frame, y).report(frame, y, **QUICK)
+        parts.append(found.facts["data"]["parts"])
+        assert [p["kind"] for p in parts[-1]] == ["numbers", "numbers", "categories"] and parts[-1][1]["missing"] == 1
+        assert found.html()
+    assert parts[0][0] == parts[1][0] and parts[0][2] == parts[1][2]
 
 
 def test_what_has_no_gap_or_has_tasks_says_so():

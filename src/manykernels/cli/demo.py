@@ -76,7 +76,7 @@ def demo(
     sources: dict[str, list[int]] = {}
     for m, name in enumerate(model.kernel_names_):
         sources.setdefault(name.partition(" on ")[2], []).append(m)
-    options: dict[str, Any] = dict(sources=sources, cv=3, stability=3, max_examples=350, verbose=shown)
+    options: dict[str, Any] = dict(sources=sources, cv=3, stability=3, max_examples=200, verbose=shown)
     found = model.report(X, y, place, title=f"{title.capitalize()}: what matters", **options)
     seconds = time.perf_counter() - begin
     facts = {"report": str(found.path), "accuracy": model.score(X_new, y_new), "gap": model.duality_gap_}
