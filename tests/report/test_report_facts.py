@@ -154,6 +154,8 @@ def test_views_sequences_and_matrices():
     assert found.facts["data"]["form"] == "sequences or texts" and found.facts["score"]["mean"] > 0.9 and found.html()
     stack = KernelStack([RBF(0.5)(X[:, [0]]), Linear()(X)])
     found = MKLClassifier("precomputed").fit(stack, y).report(stack, y, cv=3, relevance="full", stability=2)
+    with pytest.raises(ValueError, match="with each other"):
+        MKLClassifier("precomputed").fit(stack[:50], y[:50]).report(stack[50:], y[50:])
     assert "kernel matrices of 2 kernels" in found.html() and found.facts["score"]["mean"] > 0.8
 
 
@@ -230,6 +232,7 @@ def test_examples_can_be_chosen():
         (dict(path="no/such/folder/r.html"), "does not exist"),
         (dict(y=None), "y=None"),
         (dict(y=[1, 2]), "shape"),
+        (dict(y=np.where(y == "ill", "dead", y)), "y holds 'dead', which is none"),
     ],
 )
 def test_wrong_arguments_name_their_cure(model, options, said):

@@ -108,6 +108,11 @@ def _column(name, values):
         return _numbers(name, numbers, int(missing.sum()))
     levels, counts = np.unique(kept.astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
+    if len(levels) > max(BINS, len(kept) // 2):
+        lengths = np.array([len(text) for text in kept.astype(str)])
+        shape = np.histogram(lengths, BINS)[0].tolist() if lengths.min() < lengths.max() else [len(kept)]
+        found = {"name": name, "kind": "texts", "missing": int(missing.sum()), "different": len(levels)}
+        return found | {"shortest": int(lengths.min()), "longest": int(lengths.max()), "counts": shape}
     return {
         "name": name,
         "kind": "categories",

@@ -151,6 +151,9 @@ def _columns(data):
         elif column["kind"] == "categories":
             common = ", ".join(name(c, 16) for c in column["common"])
             rows.append([*first, f'<span class="soft">{column["different"]:,} categories</span>', common, "", ""])
+        elif column["kind"] == "texts":
+            lengths = f"{column['shortest']:,} to {column['longest']:,} letters"
+            rows.append([*first, f'<span class="soft">{column["different"]:,} texts</span>', lengths, "", ""])
         else:
             rows.append([*first, '<span class="soft">empty</span>', "", "", ""])
     note = f"The first {len(rows)} of {data['total']:,} columns." if data["total"] > len(rows) else ""

@@ -153,7 +153,12 @@ def make_report(
     if max_examples is not None:
         check_integer("max_examples", max_examples, 10)
     kind, n = kind_of(chosen), _n_examples(X)
-    y = _targets(kind, y, n)
+    y = _targets(chosen, kind, y, n)
+    if chosen._is_precomputed() and (n != X.shape[1] or n != chosen.n_features_in_):
+        raise ValueError(
+            f"X has shape {tuple(X.shape)}: give the matrices of the {chosen.n_features_in_} training examples with "
+            "each other, which are held out in turn."
+        )
     place = None if path is None else _checked(path)
     with showing(chosen.verbose if verbose is None else verbose) as tick:
         case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick)
@@ -208,7 +213,7 @@ def _call(y, cv, relevance, stability, random_state):
     return f"model.report({', '.join(['X', *(['y'] if y is not None else ['None']), repr('report.html'), *given])})"
 
 
-def _targets(kind, y, n):
+def _targets(model, kind, y, n):
     if y is None:
         if kind != "one-class":
             raise ValueError("y=None: give the targets of X, or nothing can be said of how well they are predicted.")
@@ -216,7 +221,11 @@ def _targets(kind, y, n):
     y = np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
-    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    strange = sorted(set(np.unique(y).tolist()) - set(model.classes_.tolist())) if kind == "classification" else []
+    if strange and y.ndim == 1:
+        raise ValueError(f"y holds {strange[0]!r}, which is none of the model's classes {model.classes_.tolist()[:8]}.")
+    return y
 
 
 def _checked(path):

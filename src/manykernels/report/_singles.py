@@ -21,7 +21,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray) -> dict[str, An
     if case.outputs > 1 and (case.kind == "regression" or getattr(case.model, "multilabel_", False)):
         return {"why": f"The model has {case.outputs} outputs; decision_parts splits each of them."}
     if case.model._is_precomputed() and len(rows) < case.model.n_features_in_:
-        return {"why": "The matrices hold other examples than those the model was fitted to."}
+        return {"why": "Of matrices all examples are needed, and some of them were drawn: raise max_examples."}
     chosen, why = _choose(case, examples, rows)
     parts = case.model.decision_parts(_take(case.X, chosen))
     (parts, intercept), labels, label = _one_output(case.model, parts, None)
