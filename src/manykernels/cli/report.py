@@ -47,7 +47,7 @@ def report(
     X, rows = columns_of(fitted, frame), _rows(examples)
     truth = None if y is None else as_classes(fitted, y)
     if not quiet and not progress(quiet):
-        complain("measuring: folds, what each source is worth, stability; seconds for hundreds of examples.")
+        complain("measuring: held-out scores, what each source is worth, stability.")
     options: dict[str, Any] = dict(cv=cv or None, relevance=relevance, stability=stability, examples=rows)
     options |= dict(max_examples=max_examples, title=title, target=None if y is None else str(y.name))
     found = fitted.report(X, truth, verbose=progress(quiet), **options)
