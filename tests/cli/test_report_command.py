@@ -64,7 +64,7 @@ def test_data_from_a_pipe(folder, tmp_path):
         (("-o", "no/such/r.html"), "does not exist: make it first"),
         (("-t", "agee"), "--target 'agee' is not a column"),
         (("--examples", "x"), "--examples 'x' is no list of row numbers"),
-        (("--examples", "99"), "row 99"),
+        (("--examples", "99"), "examples=[99]: give a number of examples"),
         (("--relevance", "much"), "relevance='much'"),
     ],
 )

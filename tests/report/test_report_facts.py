@@ -218,6 +218,8 @@ def test_examples_can_be_chosen():
     model = MKLClassifier(KERNELS).fit(X, y)
     found = model.report(pd.DataFrame(X, index=[f"p{k}" for k in range(80)]), y, examples=[3, 70], **QUICK).facts
     assert [(row["row"], row["id"]) for row in found["examples"]["rows"]] == [(3, "p3"), (70, "p70")]
+    few = model.report(X, y, examples=[79], max_examples=30, **QUICK).facts  # of all examples, drawn or not
+    assert few["examples"]["rows"][0]["sum"] == pytest.approx(model.decision_function(X[[79]])[0])
     assert len(model.report(X, y, examples=2, **QUICK).facts["examples"]["rows"]) == 2
     assert "why" in model.report(X, y, examples=0, **QUICK).facts["examples"]
 
@@ -228,7 +230,8 @@ def test_examples_can_be_chosen():
         (dict(relevance="some"), "relevance='some'"),
         (dict(stability=-1), "stability=-1"),
         (dict(max_examples=2), "max_examples=2"),
-        (dict(examples=[99]), "row 99"),
+        (dict(examples=-1), "examples=-1"),
+        (dict(examples=[99]), r"examples=\[99\]: give a number of examples, or rows of X from 0 to 79"),
         (dict(path="no/such/folder/r.html"), "does not exist"),
         (dict(y=None), "y=None"),
         (dict(y=[1, 2]), "shape"),

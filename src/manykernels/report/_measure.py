@@ -21,7 +21,7 @@ from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays._base import class_names, members_of
 from ._case import ALIGNED, CLASSES, FIT, KERNELS, LIMIT, SOURCES, STEPS, Case
 from ._held_out import fold_count, score, source_rows
-from ._singles import single_examples
+from ._singles import is_list, single_examples
 
 
 def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, max_examples: int | None) -> dict:
@@ -30,17 +30,18 @@ def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, 
     n, M = _n_examples(case.X), len(case.model.kernel_names_)
     outputs = 1 if np.ndim(case.model.kernel_weights_) == 1 else case.outputs
     jobs = fold_count(cv, case)
-    room = int(math.sqrt(LIMIT / (max(jobs, 1) * M * outputs)))
+    room = int(math.sqrt(LIMIT / (max(jobs, stability // 2, 1) * M * outputs)))
     used = min(n, max(room, 50), n if max_examples is None else max_examples)
     rows = _sample(case, used) if used < n else np.arange(n)
     facts["sampled"] = {"examples": n, "used": len(rows), "asked": max_examples is not None and used == max_examples}
+    shown, known = (case, np.arange(n)) if is_list(examples) else (None, rows)  # those asked for are of all examples
     case = case._replace(**dict(zip(("X", "y"), case.part(rows), strict=True))) if used < n else case
     one_pass = (float(len(rows)) ** 2 * M + FIT) * outputs
     steps: list[tuple[str, Callable[[], Any]]] = [
         ("score", lambda: score(case, cv, relevance, jobs, one_pass)),
         ("stability", lambda: _stability(case, stability)),
         ("alignment", lambda: _alignment(case)),
-        ("examples", lambda: single_examples(case, examples, rows)),
+        ("examples", lambda: single_examples(shown or case, examples, known)),
     ]
     for name, step in steps:
         begin = time.perf_counter()

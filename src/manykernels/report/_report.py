@@ -150,6 +150,8 @@ def make_report(
     chosen = getattr(model, "best_estimator_", model)
     check_choice("relevance", relevance, ("auto", "full", "fast"))
     check_integer("stability", stability, 0)
+    if isinstance(examples, int | np.integer):
+        check_integer("examples", examples, 0)
     if max_examples is not None:
         check_integer("max_examples", max_examples, 10)
     kind, n = kind_of(chosen), _n_examples(X)

@@ -11,6 +11,8 @@ from ..inspect.displays._base import members_of
 from ..inspect.displays.decision_display import _one_output
 from ._case import EXAMPLES, PARTS, Case
 
+MOST = 24  # examples that are shown
+
 
 def single_examples(case: Case, examples: Any, rows: np.ndarray) -> dict[str, Any]:
     """Single decisions of the model as sums over sources."""
@@ -49,20 +51,25 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray) -> dict[str, An
     return {"label": label, "rows": shown}
 
 
+def is_list(examples: Any) -> bool:
+    """Whether rows are asked for, and not how many."""
+    return not (examples is None or isinstance(examples, int | np.integer))
+
+
 def _choose(case: Case, examples: Any, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Which rows of the sample are shown, and why: those asked for, or some clear, close and mistaken ones."""
     n = len(rows)
-    if not (examples is None or isinstance(examples, int | np.integer)):
+    if is_list(examples):
         wanted = np.atleast_1d(np.asarray(examples))
-        place = {int(row): k for k, row in enumerate(rows)}
-        lost = [int(row) for row in wanted if int(row) not in place]
-        if lost:
-            raise ValueError(
-                f"examples has row {lost[0]}, which is none of the {n} rows that are looked at: give numbers of rows "
-                f"from 0 to {int(rows.max())}{'' if n > rows.max() else ', and a larger max_examples'}."
-            )
-        return np.array([place[int(row)] for row in wanted]), ["chosen by you"] * len(wanted)
-    size = EXAMPLES if examples is None else int(examples)
+        if (
+            wanted.ndim > 1
+            or wanted.dtype.kind not in "iu"
+            or not len(wanted)
+            or not ((wanted >= 0) & (wanted < n)).all()
+        ):
+            raise ValueError(f"examples={examples!r}: give a number of examples, or rows of X from 0 to {n - 1}.")
+        return wanted[:MOST], ["chosen by you"] * len(wanted[:MOST])
+    size = EXAMPLES if examples is None else min(int(examples), MOST)
     decision = case.model._decide(case.X)
     if case.kind == "regression":
         error = decision[:, 0] - case.y
