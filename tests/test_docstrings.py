@@ -21,8 +21,8 @@ from manykernels.regularizers import EmpiricalBayes
 from manykernels.solution import Solution
 
 ROOMS = (
-    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "sequences", "solvers",
-    "strings", "weighting",
+    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "report", "sequences",
+    "solvers", "strings", "weighting",
 )  # fmt: skip
 EXTRAS = {"fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib"}  # by the last part of the module
 # classes that the README calls and that are not ours

@@ -27,10 +27,14 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"weighting"},
     {"estimators"},
     {"inspect"},
+    {"report"},
     {"cli"},
     {"__main__"},
 )
-DOORS = {("regularizers", "weighting")}  # names that users know from there, found on request by `__getattr__`
+DOORS = {  # names that users know from there, found on request
+    ("regularizers", "weighting"),
+    ("estimators._report", "report"),
+}
 
 
 def modules():

@@ -16,11 +16,14 @@ def test_version():
 
 
 @pytest.mark.parametrize("data", ["breast_cancer", "digits"])
-def test_demo_prints_weights_gap_time_and_accuracies(data):
-    result = run("demo", "--data", data)
+def test_demo_prints_weights_gap_time_and_accuracies_and_ends_with_a_report(data, tmp_path):
+    page = tmp_path / "demo.html"
+    result = run("demo", "--data", data, "-o", str(page))
     assert result.exit_code == 0, result.output
-    for text in ("cumulative", "accuracy", "relative gap", "best single kernel", "plain sum", "time"):
+    for text in ("cumulative", "accuracy", "relative gap", "best single kernel", "plain sum", "time", "All of it took"):
         assert text in result.output
+    assert result.stdout.splitlines()[-1] == str(page)
+    assert "what matters" in page.read_text() and page.stat().st_size < 500_000
 
 
 @pytest.mark.parametrize("arguments", [("--p", "0.5"), ("--C", "-1"), ("--data", "nonsense")])

@@ -1,6 +1,10 @@
 """What goes wrong is said in one sentence on stderr, with the cure; nothing is on stdout, and the exit code tells."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -172,6 +176,19 @@ def test_interruption(folder, monkeypatch):
 
     monkeypatch.setattr(MKLClassifier, "fit", interrupted)
     says(fit(folder, "-t", "y"), "interrupted", code=130)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not of this system")
+def test_ctrl_c_while_data_are_read(folder):
+    pipe = folder / "pipe.csv"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "manykernels", "fit", str(pipe), "-t", "y", "-o", str(folder / "other.mk")]
+    heard = dict(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # jobs of a shell may ignore it
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **heard)
+    with open(pipe, "w"):  # waits until it is read
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, "", "manykernels: interrupted.\n")
 
 
 def test_ids_that_do_not_match(folder):

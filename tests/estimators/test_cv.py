@@ -254,3 +254,10 @@ EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in (
 )
 def test_estimator_passes_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+def test_verbose_counts_the_fits(capsys):
+    search = MKLClassifierCV(WIDTHS, Cs=[0.1, 1], regularizer=[1, 2], cv=2, verbose=True).fit(X, Y)
+    assert "cross-validation" in (said := capsys.readouterr().out) and "8/8" in said
+    silent = MKLClassifierCV(WIDTHS, Cs=[0.1, 1], regularizer=[1, 2], cv=2).fit(X, Y)
+    assert capsys.readouterr().out == "" and silent.best_score_ == search.best_score_

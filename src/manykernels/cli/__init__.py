@@ -1,4 +1,4 @@
-"""The command line: `manykernels fit`, `predict`, `score`, `cv`, `inspect`, `init`, `kernels` and `demo`."""
+"""The command line: `manykernels fit`, `predict`, `score`, `cv`, `inspect`, `report`, `init`, `kernels` and `demo`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from . import learn, start, use
 from ._talk import Commands
 from .demo import demo
+from .report import report
 
 app = typer.Typer(cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -30,5 +31,5 @@ def main(
     """Multiple kernel learning: the predictor and the kernel weights together."""
 
 
-for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, start.init, start.kernels, demo):
+for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, report, start.init, start.kernels, demo):
     app.command()(_command)

@@ -6,13 +6,14 @@ by the names of its columns and needs nothing besides.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
-from ._data import is_number, pandas
-from ._talk import Wrong
+from ._data import is_number
+from ._sequences import COLUMN, string_tables
+from ._talk import Wrong, pandas
 
 MANY = 100  # columns without a prefix that have a kernel each
 CATEGORIES = 30  # that a column of texts has at most to be used unasked
@@ -20,6 +21,8 @@ CATEGORIES = 30  # that a column of texts has at most to be used unasked
 
 def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Tables of a configuration, one a kernel: RBF kernels of numbers, Categorical ones of texts; it is said."""
+    if COLUMN in frame.columns and "headers" in frame.attrs:
+        return string_tables(frame, say)
     numbers, categories, dropped = sort_columns(frame)
     for name, why in dropped.items():
         say(f"{name!r} is left out: {why}.")
@@ -97,23 +100,35 @@ def as_texts(column: Any) -> np.ndarray:
     return column.map(lambda v: str(int(v) if whole else v), na_action="ignore").to_numpy(object)
 
 
-def encode(frame: Any, names: list[str]) -> Any:
-    """The numbers (n, d) called `names`: columns of the frame, and indicators of their categories."""
+def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
+    """The columns called `names`: numbers, indicators of categories, and sequences as they are, those in `texts`."""
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
         lost = list(dict.fromkeys(lost))
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
         raise Wrong(f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees.")
-    made, texts = {}, {}
+    made: dict[str, Any] = {}
+    known: dict[str, np.ndarray] = {}
     for name in names:
         base, equals, category = name.partition("=")
+        if name in texts:
+            made[name] = as_sequences(frame[name])
+            continue
         if not equals:
             made[name] = as_numbers(frame[name])
             continue
-        if base not in texts:
-            texts[base] = as_texts(frame[base])
-        made[name] = (texts[base] == category).astype(float)
+        if base not in known:
+            known[base] = as_texts(frame[base])
+        made[name] = (known[base] == category).astype(float)
     return pandas().DataFrame(made, index=frame.index)
+
+
+def as_sequences(column: Any) -> list[str]:
+    """A column of sequences, upper case; a sentence where one is missing."""
+    if column.isna().any():
+        lost = int(column.isna().sum())
+        raise Wrong(f"Column {column.name!r} is empty in {lost} rows: a sequence is needed in each.")
+    return [str(text).upper() for text in column]
 
 
 def as_numbers(column: Any) -> np.ndarray:

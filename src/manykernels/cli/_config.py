@@ -16,6 +16,7 @@ from ._talk import Wrong
 KERNELS = (
     "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial", "RBF", "Tanimoto",
 )  # fmt: skip
+STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
 SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
 PLACES = ("name", "kernel", "columns", "missing")  # keys of a kernel that are no parameters of it
 
@@ -40,10 +41,18 @@ def read_config(path: str) -> dict[str, Any]:
 
 def kernel_class(name: str) -> Any:
     """The class of a kernel, by its name."""
-    from .. import kernels
+    from .. import kernels, strings
 
-    _known(name, KERNELS, "The kernel")
-    return getattr(kernels, name)
+    _known(name, (*KERNELS, *STRINGS), "The kernel")
+    return getattr(strings if name in STRINGS else kernels, name)
+
+
+def sequence_columns(specs: Any) -> set[str]:
+    """The columns that kernels of sequences see."""
+    from ..kernels.spec import as_spec
+
+    found = [as_spec(spec) for spec in specs] if isinstance(specs, list) else []
+    return {column for spec in found if spec.kernel.reads == "sequences" for column in spec.columns}
 
 
 def parameters(cls: Any) -> dict[str, Any]:
@@ -80,6 +89,10 @@ def _specification(table, k, frame):
             raise Wrong(f"Column {column!r} has = in its name, which stands for categories here: rename it.")
     if table["kernel"] == "Categorical":
         return _categorical(name, params, columns, frame)
+    if table["kernel"] in STRINGS:
+        if len(columns) > 1:
+            raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel of sequences sees one.")
+        return name, cls(**params), columns, "error"
     for column in columns:
         _check_column(frame[column], name, missing)
     return name, cls(**params), columns, missing
@@ -131,7 +144,8 @@ def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source:
     lines = [
         f"# Kernels for {json.dumps(source, ensure_ascii=False)}: manykernels fit DATA --config THIS_FILE -o model.mk",
         "# Each [[kernel]] compares examples by its columns; learning finds how much each of them counts.",
-        f"# kernel: {', '.join(KERNELS)}; `manykernels kernels` says what they take.",
+        f"# kernel: {', '.join(KERNELS)},",
+        f"# of sequences {', '.join(STRINGS)}; `manykernels kernels` says what they take.",
         '# missing = "zero": an example that lacks the columns is like no other; "error" refuses it.',
         "",
     ]

@@ -1,9 +1,8 @@
-"""Data from files as frames of pandas: CSV and TSV, also of a pipe, Parquet, NPZ, a folder of tables with ids."""
+"""Data from files as frames of pandas: CSV, TSV and FASTA, also of a pipe, Parquet, NPZ, a folder of tables."""
 
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,23 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ._talk import Wrong
+from ._sequences import is_sequence_file, piped_sequences, read_sequences, read_stdin
+from ._talk import Wrong, pandas
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 KNOWN = (*TABLES, ".parquet", ".npz")
 
 
-def pandas() -> Any:
-    """The module, or a sentence on how to get it."""
-    try:
-        import pandas
-    except ImportError:
-        raise Wrong('Reading data needs pandas: pip install "manykernels[cli]".') from None
-    return pandas
+def read_data(
+    path: str, id: str | None = None, say: Callable[[str], None] = lambda text: None, labels: str | None = None
+) -> Any:
+    """A frame with a row per example; `id` names the column that becomes its index. "-" is stdin.
 
-
-def read_data(path: str, id: str | None = None, say: Callable[[str], None] = lambda text: None) -> Any:
-    """A frame with a row per example; `id` names the column that becomes its index. "-" is stdin."""
+    The columns of the table `labels` are added by id.
+    """
     place = Path(path)
     if path != "-" and not place.exists():
         raise Wrong(f"{path} does not exist: check the path.")
@@ -36,14 +32,47 @@ def read_data(path: str, id: str | None = None, say: Callable[[str], None] = lam
         raise Wrong(f"{path} has no rows: give a table with a header and examples.")
     if id is not None and frame.index.name != id:
         frame = by_id(frame, id, path)
-    return frame
+    return frame if labels is None else with_labels(frame, path, labels, say)
+
+
+def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) -> Any:
+    """The frame with the columns of another table, whose first column holds the ids."""
+    if not Path(labels).exists():
+        raise Wrong(f"--labels {labels} does not exist: check the path.")
+    if frame.index.name is None:
+        raise Wrong(f"{path} has no ids to find its labels by: name their column with --id.")
+    table = read_file(labels)
+    table = by_id(table, str(table.columns[0]), labels)
+    table.index, own = table.index.map(str), frame.index.map(str)
+    found = own.isin(table.index)
+    if not found.any():
+        raise Wrong(
+            f"--labels {labels} has none of the ids of {path} ({table.index[0]!r} in one, {own[0]!r} in the other, for "
+            "example): make its first column the same ids."
+        )
+    if not found.all():
+        say(f"{labels}: {int((~found).sum())} of {len(frame)} examples have no label there ({own[~found][0]!r}, ...).")
+    twice = [name for name in table.columns if name in frame.columns]
+    if twice:
+        raise Wrong(f"{path} and --labels {labels} both have a column {twice[0]!r}: rename one.")
+    joined = table.reindex(own).set_index(frame.index)
+    attrs, whole = dict(frame.attrs), pandas().concat([frame, joined], axis=1)
+    whole.attrs.update(attrs)
+    return whole
 
 
 def read_file(path: str) -> Any:
     """One file as a frame."""
-    kind = ".csv" if path == "-" else next((end for end in KNOWN if path.lower().endswith(end)), None)
+    if path == "-":
+        data = read_stdin()
+        frame = piped_sequences(data)
+        return read_text(data) if frame is None else frame
+    if is_sequence_file(path):
+        return read_sequences(path)
+    kind = next((end for end in KNOWN if path.lower().endswith(end)), None)
     if kind is None:
-        raise Wrong(f"{path} is of no kind that is read here: give one of {', '.join(KNOWN)}, or a folder of them.")
+        known = ", ".join((*KNOWN, ".fasta"))
+        raise Wrong(f"{path} is of no kind that is read here: give one of {known}, or a folder of them.")
     readers = {".parquet": read_parquet, ".npz": read_npz}
     try:
         frame = readers.get(kind, read_table)(path)
@@ -55,6 +84,23 @@ def read_file(path: str) -> Any:
         raise Wrong(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except Exception as error:  # readers raise what they like
         raise Wrong(f"{path} cannot be read as {kind[1:]}: {str(error).rstrip('.')}.") from error
+    return checked(frame, path)
+
+
+def read_text(data: bytes) -> Any:
+    """CSV or TSV of a pipe: tabs where the first line has more of them than commas."""
+    pd = pandas()
+    try:
+        text = data.decode("utf-8-sig")
+        head = text.partition("\n")[0]
+        frame = pd.read_csv(io.StringIO(text), sep="\t" if head.count("\t") > head.count(",") else ",")
+    except Exception as error:  # readers raise what they like
+        raise Wrong(f"stdin cannot be read as csv: {str(error).rstrip('.')}.") from error
+    return checked(frame, "stdin")
+
+
+def checked(frame: Any, path: str) -> Any:
+    """The frame, where its columns have names that differ."""
     frame.columns = [str(name) for name in frame.columns]
     twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
     if twice:
@@ -63,12 +109,8 @@ def read_file(path: str) -> Any:
 
 
 def read_table(path: str) -> Any:
-    """CSV or TSV: tabs where the name says so or the first line has more of them than commas."""
+    """CSV or TSV: tabs where the name says so."""
     pd = pandas()
-    if path == "-":
-        text = sys.stdin.read()
-        head = text.partition("\n")[0]
-        return pd.read_csv(io.StringIO(text), sep="\t" if head.count("\t") > head.count(",") else ",")
     sep = "\t" if ".tsv" in Path(path).name.lower() else "," if ".csv" in Path(path).name.lower() else None
     return pd.read_csv(path, sep=sep, engine="python" if sep is None else "c")
 

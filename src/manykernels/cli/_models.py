@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._columns import as_numbers, encode, guess_task, seen, suggest
-from ._config import build, read_config
+from ._config import build, read_config, sequence_columns
 from ._data import is_number, pick, read_data
 from ._talk import Wrong
 
@@ -29,11 +29,23 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     """Read and check all before anything is computed; options win over the configuration."""
     settings = read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
-    frame = read_data(data, settings.get("id"), say)
+    labels = settings.pop("labels", None)
+    frame = read_data(data, settings.get("id"), say, labels)
+    settings["target"] = settings.get("target") or only_label(labels)
     task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
     tables = settings.pop("kernel") if "kernel" in settings else suggest(frame, say)
     kernels, names = build(tables, frame)
-    return Job(task, kernels, encode(frame, names), y, settings)
+    return Job(task, kernels, encode(frame, names, sequence_columns(kernels)), y, settings)
+
+
+def only_label(labels: str | None) -> str | None:
+    """The target that need not be named: the one column of the labels."""
+    if labels is None:
+        return None
+    from ._data import read_file
+
+    found = list(read_file(labels).columns)[1:]
+    return found[0] if len(found) == 1 else None
 
 
 def split_target(frame, task, target, data, say):

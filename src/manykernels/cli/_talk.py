@@ -46,6 +46,15 @@ class Commands(TyperGroup):
                 raise typer.Exit(1) from None
 
 
+def pandas() -> Any:
+    """The module, or a sentence on how to get it."""
+    try:
+        import pandas
+    except ImportError:
+        raise Wrong('Reading data needs pandas: pip install "manykernels[cli]".') from None
+    return pandas
+
+
 def sentence(error: BaseException) -> str:
     """What an error says, on one line."""
     if isinstance(error, OSError) and error.strerror:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import time
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+from ._models import check_output
+from ._talk import Debug, Json, Quiet, show
+from .learn import progress
 
 
 class Data(StrEnum):
@@ -21,22 +27,32 @@ def demo(
     data: Annotated[Data, typer.Option(help="Which data set.")] = Data.breast_cancer,
     p: Annotated[float, typer.Option(min=1, help="Norm of the weights: 1 is sparse, inf the plain sum.")] = 1.0,
     C: Annotated[float, typer.Option("--C", min=1e-12, help="Factor of the loss; positive.")] = 1.0,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where the report is written; else a folder for such files.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
 ):
-    """Learn the weights of a few hundred kernels; compare with the best single kernel and with their plain sum."""
+    """Learn the weights of a few hundred kernels, compare with the best single one and the plain sum, and report."""
     from rich.console import Console
     from rich.table import Table
     from sklearn.model_selection import train_test_split
 
     from ..inspect import weights_table
 
-    console = Console()
+    begin = time.perf_counter()
+    if output is not None:
+        check_output(output)
+    console = Console(quiet=quiet or json)
     title, X, y, kernels, scaler = _load(data.value)
     X, X_new, y, y_new = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     X, X_new = scaler.fit_transform(X), scaler.transform(X_new)
     console.print(f"{title}: {len(y)} examples to learn from, {len(y_new)} to test on, {len(kernels)} kernels")
-    model, learned = _timed(_fit, kernels, p, C, X, y)
-    total, summed = _timed(_fit, kernels, math.inf, C, X, y)
-    single, chosen = _timed(_fit_best_single, kernels, C, X, y)
+    shown = progress(quiet or json)
+    model, learned = _timed(_fit, kernels, p, C, X, y, shown)
+    total, summed = _timed(_fit, kernels, math.inf, C, X, y, shown)
+    single, chosen = _timed(_fit_best_single, kernels, C, X, y, shown)
 
     console.print(weights_table(model, top=12))
     table = Table(title="on the test examples")
@@ -56,6 +72,19 @@ def demo(
         "kernel draws weight as slack does. manykernels.inspect.relevance measures the worth of each source."
     )
     console.print("On a new machine the first time includes compilation, which is cached.")
+    place = output or str(Path(tempfile.mkdtemp(prefix="manykernels-")) / "report.html")
+    sources: dict[str, list[int]] = {}
+    for m, name in enumerate(model.kernel_names_):
+        sources.setdefault(name.partition(" on ")[2], []).append(m)
+    options: dict[str, Any] = dict(sources=sources, cv=3, stability=3, max_examples=200, verbose=shown)
+    found = model.report(X, y, place, title=f"{title.capitalize()}: what matters", **options)
+    seconds = time.perf_counter() - begin
+    facts = {"report": str(found.path), "accuracy": model.score(X_new, y_new), "gap": model.duality_gap_}
+    if json:
+        show(facts | {"seconds": seconds}, True)
+    else:
+        console.print(f"All of it took {seconds:.0f} s. The report, to be opened in a browser:")
+        typer.echo(str(found.path))
 
 
 def _load(name):
@@ -100,13 +129,13 @@ def _timed(function, *arguments):
     return result, time.perf_counter() - start
 
 
-def _fit(kernels, p, C, X, y):
+def _fit(kernels, p, C, X, y, shown):
     from .. import MKLClassifier
 
-    return MKLClassifier(kernels, regularizer=p, C=C, verbose=True).fit(X, y)
+    return MKLClassifier(kernels, regularizer=p, C=C, verbose=shown).fit(X, y)
 
 
-def _fit_best_single(kernels, C, X, y):
+def _fit_best_single(kernels, C, X, y, shown):
     """The kernel that cross-validates best alone on the training examples, fitted to all of them."""
     import numpy as np
     from rich.progress import track
@@ -119,7 +148,7 @@ def _fit_best_single(kernels, C, X, y):
 
     bank = PairwiseBank(KernelList.from_spec(kernels, X), X)
     scores = np.zeros(bank.M)
-    for m in track(np.flatnonzero(bank.usable), description="each kernel alone", transient=True):
+    for m in track(np.flatnonzero(bank.usable), description="each kernel alone", transient=True, disable=not shown):
         K = bank.combined(np.eye(bank.M)[m])
         scores[m] = cross_val_score(SVC(kernel="precomputed", C=C), K, y, cv=3).mean()
     return MKLClassifier([kernels[int(scores.argmax())]], C=C).fit(X, y)

@@ -10,8 +10,13 @@ import typer
 from ._models import Job, check_output, estimator, prepare
 from ._talk import Debug, Json, Quiet, Wrong, show, speaker
 
-Data = Annotated[str, typer.Argument(help="CSV, TSV (.gz), Parquet, NPZ, a folder of them with ids, or - for stdin.")]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")]
+Data = Annotated[
+    str, typer.Argument(help="CSV, TSV, FASTA (.gz), Parquet, NPZ, a folder of tables with ids, or - for stdin.")
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="The column to predict; of FASTA the word before = in the headers.")
+]
+Labels = Annotated[str | None, typer.Option(help="A table of targets: ids in its first column.")]
 Config = Annotated[str | None, typer.Option(help="A TOML file of kernels; `manykernels init` writes one.")]
 Task = Annotated[str | None, typer.Option(help="classification, regression or one-class; else guessed, and said.")]
 Id = Annotated[str | None, typer.Option(help="The column that names the examples.")]
@@ -31,6 +36,7 @@ def fit(
     loss: Loss = None,
     nu: Nu = None,
     id: Id = None,
+    labels: Labels = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the model is written.")] = "model.mk",
     json: Json = False,
     quiet: Quiet = False,
@@ -42,8 +48,8 @@ def fit(
         raise Wrong("-o - would write a model to the terminal: give a path, -o model.mk.")
     check_output(output)
     given = {"target": target, "C": C, "p": p, "task": task, "loss": loss, "nu": nu, "id": id}
-    job = prepare(data, config, given, say)
-    model = estimator(job, verbose=_progress(quiet))
+    job = prepare(data, config, given | {"labels": labels}, say)
+    model = estimator(job, verbose=progress(quiet))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
     model.save(output)
     say(f"{output} is written; `manykernels predict {output} NEW.csv` uses it.")
@@ -59,6 +65,7 @@ def cv(
     task: Task = None,
     loss: Loss = None,
     id: Id = None,
+    labels: Labels = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5,
     json: Json = False,
     quiet: Quiet = False,
@@ -69,13 +76,15 @@ def cv(
 
     say = speaker(quiet)
     Cs, ps = _numbers(C, "-C"), _numbers(p, "-p")
-    job = prepare(data, config, {"target": target, "task": task, "loss": loss, "id": id}, say)
+    given = {"target": target, "task": task, "loss": loss, "id": id, "labels": labels}
+    job = prepare(data, config, given, say)
     if job.task == "one-class":
         raise Wrong("cv needs targets to score by, which --task one-class has not: give another task.")
     _check_folds(job, folds)
     splitter = StratifiedKFold if job.task == "classification" else KFold
     cut = splitter(folds, shuffle=True, random_state=0)
-    search = estimator(job, search=True, Cs=Cs, cv=cut).set_params(regularizer=ps).fit(job.X, job.y)
+    search = estimator(job, search=True, Cs=Cs, cv=cut, verbose=progress(quiet)).set_params(regularizer=ps)
+    search.fit(job.X, job.y)
     found = search.cv_results_
     rows = [
         {"C": float(c["C"]), "p": float(c["regularizer"]), "score": float(mean), "std": float(std)}
@@ -103,7 +112,7 @@ def summary(job: Job, model: Any) -> dict[str, Any]:
     }
 
 
-def _progress(quiet):
+def progress(quiet: bool) -> bool:
     """Whether to show a bar: on stderr, and where that is a terminal."""
     import rich
 

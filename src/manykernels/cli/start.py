@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from ._columns import suggest
-from ._config import KERNELS, kernel_class, parameters, write_config
+from ._config import KERNELS, STRINGS, kernel_class, parameters, write_config
 from ._data import read_data
 from ._models import check_output, split_target
 from ._talk import Debug, Json, Quiet, Wrong, show, speaker
-from .learn import Data, Id, Target, Task
+from .learn import Data, Id, Labels, Target, Task
 
 
 def init(
@@ -20,6 +20,7 @@ def init(
     target: Target = None,
     task: Task = None,
     id: Id = None,
+    labels: Labels = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the configuration goes; - is stdout.")] = "-",
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     quiet: Quiet = False,
@@ -31,7 +32,7 @@ def init(
         check_output(output)
         if Path(output).exists() and not force:
             raise Wrong(f"{output} is there already: give another path, or --force to write over it.")
-    task, _, frame = split_target(read_data(data, id, say), task, target, data, say)
+    task, _, frame = split_target(read_data(data, id, say, labels), task, target, data, say)
     text = write_config({"target": target, "id": id, "task": task}, suggest(frame, say), data)
     if output == "-":
         typer.echo(text, nl=False)
@@ -43,7 +44,7 @@ def init(
 def kernels(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
     """List the kernels that a configuration may name, with their parameters."""
     rows = []
-    for name in KERNELS:
+    for name in (*KERNELS, *STRINGS):
         cls = kernel_class(name)
         takes = {} if name == "Categorical" else parameters(cls)
         says = (cls.__doc__ or "").strip().splitlines()[0]

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from ._columns import encode
-from ._data import pandas, read_data
-from ._models import as_classes, check_output, read_model, target_of
-from ._talk import Debug, Json, Quiet, Wrong, show, speaker
-from .learn import Data, Id, Target
+from ._config import sequence_columns
+from ._data import read_data
+from ._models import as_classes, check_output, only_label, read_model, target_of
+from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
+from .learn import Data, Id, Labels, Target
 
 Model = Annotated[str, typer.Argument(help="A file that `manykernels fit` wrote.")]
 
@@ -30,8 +31,8 @@ def predict(
         check_output(output)
     say, fitted = speaker(quiet), read_model(model)
     frame = read_data(data, id, say)
-    made = predictions(fitted, numbers(fitted, frame))
-    text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=id is not None)
+    made = predictions(fitted, columns_of(fitted, frame))
+    text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=frame.index.name is not None)
     if output == "-":
         sys.stdout.write(text)
         return
@@ -40,9 +41,9 @@ def predict(
     say(f"{output} has {len(made)} predictions.")
 
 
-def numbers(model: Any, frame: Any) -> Any:
+def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
-    X = encode(frame, list(model.feature_names_in_))
+    X = encode(frame, list(model.feature_names_in_), sequence_columns(model.kernels))
     specs = model.kernels if isinstance(model.kernels, list) else []
     strict = {c for spec in specs if len(spec) < 4 or spec[3] == "error" for c in spec[2] or ()}
     for name in X.columns[X.isna().any()]:
@@ -71,6 +72,7 @@ def score(
     data: Data,
     target: Target = None,
     id: Id = None,
+    labels: Labels = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -82,9 +84,9 @@ def score(
     say, fitted = speaker(quiet), read_model(model)
     if is_outlier_detector(fitted):
         raise Wrong(f"{model} is a one-class model, which has no score: use predict.")
-    frame = read_data(data, id, say)
-    y = as_classes(fitted, target_of(fitted, frame, target, say))
-    guess = fitted.predict(numbers(fitted, frame))
+    frame = read_data(data, id, say, labels)
+    y = as_classes(fitted, target_of(fitted, frame, target or only_label(labels), say))
+    guess = fitted.predict(columns_of(fitted, frame))
     facts: dict[str, Any] = {"examples": len(y)}
     if is_regressor(fitted):
         facts |= {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
@@ -98,6 +100,7 @@ def inspect(
     data: Annotated[str | None, typer.Argument(help="Training data, for the relevance of each source.")] = None,
     target: Target = None,
     id: Id = None,
+    labels: Labels = None,
     top: Annotated[int, typer.Option(min=1, help="Kernels at most.")] = 20,
     json: Json = False,
     quiet: Quiet = False,
@@ -122,7 +125,7 @@ def inspect(
         ],
     }
     if data is not None:
-        facts["relevance"] = _relevance(fitted, read_data(data, id, say), target, say)
+        facts["relevance"] = _relevance(fitted, read_data(data, id, say, labels), target or only_label(labels), say)
     show(facts, json)
 
 
@@ -133,7 +136,7 @@ def _relevance(model, frame, target, say):
 
     if is_outlier_detector(model):
         raise Wrong("A one-class model has no targets to measure relevance by: leave the data out.")
-    y, X = as_classes(model, target_of(model, frame, target, say)), numbers(model, frame)
+    y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
     say("relevance: what the score loses without a source and gains by it alone, in 5 folds, ± one standard error.")
     keep = ("name", "relevance", "relevance_se")
     rows = [row for row in relevance(model, X, y, kernels=False).table()]

@@ -25,6 +25,7 @@ from ._diagonal import warn_diagonal
 from ._html import WeightBars
 from ._params import NamedParts
 from ._posed import Posed
+from ._report import HasReport
 from ._slack import with_slack
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
@@ -34,7 +35,7 @@ from .tasks import check_task, with_task
 OPTIONAL = "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_"  # not of every model
 
 
-class MKLBase(WeightBars, NamedParts, BaseEstimator):
+class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     device = "cpu"  # of those that have no such parameter

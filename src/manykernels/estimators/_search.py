@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from .._validation import check_number
 from ._folds import Fold, Kernels, shared
+from .progress import show_count
 
 SPAN = -2, 2  # exponents of 10 of the least and the greatest C where their number is given
 
@@ -69,11 +71,15 @@ class Search:
         return [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
 
     def run(self, model: Any, kernels: Kernels, y: Any, weight: Any, scorer: Callable) -> None:
-        """Fits and scores all of it with estimators that have the parameters of `model`."""
+        """Fits and scores all of it with estimators that have the parameters of `model`, verbose or not."""
+        with show_count("cross-validation", self.scores.size) if model.verbose else nullcontext() as self.tick:
+            self._run(model, kernels, y, weight, scorer)
+
+    def _run(self, model, kernels, y, weight, scorer):
         for k, (train, test) in enumerate(self.splits):
             fold = Fold(kernels, train, test, model._is_precomputed())
             for r, value in enumerate(self.regularizers):
-                self._path(k, r, shared(model, regularizer=value), fold, y, weight, scorer)
+                self._path(k, r, shared(model, regularizer=value, verbose=False), fold, y, weight, scorer)
 
     def _path(self, k, r, model, fold, y, weight, scorer):
         """One regularizer in one fold, from the greatest C down: that way warm starts save most."""
@@ -92,6 +98,8 @@ class Search:
             self.fit_time[at, k], self.score_time[at, k] = fitted - begin, time.perf_counter() - fitted
             self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
             self.last[at] = train, model._solutions
+            if self.tick is not None:
+                self.tick()
 
     def results(self) -> dict[str, Any]:
         """`cv_results_`, with the keys of GridSearchCV and the duality gaps."""

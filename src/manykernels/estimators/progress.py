@@ -22,6 +22,18 @@ def show_progress(label, tol):
         yield Bar(progress, label, tol)
 
 
+@contextmanager
+def show_count(label, total):
+    """Yields what is called after each of `total` fits; a bar of how many are done, with the time left."""
+    from rich import progress as parts
+
+    columns = parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn()
+    times = parts.TimeElapsedColumn(), parts.TimeRemainingColumn(), parts.TextColumn("left")
+    with parts.Progress(*columns, *times) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda: progress.advance(task)
+
+
 class Bar(Monitor):
     """Full when the gap reaches `tol`."""
 

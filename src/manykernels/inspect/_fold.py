@@ -129,10 +129,15 @@ class Fold:
             twin._predictor = self.posed.bank.predictor(np.arange(1))
         return twin._new_X(self.X)
 
-    def score(self, decision):
-        """The score of these decisions (n_test, T), by a model that makes them."""
+    def deciding(self, decision):
+        """A model that makes these decisions (n_test, T) of the held-out examples."""
         twin = copy.copy(self.model)
         twin._decide = lambda X, task=None: _same_length(decision, X)
+        return twin
+
+    def score(self, decision):
+        """The score of these decisions (n_test, T), by a model that makes them."""
+        twin = self.deciding(decision)
         extra = {} if self.weight is None else {"sample_weight": self.weight}
         value = float(self.scorer(twin, self.X, self.y, **extra))
         if not np.isfinite(value):

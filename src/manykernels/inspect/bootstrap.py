@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,18 @@ from .tables import check_model
 
 
 def bootstrap_weights(
-    model: Any, X: Any, y: Any, n_boot: int = 20, random_state: Any = 0, n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    n_boot: int = 20,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    callback: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
     """The kernel weights of clones of a model that are fitted on resampled data.
 
     An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.
-    Classes keep their sizes. A checkpoint of the model is left alone.
+    Classes, or sets of labels, keep their sizes. A checkpoint of the model is left alone.
 
     Parameters
     ----------
@@ -32,6 +39,8 @@ def bootstrap_weights(
     random_state : int, None or RandomState, default 0
     n_jobs : int, optional
         Clones fitted at a time, each in a process of its own.
+    callback : callable, optional
+        Called after each clone with how many are done, and of how many.
 
     Returns
     -------
@@ -54,7 +63,7 @@ def bootstrap_weights(
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = _n_examples(X) if y is None else len(y), check_random_state(random_state)
-    strata = np.unique(y, return_inverse=True)[1] if is_classifier(model) else np.zeros(n, int)
+    strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
     model = clone(model).set_params(checkpoint=None)  # the file is that of one fit
 
     def counts():
@@ -65,7 +74,12 @@ def bootstrap_weights(
         return drawn
 
     fits = [delayed(_weights)(clone(model), X, y, counts()) for _ in range(n_boot)]
-    return np.array(Parallel(n_jobs)(fits))
+    found = []
+    for weights in Parallel(n_jobs, return_as="generator")(fits):
+        found.append(weights)
+        if callback is not None:
+            callback(len(found), n_boot)
+    return np.array(found)
 
 
 def _weights(model, X, y, sample_weight):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def relevance(
     level: float = 0.95,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    callback: Callable[[int, int], None] | None = None,
 ) -> Relevance:
     """What each source of a model is worth on held-out examples, with standard errors; a `Relevance`.
 
@@ -75,6 +77,7 @@ def relevance(
     level : of the intervals
     random_state : for the orders
     n_jobs : folds at a time, each in a process of its own
+    callback : called after each fold with how many are done, and of how many
 
     Returns
     -------
@@ -120,10 +123,14 @@ def relevance(
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
-    found = [_measure(first, rows, orders[0])]
+    begun = [_measure(first, rows, orders[0])]
     del first
+    found = []
     jobs = [delayed(lambda k: _measure(fold(k), rows, orders[k]))(k) for k in range(1, len(splits))]
-    found += Parallel(n_jobs)(jobs)
+    for measured in chain(begun, Parallel(n_jobs, return_as="generator")(jobs)):
+        found.append(measured)
+        if callback is not None:
+            callback(len(found), len(splits))
     result = Relevance.of(rows, found, level)
     result.groups = find_groups(result, rows, found, fold, n_jobs)
     short = sum(measured["short"] for measured in found)

@@ -24,6 +24,19 @@ class Spread(NamedTuple):
     high: np.ndarray
 
 
+def spread_of(values: np.ndarray, overlap: float, level: float) -> Spread:
+    """Over the folds of values (J, rows), where n_test / n_train is `overlap`; NaN where there is one fold only."""
+    from scipy.stats import t
+
+    J, mean = len(values), values.mean(axis=0)
+    if J < 2:
+        lost = np.full_like(mean, np.nan)
+        return Spread(mean, lost, lost, lost)
+    se = values.std(axis=0, ddof=1) * np.sqrt(1.0 / J + overlap)
+    half = t.ppf(0.5 + 0.5 * level, J - 1) * se
+    return Spread(mean, se, mean - half, mean + half)
+
+
 @dataclass
 class Relevance:
     """What sources and kernels are worth on held-out examples; made by `relevance`.
@@ -109,15 +122,7 @@ class Relevance:
 
     def spread(self, values: np.ndarray) -> Spread:
         """Those of values (J, rows) of the folds; NaN where there is one fold only."""
-        from scipy.stats import t
-
-        J, mean = len(values), values.mean(axis=0)
-        if J < 2:
-            lost = np.full_like(mean, np.nan)
-            return Spread(mean, lost, lost, lost)
-        se = values.std(axis=0, ddof=1) * np.sqrt(1.0 / J + self.overlap)
-        half = t.ppf(0.5 + 0.5 * self.level, J - 1) * se
-        return Spread(mean, se, mean - half, mean + half)
+        return spread_of(values, self.overlap, self.level)
 
     def order(self) -> np.ndarray:
         """The rows as they are shown."""

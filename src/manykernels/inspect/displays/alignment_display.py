@@ -61,6 +61,13 @@ class AlignmentDisplay(Display):
 
         Of more examples than `max_examples` so many are drawn at random. Without y the first `top` kernels are shown.
         """
+        return cls.measured(model, X, y, top, max_examples, random_state).plot(ax)
+
+    @classmethod
+    def measured(
+        cls, model: Any, X: Any, y: Any = None, top: int = 30, max_examples: int = 500, random_state: Any = 0
+    ) -> Self:
+        """The same, not drawn."""
         from sklearn.utils import check_random_state
 
         check_top(top)
@@ -77,7 +84,7 @@ class AlignmentDisplay(Display):
             y = check_y(model, y, numeric=not is_classifier(model))
         bank = model._make_bank(model._check_X(X, reset=True), None)
         found, names, target = _measure(bank, _targets(y, is_classifier(model)), top)
-        return cls(found, names, None if y is None else target, bank.M).plot(ax)
+        return cls(found, names, None if y is None else target, bank.M)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on a new figure; the bars of the target share the place of `ax`."""

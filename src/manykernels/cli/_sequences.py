@@ -1,0 +1,98 @@
+"""FASTA and FASTQ as frames: a column of sequences, the words of the headers that all have, ids as the index."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._talk import Wrong, pandas
+
+PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
+FASTA = tuple(f".{end}{more}" for end in ("fasta", "fa", "fna", "faa", "fastq", "fq") for more in PACKED)
+COLUMN = "sequence"
+_WORD = re.compile(r"(?:^|[\s,;|])([A-Za-z_][\w.-]*)\s*[=:]\s*([^\s,;|]+)")
+_ALPHABETS = (("dna", "ACGTN"), ("rna", "ACGUN"))
+
+
+def is_sequence_file(path: str) -> bool:
+    return path.lower().endswith(FASTA)
+
+
+def piped_sequences(data: bytes) -> Any | None:
+    """The frame of FASTA or FASTQ from a pipe, packed or not; None where it is something else."""
+    if data[:1] not in (b">", b"@") and data[:2] != b"\x1f\x8b":
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("stdin.fa.gz" if data[:2] == b"\x1f\x8b" else "stdin.fa")
+        path.write_bytes(data)
+        return read_sequences(str(path), "stdin")
+
+
+def read_sequences(path: str, called: str | None = None) -> Any:
+    """A frame with the column `sequence`, and one for each word `name=value` that stands in every header."""
+    from ..sequences import read_fasta
+
+    try:
+        found, headers = read_fasta(path, "bytes", labels=list)
+    except ValueError as error:
+        raise Wrong(str(error).replace(path, called or path).rstrip(".") + ".") from error
+    ids = [header.split()[0].split("|")[0] if header.split() else "" for header in headers.tolist()]
+    words = [dict(_WORD.findall(header)) for header in headers.tolist()]
+    shared = [name for name in words[0] if all(name in own for own in words)]
+    columns: dict[str, Any] = {COLUMN: [str(sequence).upper() for sequence in found]}
+    columns |= {name: _as_numbers([own[name] for own in words]) for name in shared if name != COLUMN}
+    pd = pandas()
+    twice = len(set(ids)) < len(ids)
+    frame = pd.DataFrame(columns, index=None if twice else pd.Index(ids, name="id"))
+    frame.attrs["headers"] = [name for name in columns if name != COLUMN]
+    return frame
+
+
+def _as_numbers(values):
+    for kind in (int, float):
+        try:
+            return np.array([kind(value) for value in values])
+        except ValueError:
+            continue
+    return values
+
+
+def string_tables(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Tables of a configuration for sequences: words at the same place where lengths are equal, and words anywhere."""
+    texts = list(frame[COLUMN])
+    letters = set().union(*map(set, texts[:5000]))
+    alphabet = next((name for name, known in _ALPHABETS if letters <= set(known)), "protein")
+    longest = 6 if alphabet != "protein" else 3
+    lengths = {len(text) for text in texts}
+    tables = []
+    if len(lengths) == 1:
+        tables = [
+            _table(f"{k} letters at a place", "Degree", k, alphabet) for k in range(1, min(longest, *lengths) + 1)
+        ]
+    top = min(longest, min(lengths))
+    if top < 1:
+        raise Wrong(f"Column {COLUMN!r} has an empty sequence: remove it.")
+    tables += [_table(f"{k} letters anywhere", "Spectrum", k, alphabet) for k in range(2 if top > 1 else 1, top + 1)]
+    size = f"of {next(iter(lengths))} letters" if len(lengths) == 1 else f"of {min(lengths)} to {max(lengths)} letters"
+    say(
+        f"{len(texts)} sequences {size}, taken as {alphabet}. {len(tables)} kernels chosen: words "
+        + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
+        + ". `manykernels init` writes them down to be changed."
+    )
+    return tables
+
+
+def _table(name, kernel, k, alphabet):
+    return {"name": name, "kernel": kernel, "k": k, "alphabet": alphabet, "columns": [COLUMN]}
+
+
+def read_stdin() -> bytes:
+    """What a pipe brings, as bytes; text where the stream has no bytes."""
+    stream = getattr(sys.stdin, "buffer", None)
+    return sys.stdin.read().encode() if stream is None else stream.read()

@@ -1,0 +1,181 @@
+"""The sections that go further: kernels, alignment, convergence, data and settings; HTML from facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._pictures import short
+from . import _charts as charts
+from ._html import (
+    Column,
+    behind,
+    cell,
+    clean,
+    count,
+    figure,
+    figures,
+    gap,
+    name,
+    number,
+    paragraphs,
+    percent,
+    table,
+    text,
+)
+
+
+def kernels(facts):
+    weights = facts["weights"]
+    rows = weights["rows"]
+    if weights["kernels"] == len(weights["sources"]):
+        return ""  # each source is a kernel, and has its row
+    scale = charts.covering([row["share"] for row in rows])
+    columns = [Column("kernel"), Column("weight", "graph", below=charts.axis(scale, 3, True)), Column("share", "num"),
+               Column("source", "more")]  # fmt: skip
+    body = []
+    for row in rows:
+        share = percent(row["share"])
+        line = [
+            name(row["name"], 60),
+            cell(charts.bar(scale, row["share"], f"{short(clean(row['name']))}: {share}"), row["share"]),
+            cell(share, row["share"]),
+        ]
+        body.append([*line, name(row["source"] or "–", 40)])
+    left = weights["alive"] - len(rows)
+    note = ""
+    if left > 0:
+        rest = 1.0 - sum(row["share"] for row in rows)
+        note = f"The {len(rows)} heaviest; {left:,} more have weight and hold {percent(rest)} of it."
+    none = weights["kernels"] - weights["alive"]
+    said = f"{count(none, 'kernel has', 'kernels have')} no weight at all." if none else "All kernels have weight."
+    said += " Shares are those of the weights' sum; of several classes, the mean." if "classes" in weights else ""
+    return paragraphs(said) + table(columns, body, "Kernels, the heaviest first", note=note, tools=True, kind="stack")
+
+
+def alignment(facts):
+    found = facts["alignment"]
+    if "why" in found:
+        return paragraphs(text(found["why"], 400))
+    names, values, target = found["names"], found["values"], found["target"]
+    label = "Centred alignments between kernels"
+    scale = charts.covering(target or [])
+    columns = [Column("", "num"), Column("kernel")]
+    columns += [Column("with the target", "graph", below=charts.axis(scale, 3)), Column("", "num")] if target else []
+    rows = []
+    for k, called in enumerate(names):
+        line: list[Any] = [(str(k + 1), k + 1), name(called, 50)]
+        if target:
+            line += [cell(charts.bar(scale, target[k]), target[k]), cell(number(target[k], 2), target[k])]
+        rows.append(line)
+    key = table(columns, rows, "Kernels, as numbered in the picture", tools=True)
+    inner = [[str(k + 1), *(number(v, 2) for v in row)] for k, row in enumerate(values)]
+    heads = [Column("", "num"), *(Column(str(k + 1), "num") for k in range(len(names)))]
+    note = (
+        f"{len(names)} of {found['total']:,} kernels, {'the best aligned with the target' if target else 'the first'}."
+    )
+    picture = charts.heat_map(values, [clean(n) for n in names], label)
+    caption = (
+        "The stronger the colour, the more two kernels liken the same examples to each other (1: the same, 0: "
+        "unrelated). Alike kernels are neighbours. " + (note if len(names) < found["total"] else "")
+    )
+    below = behind("The numbers", table(heads, inner, label, kind="tight"))
+    return f'<div class="pair">{figure(picture, caption, below)}{key}</div>'
+
+
+def convergence(facts):
+    found = facts["convergence"]
+    if "why" in found:
+        return paragraphs(text(found["why"], 400))
+    runs = [(f"class {clean(run['class'])}, " if run["class"] is not None else "",
+             [(s["step"], s["gap"]) for s in run["steps"]]) for run in found["runs"]]  # fmt: skip
+    up = "relative duality gap" if found["measure"] == "gap" else "distance from stationary"
+    label = f"The {up} after each step of the fit"
+    rows = [
+        [called + str(s["step"]), (gap(s["gap"]), s["gap"]), (f"{s['time']:.3f}", s["time"])]
+        for (called, _), run in zip(runs, found["runs"], strict=True)
+        for s in run["steps"]
+    ][:200]
+    below = behind("The numbers", table([Column("step"), Column("gap", "num"), Column("seconds", "num")], rows, label))
+    more = f" {len(runs)} of {found['total']} classes, the longest fits." if found["total"] > len(runs) else ""
+    many = f" One curve for each of {len(runs)} classes; the longest fit in colour." if len(runs) > 1 else ""
+    seconds = f"{found['seconds']:.2f} s in all." if found["seconds"] < 100 else f"{found['seconds']:.0f} s in all."
+    return paragraphs(
+        "After every step the objective is compared with a lower bound that no model can beat; the gap between them "
+        "is the proof of how good the fit is."
+    ) + figure(charts.descent(runs, found["tol"], label, up), f"{label}; {seconds}{many}{more}", below)
+
+
+def data(facts):
+    data = facts["data"]
+    out = [paragraphs(f"{count(data['examples'], 'example')}: {text(data['form'])}.")]
+    target = data.get("target", {})
+    if target.get("kind") == "classes":
+        most = max(c["count"] for c in target["classes"])
+        scale = charts.Scale(0, most)
+        rows = [[name(c["name"], 40), charts.bar(scale, c["count"]), (f"{c['count']:,}", c["count"]),
+                 (percent(c["count"] / data["examples"]), c["count"])] for c in target["classes"]]  # fmt: skip
+        note = f"{len(rows)} of {target['total']:,} classes." if target["total"] > len(rows) else ""
+        head = name(facts["target"]) if facts.get("target") else "class"
+        columns = [Column(head), Column("", "graph", unseen="bar"), Column("examples", "num"), Column("share", "num")]
+        out.append(table(columns, rows, "Classes", note=note))
+    elif target.get("kind") == "numbers":
+        rows = [[name(facts.get("target") or "target"), charts.histogram(target["counts"]), *_middle(target)]]
+        out.append(table([Column("target"), Column("values", "graph"), *_MIDDLE], rows, "The target"))
+    if data["parts"] and data["what"] == "view":
+        rows = [[name(v["name"], 60), text(v["kind"]), (f"{v['missing']:,}", v["missing"])] for v in data["parts"]]
+        out.append(table([Column("view"), Column("holds"), Column("lack it", "num")], rows, "Views", tools=True))
+    elif data["parts"]:
+        out.append(_columns(data))
+    return "".join(out)
+
+
+_MIDDLE = [Column("mean", "num"), Column("s.d.", "num"), Column("least", "num more"), Column("greatest", "num more")]
+
+
+def _middle(column):
+    values = (column["mean"], column["sd"], column["low"], column["high"])
+    return [cell(figures(v), v) for v in values]
+
+
+def _columns(data):
+    rows = []
+    for column in data["parts"]:
+        lost = column["missing"]
+        first = [
+            name(column["name"], 50),
+            charts.histogram(column.get("counts", [])),
+            cell(f"{lost:,}" if lost else "–", lost),
+        ]
+        if column["kind"] == "numbers":
+            rows.append([*first, *_middle(column)])
+        elif column["kind"] == "categories":
+            common = ", ".join(name(c, 16) for c in column["common"])
+            rows.append([*first, f'<span class="soft">{column["different"]:,} categories</span>', common, "", ""])
+        elif column["kind"] == "texts":
+            lengths = f"{column['shortest']:,} to {column['longest']:,} letters"
+            rows.append([*first, f'<span class="soft">{column["different"]:,} texts</span>', lengths, "", ""])
+        else:
+            rows.append([*first, '<span class="soft">empty</span>', "", "", ""])
+    note = f"The first {len(rows)} of {data['total']:,} columns." if data["total"] > len(rows) else ""
+    columns = [Column("column"), Column("values", "graph"), Column("missing", "num"), *_MIDDLE]
+    return table(columns, rows, "Columns", note=note, tools=True, kind="stack data")
+
+
+def settings(facts):
+    model = facts["model"]
+    rows = [[key, f"<code>{text(value, 120)}</code>"] for key, value in model["parameters"].items()]
+    rows += [["support", f"{model['support']:,} examples"], ["steps", f"{model['steps']:,}"]]
+    versions = [[text(key), text(value)] for key, value in facts["versions"].items()]
+    code = "\n".join(facts["reproduce"])
+    return (
+        f'<pre tabindex="0" role="region" aria-label="How to repeat this"><code>{text_block(code)}</code></pre>'
+        '<div class="pair">'
+        + table([Column("setting"), Column("value")], rows, text(model["estimator"]), kind="plain")
+        + table([Column("of"), Column("version")], versions, "Versions", kind="plain")
+        + "</div>"
+    )
+
+
+def text_block(code: str) -> str:
+    """Lines of code, escaped and kept as lines."""
+    return "\n".join(line[: len(line) - len(line.lstrip(" "))] + text(line, 400) for line in code.split("\n"))

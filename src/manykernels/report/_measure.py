@@ -1,0 +1,164 @@
+"""What a report has to say of a model, as numbers and names that JSON can hold.
+
+Work is bounded before it begins: a fit on n examples and M kernels reads n² M entries some times, and what is done here
+may cost `LIMIT` entries for the folds, as many for relevance, and twice that for stability; examples are drawn where
+there are more. What was left out for it stands in the facts.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._pictures import as_shares
+from ..estimators._base import _n_examples
+from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
+from ..inspect.displays._base import class_names, members_of
+from ._case import ALIGNED, CLASSES, FIT, KERNELS, LIMIT, SOURCES, STEPS, Case
+from ._held_out import fold_count, score, source_rows
+from ._singles import is_list, single_examples
+
+
+def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, max_examples: int | None) -> dict:
+    """The facts of all sections, but for those of data and settings."""
+    facts: dict[str, Any] = {"weights": _weights(case), "convergence": _convergence(case.model), "cost": {}}
+    n, M = _n_examples(case.X), len(case.model.kernel_names_)
+    outputs = 1 if np.ndim(case.model.kernel_weights_) == 1 else case.outputs
+    jobs = fold_count(cv, case)
+    room = int(math.sqrt(LIMIT / (max(jobs, stability // 2, 1) * M * outputs)))
+    used = min(n, max(room, 50), n if max_examples is None else max_examples)
+    rows = _sample(case, used) if used < n else np.arange(n)
+    facts["sampled"] = {"examples": n, "used": len(rows), "asked": max_examples is not None and used == max_examples}
+    shown, known = (case, np.arange(n)) if is_list(examples) else (None, rows)  # those asked for are of all examples
+    case = case._replace(**dict(zip(("X", "y"), case.part(rows), strict=True))) if used < n else case
+    one_pass = (float(len(rows)) ** 2 * M + FIT) * outputs
+    steps: list[tuple[str, Callable[[], Any]]] = [
+        ("score", lambda: score(case, cv, relevance, jobs, one_pass)),
+        ("stability", lambda: _stability(case, stability)),
+        ("alignment", lambda: _alignment(case)),
+        ("examples", lambda: single_examples(shown or case, examples, known)),
+    ]
+    for name, step in steps:
+        begin = time.perf_counter()
+        facts[name] = step()
+        facts["cost"][name] = time.perf_counter() - begin
+    found = facts.pop("score")
+    return facts | {"score": found.pop("score"), "sources": source_rows(facts["weights"], found)}
+
+
+def _sample(case: Case, size: int) -> np.ndarray:
+    """Rows drawn at random, evenly over the values of the target."""
+    n, rng = _n_examples(case.X), np.random.default_rng(case.seed)
+    y = None if case.y is None or case.y.ndim > 1 else np.unique(case.y, return_inverse=True)[1]
+    order = np.lexsort((rng.random(n), np.zeros(n) if y is None else y))
+    return np.sort(order[np.linspace(0, n - 1, size).astype(int)])
+
+
+def _weights(case: Case) -> dict[str, Any]:
+    """Shares of the kernel weights: of kernels, of sources, and of sources in each class."""
+    model = case.model
+    theta = np.atleast_2d(model.kernel_weights_)
+    shares = as_shares(theta.mean(axis=0))
+    names, members = members_of(model, "source", case.sources)
+    source_of = {int(m): name for name, which in zip(names, members, strict=True) for m in which}
+    order = np.argsort(-shares, kind="stable")
+    alive = order[shares[order] > 0]
+    found = {
+        "kernels": len(shares),
+        "alive": len(alive),
+        "rows": [
+            {"name": str(model.kernel_names_[m]), "source": source_of.get(int(m)), "share": float(shares[m])}
+            for m in alive[:KERNELS]
+        ],
+        "sources": {
+            name: {"share": float(shares[which].sum()), "kernels": len(which)}
+            for name, which in zip(names, members, strict=True)
+        },
+    }
+    if len(theta) > 1:
+        each = as_shares(theta)
+        heavy = np.argsort([-each[:, which].sum() for which in members], kind="stable")[:SOURCES]
+        few = slice(0, CLASSES)
+        found["classes"] = {
+            "names": class_names(model)[few],
+            "total": len(theta),
+            "sources": [names[k] for k in heavy],
+            "shares": [each[few, members[k]].sum(axis=1).tolist() for k in heavy],
+        }
+    return found
+
+
+def _stability(case: Case, samples: int) -> dict[str, Any]:
+    """Shares of sources over bootstrap samples."""
+    if not samples:
+        return {"why": "Stability was not asked for (stability=0)."}
+    if hasattr(case.model, "tasks_"):
+        return {"why": "The model has several tasks, which are not drawn here."}
+    tick = lambda a, b: case.tick("stability", a, b)  # noqa: E731
+    y = case.y if case.kind != "one-class" else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the model itself has said it
+        boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick)
+    if boot.shape[1:] != np.shape(case.model.kernel_weights_):
+        return {"why": "The kernels depend on the sample, so that their weights cannot be compared between samples."}
+    shares = as_shares(boot.mean(axis=1) if boot.ndim == 3 else boot)
+    names, members = members_of(case.model, "source", case.sources)
+    grouped = np.stack([shares[:, which].sum(axis=1) for which in members], axis=1)
+    whole = as_shares(np.atleast_2d(case.model.kernel_weights_).mean(axis=0))
+    found = StabilityDisplay(grouped, names, [whole[which].sum() for which in members], 0.9)
+    order = np.argsort(-grouped.mean(axis=0), kind="stable")
+    order = order[grouped.mean(axis=0)[order] > 0]
+    columns = dict(low=found.low, median=found.median, high=found.high, selected=found.selected, share=found.fitted)
+    return {
+        "samples": samples,
+        "level": 0.9,
+        "total": len(names),
+        "alive": len(order),
+        "rows": [{"name": names[m], **{k: float(v[m]) for k, v in columns.items()}} for m in order[:SOURCES]],
+    }
+
+
+def _alignment(case: Case) -> dict[str, Any]:
+    """Centred alignments between kernels, alike ones side by side."""
+    if len(case.model.kernel_names_) < 2:
+        return {"why": "There is one kernel only."}
+    if hasattr(case.model, "tasks_"):
+        return {"why": "The model has several tasks, which are not compared here."}
+    y = None if case.y is None or case.y.ndim > 1 or case.kind == "one-class" else case.y
+    try:
+        found = AlignmentDisplay.measured(case.model, case.X, y, ALIGNED, 400, case.seed)
+    except ValueError as error:
+        return {"why": str(error)}
+    order = found.order
+    return {
+        "total": found.total,
+        "names": [found.names[m] for m in order],
+        "values": found.alignments[np.ix_(order, order)].round(4).tolist(),
+        "target": None if found.target is None else found.target[order].tolist(),
+    }
+
+
+def _convergence(model: Any) -> dict[str, Any]:
+    """The gap after each step, of each class."""
+    runs: dict[Any, list[dict]] = {}
+    for step in model.history_:
+        runs.setdefault(step.get("class"), []).append(step)
+    if not runs:
+        return {"why": "The weights were found by a rule, without steps."}
+    bayes = all(math.isnan(step["gap"]) for step in model.history_)
+    key = "stationarity" if bayes else "gap"
+    order = sorted(runs, key=lambda label: -len(runs[label]))
+    found = []
+    for label in order[:CLASSES]:
+        run = runs[label]
+        keep = np.unique(np.linspace(0, len(run) - 1, min(len(run), STEPS)).astype(int))
+        steps = [{"step": int(run[k]["iteration"]), "time": float(run[k]["time"]), "gap": float(run[k][key])}
+                 for k in keep]  # fmt: skip
+        found.append({"class": None if label is None else str(label), "steps": steps, "total": len(run)})
+    seconds = float(sum(run[-1]["time"] for run in runs.values()))
+    return {"measure": key, "tol": float(model.tol), "runs": found, "total": len(runs), "seconds": seconds}

@@ -1,0 +1,269 @@
+"""`Report`: the facts of a page, the page itself, and the files that hold them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice, check_integer
+from ..estimators._base import _n_examples
+from ..inspect.tables import check_model
+
+
+@dataclass
+class Report:
+    """What was measured of a model, and the page that shows it; made by `make_report`, or `report` of an estimator.
+
+    Parameters
+    ----------
+    facts : dict
+        Numbers and names, by section, as in the JSON file.
+    path : Path, optional
+        Where the page was written.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier([("sepals", RBF(0.5), [0, 1]), ("petals", RBF(0.5), [2, 3])]).fit(X, y)
+    >>> report = model.report(X, y, cv=3, stability=0)
+    >>> report.facts["sources"]["rows"][0]["name"], report.html().startswith("<!doctype html>")
+    ('petals', True)
+    """
+
+    facts: dict[str, Any] = field(repr=False)
+    path: Path | None = None
+
+    def html(self) -> str:
+        """The page."""
+        from ._page import page
+
+        return page(self.facts)
+
+    def json(self) -> str:
+        """The facts, NaN and infinity as null."""
+        return json.dumps(_finite(self.facts), ensure_ascii=False, indent=1, allow_nan=False)
+
+    def write(self, path: str | PathLike[str], data: bool = True) -> Path:
+        """Write the page, and with `data` the facts beside it under the same name with .json; the path of the page."""
+        place = Path(path)
+        _replace(place, self.html())
+        if data:
+            _replace(place.with_suffix(".json"), self.json() + "\n")
+        self.path = place.absolute()
+        return self.path
+
+
+def make_report(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    path: str | PathLike[str] | None = None,
+    *,
+    cv: Any = 5,
+    relevance: str = "auto",
+    stability: int = 10,
+    examples: int | ArrayLike | None = None,
+    sources: dict[str, Any] | None = None,
+    scoring: Any = None,
+    max_examples: int | None = None,
+    title: str | None = None,
+    target: str | None = None,
+    data: bool = True,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: bool | None = None,
+) -> Report:
+    """Measure a fitted model on data and write a page of it: one HTML file, which loads nothing from anywhere.
+
+    Folds, bootstrap samples and refits without each source are bounded before they begin, by n² M entries of kernels
+    for each: of more examples than that allows so many are drawn, and the page says so.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; of `MKLClassifierCV` and its kin the chosen one.
+    X, y : as in `fit`
+        y may be left out for `MKLOneClass`; with y = 1 and −1 it is scored.
+    path : path, optional
+        Of the page; None: it is not written.
+    cv : int, splitter or None, default 5
+        Folds; a number is lowered to the size of the rarest class. None: nothing is held out.
+    relevance : {"auto", "full", "fast"}
+        "full" refits without each source and with it alone, in every fold; "fast" changes the places of its rows in
+        place of the former; "auto" is "full" where that is within the bound.
+    stability : int, default 10
+        Bootstrap samples; 0 for none.
+    examples : int or list of int, optional
+        Rows of X whose decisions are taken apart, or how many; None: six, some clear, some close, some mistaken.
+    sources : dict, optional
+        {name: kernels}, as in `inspect.relevance`; None: as there, and each kernel where all see the same.
+    scoring : str or callable, optional
+        As in scikit-learn; None for accuracy or R².
+    max_examples : int, optional
+        That are looked at, drawn at random; None: as many as the bound allows.
+    title, target : str, optional
+        Of the page, and the name of what is predicted.
+    data : bool, default True
+        Whether the numbers are written beside the page, as JSON.
+    random_state : int, default 0
+        For folds, samples and orders.
+    n_jobs : int, optional
+        Fits at a time, each in a process of its own.
+    verbose : bool, optional
+        Whether progress is shown; None: as the model does.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import Linear
+    >>> from manykernels.report import make_report
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = MKLRegressor([("one", Linear(), [0]), ("two", Linear(), [1])]).fit(X, X[:, 1])
+    >>> make_report(model, X, X[:, 1], stability=0).facts["sources"]["rows"][0]["name"]
+    'two'
+    """
+    from ._case import Case, kind_of
+    from ._describe import describe_data, describe_model, versions
+    from ._measure import measure
+    from ._progress import showing
+
+    check_model(model)
+    check_is_fitted(model)
+    chosen = getattr(model, "best_estimator_", model)
+    check_choice("relevance", relevance, ("auto", "full", "fast"))
+    check_integer("stability", stability, 0)
+    if isinstance(examples, int | np.integer):
+        check_integer("examples", examples, 0)
+    if max_examples is not None:
+        check_integer("max_examples", max_examples, 10)
+    kind, n = kind_of(chosen), _n_examples(X)
+    y = _targets(chosen, kind, y, n)
+    if chosen._is_precomputed() and (n != X.shape[1] or n != chosen.n_features_in_):
+        raise ValueError(
+            f"X has shape {tuple(X.shape)}: give the matrices of the {chosen.n_features_in_} training examples with "
+            "each other, which are held out in turn."
+        )
+    place = None if path is None else _checked(path)
+    with showing(chosen.verbose if verbose is None else verbose) as tick:
+        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick)
+        found = measure(case, cv, relevance, stability, examples, max_examples)
+    title = title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
+    description = describe_model(chosen)
+    facts = {
+        "title": title,
+        "made": time.strftime("%Y-%m-%d %H:%M"),
+        "kind": kind,
+        "target": target,
+        "model": description,
+        "data": describe_data(chosen, X, y),
+        **found,
+        "versions": versions(),
+        "reproduce": [f"from manykernels import {type(chosen).__name__}", *_imports(description["code"]), "",
+                      f"model = {description['code']}", "model.fit(X, y)" if y is not None else "model.fit(X)",
+                      _call(y, cv, relevance, stability, random_state)],
+    }  # fmt: skip
+    report = Report(facts)
+    if place is not None:
+        report.write(place, data)
+    return report
+
+
+def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
+    """Each kernel as a source where all of them see the same, as those of sequences do."""
+    from ..inspect.displays._base import members_of
+
+    names = [str(name) for name in model.kernel_names_]
+    alone = len(members_of(model, "source")[0]) == 1 and 1 < len(names) == len(set(names))
+    return {name: [m] for m, name in enumerate(names)} if alone else None
+
+
+def _imports(code: str) -> list[str]:
+    """The lines that import the parts which the code names."""
+    from .. import kernels, losses, regularizers, strings
+
+    lines = []
+    for module in (kernels, regularizers, losses, strings):
+        used = [n for n in module.__all__ if n[:1].isupper() and any(f"{before}{n}(" in code for before in " (=[,\n")]
+        if used:
+            lines.append(f"from {module.__name__} import {', '.join(used)}")
+    return lines
+
+
+def _call(y, cv, relevance, stability, random_state):
+    given = [f"cv={cv!r}"] if cv is None or isinstance(cv, int) and cv != 5 else []
+    given += [f"relevance={relevance!r}"] if relevance != "auto" else []
+    given += [f"stability={stability}"] if stability != 10 else []
+    given += [f"random_state={random_state}"] if random_state else []
+    return f"model.report({', '.join(['X', *(['y'] if y is not None else ['None']), repr('report.html'), *given])})"
+
+
+def _targets(model, kind, y, n):
+    if y is None:
+        if kind != "one-class":
+            raise ValueError("y=None: give the targets of X, or nothing can be said of how well they are predicted.")
+        return None
+    y = np.asarray(y)
+    if y.ndim not in (1, 2) or len(y) != n:
+        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    strange = sorted(set(np.unique(y).tolist()) - set(model.classes_.tolist())) if kind == "classification" else []
+    if strange and y.ndim == 1:
+        raise ValueError(f"y holds {strange[0]!r}, which is none of the model's classes {model.classes_.tolist()[:8]}.")
+    return y
+
+
+def _checked(path):
+    """The path, where a file can be written there: that is found out before the work."""
+    place = Path(path)
+    folder = place.absolute().parent
+    if not folder.is_dir():
+        raise ValueError(f"path={str(path)!r}: the folder {str(folder)!r} does not exist; make it first.")
+    if place.is_dir() or not os.access(folder, os.W_OK):
+        raise ValueError(f"path={str(path)!r} cannot be written: give the path of a file, such as 'report.html'.")
+    return place
+
+
+def _replace(place: Path, content: str) -> None:
+    """Write a file that takes the place of an old one when it is whole."""
+    if place.exists() and not place.is_file():  # a pipe or a device
+        place.write_text(content, encoding="utf-8")
+        return
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        beside.write_text(content, encoding="utf-8", errors="replace")
+        os.replace(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _finite(value: Any) -> Any:
+    """The same without numbers that JSON lacks, and without lone surrogates."""
+    if isinstance(value, dict):
+        return {_finite(str(k)): _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return value if value is None or isinstance(value, int | bool) else str(value)

@@ -1,0 +1,277 @@
+"""The sections that say what was found: how sure, which sources, how stably, single examples; HTML from facts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .._pictures import short
+from . import _charts as charts
+from . import _words as words
+from ._html import (
+    Column,
+    behind,
+    cell,
+    clean,
+    count,
+    decimals,
+    figure,
+    figures,
+    name,
+    number,
+    paragraphs,
+    percent,
+    table,
+    text,
+)
+
+
+def sure(facts):
+    score = facts["score"]
+    out = [paragraphs(words.certificate(facts))]
+    if "why" in score:
+        return "".join([*out, paragraphs(f"Nothing is known of new examples. {text(score['why'], 400)}")])
+    folds, base = score["folds"], score["baseline_folds"]
+    scale = charts.covering([*folds, *base, score["low"], score["high"]], zero=False)
+    accuracy = score["measure"] == "accuracy"
+    if accuracy:
+        scale = charts.Scale(max(0.0, scale.low - 0.02), min(1.0, scale.high + 0.02))
+    out.append(
+        paragraphs(
+            f"{count(len(folds), 'fold')}: each part of the examples was predicted by a model that had learned from "
+            "the others. ± is one standard error, widened for training sets that overlap.",
+            words.sampled(facts),
+        )
+    )
+
+    def row(head, values, mean, se, kind):
+        said = [f"fold {k + 1}: {words.score_text(facts, v)}" for k, v in enumerate(values)]
+        each = ", ".join(number(v, 3) for v in values)
+        return [head, charts.dots(scale, values, mean, kind, said), words.score_text(facts, mean, se),
+                f'<span class="soft">{each}</span>']  # fmt: skip
+
+    guess = words.GUESSES[facts["kind"]]
+    out.append(
+        table(
+            [
+                Column("", unseen="what"),
+                Column("each fold", "graph worth", below=charts.axis(scale, 3, shares=accuracy)),
+                Column("mean", "num"),
+                Column("folds", "num folds"),
+            ],
+            [
+                row("this model", folds, score["mean"], score["se"], "own"),
+                row(guess, base, score["baseline"], None, "base"),
+            ],
+            f"Scores of held-out examples: {name(score['measure'], 40)}",
+            kind="stack score",
+        )
+    )
+    out.append(_told(facts))
+    return "".join(out)
+
+
+def _told(facts):
+    score = facts["score"]
+    if "confusion" in score:
+        classes, counts = score["confusion"]["classes"], score["confusion"]["counts"]
+        rows = []
+        for k, (label, line) in enumerate(zip(classes, counts, strict=True)):
+            total = sum(line) or 1
+            cells = [(f'<span class="shade q{round(9 * v / total)}">{v:,}</span>', v) for v in line]
+            rows.append([name(label, 30), *cells, percent(line[k] / total, 0)])
+        columns = [Column("true ↓ predicted →"), *(Column(name(c, 20), "num") for c in classes), Column("right", "num")]
+        return table(columns, rows, "Held-out examples by true and by predicted class", kind="confusion")
+    if "points" in score:
+        points = [(a, b) for a, b in score["points"]]
+        label = "Predictions of held-out examples against their true values; the line is where both are the same"
+        shown = f"{len(points):,} of {score['points_total']:,} examples are shown. " if len(points) < score[
+            "points_total"] else ""  # fmt: skip
+        d = decimals(max(abs(v) for point in points for v in point))
+        rows = [[number(a, d), number(b, d), number(b - a, d, True)] for a, b in points[:100]]
+        below = behind(
+            f"The numbers{f', the first 100 of {len(points)}' if len(points) > 100 else ''}",
+            table([Column("true", "num"), Column("predicted", "num"), Column("error", "num")], rows, label),
+        )
+        caption = (
+            f"{shown}Predictions are off by {figures(score['error'])} on average. On the line prediction and truth are "
+            "the same."
+        )
+        return figure(charts.scatter(points, label, "true", "predicted"), caption, below)
+    return paragraphs(score.get("confusion_why", ""))
+
+
+_HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone", "gain": "gain alone"}
+_LINE = "The line is a 95 % interval; where it does not reach 0 the source is clearly worth something."
+_EXPLAINED = {
+    "relevance": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the score "
+    f"loses when the source is left out and what it gains by it alone. {_LINE}",
+    "worth": "<strong>Worth</strong> on new examples is the mean of what the score loses when the rows of a source "
+    f"change places among them, and of what the source gains alone. {_LINE} Refits without each source are made with "
+    'relevance="full".',
+    "permute": "<strong>Worth</strong> on new examples is what the score loses when the rows of a source change places "
+    f'among them. {_LINE} relevance="full" also refits without each source.',
+    "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
+}
+_WEIGHT = (
+    "<strong>Weight</strong> says how much of a source the fit uses. The two differ where a source fits the training "
+    "examples without telling anything of new ones, and where sources stand in for each other: either can go, so "
+    "neither is missed."
+)
+
+
+def sources(facts):
+    found = facts["sources"]
+    rows, measure, method = found["rows"], found["measure"], found["method"]
+    explain = " ".join([_EXPLAINED[measure], _WEIGHT])
+    weight = charts.covering([row["share"] for row in rows])
+    columns = [Column("source"), Column("weight", "graph", below=charts.axis(weight, 2, True)), Column("share", "num")]
+    if method:
+        ends = [row.get(f"{measure}{end}") for row in rows for end in ("", "_low", "_high")]
+        worth = charts.covering(ends)
+        head = "relevance" if method == "full" else "worth"
+        columns += [Column(head, "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
+    more = {"relevance": ("drop", "permute", "alone"), "worth": ("permute", "gain")}.get(measure, ())
+    columns += [Column(_HEADS[key], "num more") for key in more]
+    several = any(row["kernels"] > 1 for row in rows)
+    columns += [Column("kernels", "num more")] if several else []
+    body = []
+    for row in rows:
+        share = percent(row["share"])
+        line: list[Any] = [
+            name(row["name"], 60),
+            cell(charts.bar(weight, row["share"], f"{short(clean(row['name']))}: {share}"), row["share"]),
+            cell(share, row["share"]),
+        ]
+        if method:
+            mean, se = row.get(measure, math.nan), row.get(f"{measure}_se", math.nan)
+            low, high = row.get(f"{measure}_low", math.nan), row.get(f"{measure}_high", math.nan)
+            ends = f"95 % from {number(low, 3)} to {number(high, 3)}"
+            said = f"{short(clean(row['name']))}: {number(mean, 3, True)}, {ends}"
+            shown = f"{number(mean, 3, True)} <span class='soft'>± {number(se, 3)}</span>" if mean == mean else (
+                "<span class='soft'>not measured</span>")  # fmt: skip
+            line += [cell(charts.interval(worth, low, mean, high, said), mean), cell(shown, mean)]
+        line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
+        body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
+    note = ""
+    if found["total"] > len(rows):
+        note = (
+            f"{len(rows)} of {found['total']:,} sources; the others, less relevant or not measured, hold "
+            f"{percent(found['left_share'])} of the weight."
+        )
+    title = f"Sources, the {'most relevant' if method else 'heaviest'} first"
+    out = [
+        paragraphs(explain),
+        table(columns, body, title, note=note, tools=True, kind=f"stack {'four' if method else ''}"),
+    ]
+    for group in found["groups"]:
+        out.append(
+            paragraphs(
+                f"{words._list([name(one, 40) for one in group['names']])} stand in for each other: one of them can go "
+                f"at little cost, but without all of them the score falls by {number(group['drop'], 3)} "
+                f"± {number(group['drop_se'], 3)}."
+            )
+        )
+    return "".join([*out, _classes(facts)])
+
+
+def _classes(facts):
+    found = facts["weights"].get("classes")
+    if not found:
+        return ""
+    rows = [
+        [
+            name(source, 50),
+            *((f'<span class="shade q{min(9, round(9 * v))}">{percent(v, 0)}</span>', v) for v in shares),
+        ]
+        for source, shares in zip(found["sources"], found["shares"], strict=True)
+    ]
+    few = len(found["names"])
+    notes = [f"{few} of {found['total']} classes."] if found["total"] > few else []
+    notes += [f"{len(rows)} of {len(facts['weights']['sources']):,} sources, the heaviest."] if len(rows) < len(
+        facts["weights"]["sources"]) else []  # fmt: skip
+    columns = [Column("source"), *(Column(name(c, 20), "num") for c in found["names"])]
+    return behind(
+        "Weights by class",
+        table(columns, rows, "Share of each source in the weights of each class", note=" ".join(notes), tools=True),
+    )
+
+
+def stability(facts):
+    found = facts["stability"]
+    if "why" in found:
+        return paragraphs(text(found["why"], 400))
+    rows = found["rows"]
+    scale = charts.covering([row[key] for row in rows for key in ("low", "high", "share")])
+    columns = [
+        Column("source"),
+        Column("share of the weights", "graph worth", below=charts.axis(scale, 3, True)),
+        Column("90 % within", "num"),
+        Column("all data", "num"),
+        Column("has weight", "num more"),
+    ]
+    body = []
+    for row in rows:
+        ends = f"90 % from {percent(row['low'])} to {percent(row['high'])}"
+        said = f"{short(clean(row['name']))}: median {percent(row['median'])}, {ends}"
+        picture = charts.interval(scale, row["low"], row["median"], row["high"], said, row["share"])
+        body.append(
+            [
+                name(row["name"], 60),
+                cell(picture, row["median"]),
+                cell(f"{100 * row['low']:.1f}–{100 * row['high']:.1f} %", row["median"]),
+                cell(percent(row["share"]), row["share"]),
+                cell(percent(row["selected"], 0), row["selected"]),
+            ]
+        )
+    left = found["alive"] - len(rows)
+    note = f"The {len(rows)} heaviest; {left:,} more have weight in some sample." if left > 0 else ""
+    return paragraphs(
+        f"The model was fitted again to {found['samples']} samples drawn with replacement from the data. The dot is "
+        "the median share of the weights, the line holds 90 % of the samples, the upright stroke is the share on all "
+        "data. A short line says that the weight is well determined, not that the source is relevant.",
+        words.sampled(facts),
+    ) + table(columns, body, "Shares of the weights over samples", note=note, tools=True, kind="stack three")
+
+
+def examples(facts):
+    found = facts["examples"]
+    if "why" in found:
+        return paragraphs(text(found["why"], 400))
+    every = [part["value"] for row in found["rows"] for part in row["parts"]]
+    every += [row["others"]["value"] for row in found["rows"]]
+    reach = max([abs(v) for v in every if math.isfinite(v)], default=1.0) or 1.0
+    scale, d = charts.Scale(-reach, reach), decimals(reach)
+    cards = []
+    for row in found["rows"]:
+        called = f"Row {row['row']}" + (f" · {name(row['id'], 40)}" if row["id"] is not None else "")
+        true = "" if row["true"] is None else f" · true {_value(row['true'])}"
+        told = f" · predicted {name(row['prediction'], 30) if row['prediction'] else number(row['sum'], d)}"
+        told = told if facts["kind"] != "one-class" else ""
+        lines = [
+            [name(p["name"], 40), charts.bar(scale, p["value"]), number(p["value"], d, True)] for p in row["parts"]
+        ]
+        if row["others"]["count"]:
+            more = f'<span class="soft">{count(row["others"]["count"], "other")}</span>'
+            value = row["others"]["value"]
+            lines.append([more, charts.bar(scale, value), number(value, d, True)])
+        value = row["intercept"]
+        lines.append(['<span class="soft">intercept</span>', "", number(value, d, True)])
+        lines.append(["<strong>sum</strong>", "", f"<strong>{number(row['sum'], d, True)}</strong>"])
+        columns = [Column("source", sort=False), Column("adds", "graph"), Column("value", "num")]
+        title = f"{called}{told}{true}"
+        cards.append(f'<article class="card">{table(columns, lines, title, note=text(row["why"]))}</article>')
+    what = {"regression": "prediction", "one-class": "decision, which is negative outside,"}.get(facts["kind"])
+    what = what or name(found["label"], 80)
+    return (
+        paragraphs(
+            f"Each {what} is exactly the sum of what the sources add to it and of an intercept. Blue to the right "
+            "raises it, orange to the left lowers it. These are decisions of the fitted model on rows of the data, "
+            "which it may have learned from.",
+        )
+        + f'<div class="cards">{"".join(cards)}</div>'
+    )
+
+
+def _value(value):
+    return figures(value) if isinstance(value, float) else name(value, 30)

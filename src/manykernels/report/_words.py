@@ -1,0 +1,130 @@
+"""The report in sentences: what matters most, how sure that is, and what not to conclude. HTML, names escaped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._html import count, gap, name, number, percent
+
+GUESSES = {"classification": "always answering the commonest class", "regression": "always answering the mean",
+           "one-class": "a coin"}  # fmt: skip
+
+
+def lead(facts: dict[str, Any]) -> list[str]:
+    """The first lines: what was learned, how well, by what."""
+    return [said for said in (_what(facts), _how_well(facts), _what_matters(facts)) if said]
+
+
+def _what(facts):
+    data, weights, kind = facts["data"], facts["weights"], facts["kind"]
+    sources, target = len(weights["sources"]), data.get("target", {})
+    by = f"{count(weights['kernels'], 'kernel')} on {count(sources, 'source')}" if sources != weights["kernels"] else (
+        count(sources, "source"))  # fmt: skip
+    seen = f"The data of this page have {count(data['examples'], 'example')}."
+    called = f" {name(facts['target'])}" if facts.get("target") else ""
+    if kind == "one-class":
+        return f"This model tells the usual from the unusual by {by}. {seen}"
+    if target.get("kind") == "classes":
+        classes = [name(c["name"], 30) for c in target["classes"][:4]]
+        listed = _list(classes, "or") if target["total"] <= 4 else f"{target['total']} classes"
+        return f"This model predicts{called or ' the class'} ({listed}) from {by}. {seen}"
+    if target.get("kind") == "several":
+        return f"This model predicts {target['outputs']} outputs from {by}. {seen}"
+    return f"This model predicts{called or ' a number'} from {by}. {seen}"
+
+
+def score_text(facts: dict[str, Any], value: float, se: float | None = None) -> str:
+    """A score as people say it: a percentage of right answers, else the number."""
+    error = f" ± {100 * se:.1f}" if se is not None and se == se else ""
+    if facts["score"]["measure"] == "accuracy":
+        return f"{100 * value:.1f}{error} %"
+    return number(value, 3) + (f" ± {se:.3f}" if error else "")
+
+
+def _how_well(facts):
+    score, kind = facts["score"], facts["kind"]
+    if "why" in score:
+        return ""
+    own, base = score_text(facts, score["mean"], score["se"]), score_text(facts, score["baseline"])
+    if score["measure"] == "accuracy":
+        said = f"On examples that it had not seen it was right in <strong>{own}</strong> of cases"
+    else:
+        said = f"On examples that it had not seen it reached {_called(score['measure'])} <strong>{own}</strong>"
+    said += f"; {GUESSES[kind]} would reach {base}."
+    if not score["better"]:
+        said += " <strong>The difference is within chance:</strong> nothing below should be relied on."
+    return said
+
+
+def _called(measure):
+    return "R² of" if measure == "R²" else f"a score ({name(measure, 40)}) of"
+
+
+def clear(row: dict[str, Any], measure: str) -> bool:
+    """Whether a source's worth is above 0 by its interval."""
+    return row.get(f"{measure}_low", float("nan")) > 0
+
+
+def _what_matters(facts):
+    found = facts["sources"]
+    rows, measure = found["rows"], found["measure"]
+    if not rows:
+        return ""
+    if measure == "share":
+        top = rows[0]
+        return (
+            f"The heaviest source is <strong>{name(top['name'])}</strong>, with {percent(top['share'], 0)} of the "
+            "weight. What sources are worth on new examples was not measured."
+        )
+    sure = [row for row in rows if clear(row, measure)]
+    if not sure:
+        return "No source is clearly worth something on new examples by itself: their intervals all include 0."
+    top = sure[:3]
+    listed = _list([f"<strong>{name(row['name'], 60)}</strong>" for row in top])
+    said, rest, lost = f"What matters most: {listed}.", len(sure) - len(top), found["total"] - len(sure)
+    if rest:
+        said += f" {count(rest, 'more source is', 'more sources are')} clearly worth something."
+    if lost:
+        said += f" {'One' if lost == 1 else f'The other {lost:,}'} cannot be told from noise."
+    heavy = max(rows, key=lambda row: row["share"])
+    if heavy not in sure:
+        said += (
+            f" The heaviest, {name(heavy['name'], 60)} with {percent(heavy['share'], 0)} of the weight, is not among "
+            "them: weight is what fits the training examples, not what holds on new ones."
+        )
+    return said
+
+
+def certificate(facts: dict[str, Any]) -> str:
+    """What the duality gap says, in words."""
+    model = facts["model"]
+    if model["stationarity"] is not None:
+        return (
+            f"The weights maximise the marginal likelihood locally: they are within {gap(model['stationarity'])} of "
+            f"stationary (asked for: {model['tol']:g}). That problem has no certificate of a global optimum."
+        )
+    if model["gap"] is None:
+        return "The weights were found by a rule before the predictor, so that there is no duality gap for them."
+    reached = model["gap"] <= model["tol"]
+    said = (
+        f"The relative duality gap is {gap(model['gap'])}: no other weights and predictor lower the objective by more "
+        f"than {100 * model['gap']:.2g} %."
+    )
+    if reached:
+        return f"{said} The fit is as good as was asked for ({model['tol']:g}); the figures are those of the optimum."
+    return f"{said} <strong>The fit stopped above what was asked for ({model['tol']:g}):</strong> raise max_iter."
+
+
+def sampled(facts: dict[str, Any]) -> str:
+    """That only some examples were looked at."""
+    found = facts["sampled"]
+    if found["used"] >= found["examples"]:
+        return ""
+    return (
+        f"Measured on {found['used']:,} of {found['examples']:,} examples, drawn at random, to bound the time; with "
+        "fewer examples to learn from scores are lower than those of the model itself. max_examples changes it."
+    )
+
+
+def _list(items, last="and"):
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"

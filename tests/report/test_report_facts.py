@@ -1,0 +1,265 @@
+"""The numbers of a report are those that the tools it is made of give, and it says what it left out."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, strings
+from manykernels.inspect import AlignmentDisplay, bootstrap_weights, relevance
+from manykernels.kernels import RBF, Categorical, Linear, multi_task
+from manykernels.regularizers import EmpiricalBayes
+from manykernels.report import _case, make_report
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 4))
+y = np.where(X[:, 0] + 0.3 * rng.normal(size=80) > 0, "ill", "well")
+KERNELS = [(f"k{j}", RBF(0.5), [j]) for j in range(4)]
+QUICK = dict(cv=3, relevance="fast", stability=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return MKLClassifier(KERNELS, C=2).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def facts(model):
+    return model.report(X, y, cv=4, relevance="full", stability=4).facts
+
+
+def test_scores_are_those_of_cross_validation_beside_a_guess(model, facts):
+    cut = StratifiedKFold(4, shuffle=True, random_state=0)
+    np.testing.assert_allclose(facts["score"]["folds"], cross_val_score(model, X, y, cv=cut))
+    np.testing.assert_allclose(facts["score"]["baseline_folds"], cross_val_score(DummyClassifier(), X, y, cv=cut))
+    assert facts["score"]["mean"] == pytest.approx(np.mean(facts["score"]["folds"])) and facts["score"]["better"]
+    counts = np.array(facts["score"]["confusion"]["counts"])
+    assert counts.sum() == 80 and np.trace(counts) == round(80 * facts["score"]["mean"])
+
+
+def test_relevance_is_that_of_inspect(model, facts):
+    cut = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    found = {row["name"]: row for row in relevance(model, X, y, cv=cut, kernels=False).table()}
+    assert facts["sources"]["method"] == "full" and facts["sources"]["rows"][0]["name"] == "k0"
+    for row in facts["sources"]["rows"]:
+        for key in ("relevance", "relevance_se", "drop", "alone"):
+            assert row[key] == pytest.approx(found[row["name"]][key])
+
+
+def test_the_fast_measure_is_what_relevance_finds_but_for_the_refits(model, facts):
+    full = {row["name"]: row for row in facts["sources"]["rows"]}
+    fast = model.report(X, y, cv=4, relevance="fast", stability=0).facts["sources"]
+    assert fast["method"] == "fast" and fast["measure"] == "worth" and fast["rows"][0]["name"] == "k0"
+    for row in fast["rows"]:
+        assert row["worth"] == pytest.approx(0.5 * (row["permute"] + row["gain"]))
+        for key in ("gain", "permute"):  # other orders of the rows, the same folds
+            assert abs(row[key] - full[row["name"]][key]) < 0.15
+    assert [row["name"] for row in fast["rows"] if row["worth_low"] > 0] == ["k0"]
+
+
+def test_stability_is_that_of_the_bootstrap(model, facts):
+    boot = bootstrap_weights(model, X, y, 4, 0)
+    shares = boot / boot.sum(axis=1, keepdims=True)
+    rows = {row["name"]: row for row in facts["stability"]["rows"]}
+    for k in range(4):
+        assert rows[f"k{k}"]["median"] == pytest.approx(np.median(shares[:, k]))
+
+
+def test_parts_of_single_decisions_sum_to_the_decision(model, facts):
+    for row in facts["examples"]["rows"]:
+        parts = sum(p["value"] for p in row["parts"]) + row["others"]["value"] + row["intercept"]
+        assert parts == pytest.approx(row["sum"]) == model.decision_function(X[[row["row"]]])[0]
+        assert row["prediction"] == model.predict(X[[row["row"]]])[0] and row["true"] == y[row["row"]]
+    why = [row["why"] for row in facts["examples"]["rows"]]
+    assert len(why) == 6 and "a close call" in why and "among the clearest" in why
+
+
+def test_alignment_is_that_of_the_display(model, facts):
+    shown = AlignmentDisplay.measured(model, X, y, 30, 400, 0)
+    np.testing.assert_allclose(facts["alignment"]["target"], shown.target[shown.order])
+
+
+def test_facts_are_json(model, facts, tmp_path):
+    report = model.report(X, y, tmp_path / "r.html", **QUICK)
+    kept = json.loads((tmp_path / "r.json").read_text())
+    assert kept["sources"]["rows"][0]["name"] == report.facts["sources"]["rows"][0]["name"] == "k0"
+    assert kept["model"]["gap"] == model.duality_gap_ <= kept["model"]["tol"]
+    assert report.path == tmp_path / "r.html" and list(tmp_path.iterdir()) == list(tmp_path.glob("r.*"))
+    model.report(X, y, tmp_path / "alone.html", data=False, **QUICK)
+    assert not (tmp_path / "alone.json").exists()
+
+
+def test_regression_shows_predictions_beside_the_truth():
+    target = 3 * X[:, 1] + rng.normal(size=80)
+    model = MKLRegressor(KERNELS, loss="squared").fit(X, target)
+    found = model.report(X, target, cv=3, relevance="full", stability=0)
+    assert found.facts["sources"]["rows"][0]["name"] == "k1" and found.facts["score"]["measure"] == "R²"
+    points = np.array(found.facts["score"]["points"])
+    assert points.shape == (80, 2) and found.facts["score"]["error"] == pytest.approx(
+        np.abs(points[:, 0] - points[:, 1]).mean()
+    )
+    assert "always answering the mean" in found.html()
+
+
+def test_noise_is_called_noise():
+    labels = np.tile(["a", "b"], 40)
+    page = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=4, relevance="fast", stability=0).html()
+    assert "The difference is within chance" in page
+
+
+def test_one_class_with_and_without_targets():
+    model = MKLOneClass(KERNELS, nu=0.2).fit(X)
+    found = model.report(X, stability=3).facts
+    assert "no targets" in found["score"]["why"] and found["stability"]["samples"] == 3
+    inside = np.where(np.abs(X).max(axis=1) < 1.8, 1, -1)
+    scored = model.report(X, inside, cv=3, relevance="full", stability=0).facts
+    assert scored["score"]["measure"] == "roc_auc" and scored["score"]["mean"] > 0.6 > scored["score"]["baseline"]
+    assert model.report(X, inside, **QUICK).html()
+
+
+def test_several_classes_have_their_weights_side_by_side():
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, **QUICK)
+    classes = found.facts["weights"]["classes"]
+    assert classes["names"] == ["0", "1", "2"]
+    np.testing.assert_allclose(np.sum(classes["shares"], axis=0), 1.0)
+    assert "Weights by class" in found.html()
+
+
+@pytest.mark.parametrize("kind", ["labels", "values"])
+def test_several_outputs(kind):
+    Y = (X[:, :2] > 0).astype(int) if kind == "labels" else X[:, :2]
+    model = (MKLClassifier(KERNELS, multi_class="shared") if kind == "labels" else MKLRegressor(KERNELS)).fit(X, Y)
+    found = model.report(X, Y, cv=3, relevance="full", stability=2)
+    assert found.facts["sources"]["method"] == "fast" and "2 outputs" in found.facts["examples"]["why"]
+    assert found.html()
+
+
+def test_the_chosen_model_of_a_search():
+    model = MKLClassifierCV(KERNELS, Cs=[0.1, 1], regularizer=[1, 2], cv=3).fit(X, y)
+    found = model.report(X, y, **QUICK).facts
+    assert found["model"]["estimator"] == "MKLClassifier" and found["model"]["parameters"]["C"] == repr(model.C_)
+
+
+def test_views_sequences_and_matrices():
+    views = Views({"a": X[:, :2], "b": X[:70, 2:]}, ids={"a": np.arange(80), "b": np.arange(70)})
+    kernels = [("a", RBF(0.5)), ("b", RBF(0.5), "b", "zero")]
+    found = MKLClassifier(kernels).fit(views, y).report(views, y, **QUICK).facts
+    assert [v["missing"] for v in found["data"]["parts"]] == [0, 10] and found["sources"]["total"] == 2
+    words = ["".join(rng.choice(list("ACGT"), 12)) + ("TATA" if label == "ill" else "CCGG") for label in y]
+    found = MKLClassifier(strings.degree_kernels(3)).fit(words, y).report(words, y, **QUICK)
+    assert found.facts["data"]["form"] == "sequences or texts" and found.facts["score"]["mean"] > 0.9 and found.html()
+    stack = KernelStack([RBF(0.5)(X[:, [0]]), Linear()(X)])
+    found = MKLClassifier("precomputed").fit(stack, y).report(stack, y, cv=3, relevance="full", stability=2)
+    with pytest.raises(ValueError, match="with each other"):
+        MKLClassifier("precomputed").fit(stack[:50], y[:50]).report(stack[50:], y[50:])
+    assert "kernel matrices of 2 kernels" in found.html() and found.facts["score"]["mean"] > 0.8
+
+
+def test_frames_of_pandas_and_polars_with_gaps_and_categories():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    given = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "u", "v")})
+    given.loc[3, "b"] = np.nan
+    kernels = [("a", RBF(0.5), ["a"]), ("b", RBF(0.5), ["b"], "zero"), ("c", Categorical(), ["c"])]
+    parts = []
+    for frame in (given, polars.from_pandas(given)):
+        found = MKLClassifier(kernels).fit(frame, y).report(frame, y, **QUICK)
+        parts.append(found.facts["data"]["parts"])
+        assert [p["kind"] for p in parts[-1]] == ["numbers", "numbers", "categories"] and parts[-1][1]["missing"] == 1
+        assert found.html()
+    assert parts[0][0] == parts[1][0] and parts[0][2] == parts[1][2]
+
+
+def test_what_has_no_gap_or_has_tasks_says_so():
+    task = np.tile([0, 1], 40)
+    model = MKLClassifier(multi_task([Linear()])).fit(X, y, task=task)
+    found = model.report(X, y, **QUICK)
+    assert "several tasks" in found.facts["score"]["why"] and "several tasks" in found.html()
+    bayes = MKLRegressor(KERNELS, regularizer=EmpiricalBayes(), loss="squared").fit(X, X[:, 0])
+    assert "stationary" in bayes.report(X, X[:, 0], **QUICK).html()
+
+
+def test_folds_are_lowered_to_the_rarest_class():
+    labels = np.where(np.arange(80) < 3, "rare", "common")
+    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=10, relevance="fast", stability=0).facts
+    assert len(found["score"]["folds"]) == 3
+    labels[1:3] = "common"
+    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, **QUICK).facts
+    assert "single example" in found["score"]["why"]
+
+
+def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):
+    monkeypatch.setattr("manykernels.report._measure.LIMIT", 3 * 4 * 60.0**2)
+    monkeypatch.setattr("manykernels.report._held_out.LIMIT", 3 * 4 * 60.0**2)
+    model = MKLClassifier(KERNELS).fit(X, y)
+    found = model.report(X, y, cv=3, stability=2)
+    assert found.facts["sampled"]["used"] == 60 and found.facts["sources"]["method"] == "fast"
+    assert "Measured on 60 of 80 examples" in found.html()
+    few = model.report(X, y, max_examples=30, **QUICK).facts
+    assert few["sampled"]["used"] == 30 and sum(map(sum, few["score"]["confusion"]["counts"])) == 30
+
+
+def test_of_many_kernels_the_heaviest_are_shown_and_the_others_counted():
+    wide = rng.normal(size=(30, 120))
+    labels = (wide[:, 0] > 0).astype(int)
+    model = MKLClassifier([(f"column {j}", Linear(), [j]) for j in range(120)]).fit(wide, labels)
+    found = model.report(wide, labels, cv=2, relevance="fast", stability=1)
+    rows = found.facts["sources"]["rows"]
+    assert len(rows) == _case.SOURCES and found.facts["sources"]["total"] == 120
+    assert sum(row["share"] for row in rows) + found.facts["sources"]["left_share"] == pytest.approx(1.0)
+    page = found.html()
+    assert "40 of 120 sources" in page and "30 of 120 kernels" in page and "first 40 of 120 columns" in page
+
+
+def test_examples_can_be_chosen():
+    model = MKLClassifier(KERNELS).fit(X, y)
+    found = model.report(pd.DataFrame(X, index=[f"p{k}" for k in range(80)]), y, examples=[3, 70], **QUICK).facts
+    assert [(row["row"], row["id"]) for row in found["examples"]["rows"]] == [(3, "p3"), (70, "p70")]
+    few = model.report(X, y, examples=[79], max_examples=30, **QUICK).facts  # of all examples, drawn or not
+    assert few["examples"]["rows"][0]["sum"] == pytest.approx(model.decision_function(X[[79]])[0])
+    assert len(model.report(X, y, examples=2, **QUICK).facts["examples"]["rows"]) == 2
+    assert "why" in model.report(X, y, examples=0, **QUICK).facts["examples"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (dict(relevance="some"), "relevance='some'"),
+        (dict(stability=-1), "stability=-1"),
+        (dict(max_examples=2), "max_examples=2"),
+        (dict(examples=-1), "examples=-1"),
+        (dict(examples=[99]), r"examples=\[99\]: give a number of examples, or rows of X from 0 to 79"),
+        (dict(path="no/such/folder/r.html"), "does not exist"),
+        (dict(y=None), "y=None"),
+        (dict(y=[1, 2]), "shape"),
+        (dict(y=np.where(y == "ill", "dead", y)), "y holds 'dead', which is none"),
+    ],
+)
+def test_wrong_arguments_name_their_cure(model, options, said):
+    given = dict(y=y) | options
+    with pytest.raises(ValueError, match=said):
+        model.report(X, given.pop("y"), **given)
+
+
+def test_progress_counts_folds_and_samples(model):
+    from manykernels.report._measure import measure
+
+    told = []
+    case = _case.Case(model, X, y, "classification", None, None, None, 0, lambda *step: told.append(step))
+    measure(case, 3, "full", 2, 0, None)
+    assert told == [
+        *(("held out", k, 3) for k in (1, 2, 3)),
+        *(("relevance", k, 3) for k in (1, 2, 3)),
+        *(("stability", k, 2) for k in (1, 2)),
+    ]
+
+
+def test_code_of_the_page_makes_the_model(model, facts):
+    lines = [line for line in facts["reproduce"] if not line.startswith("model.report")]
+    here = {"X": X, "y": y}
+    exec("\n".join(lines), here)
+    np.testing.assert_allclose(here["model"].kernel_weights_, model.kernel_weights_)
+    assert make_report(here["model"], X, y, **QUICK).facts["reproduce"][:-1] == facts["reproduce"][:-1]
