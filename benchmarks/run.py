@@ -33,15 +33,15 @@ def main():
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
     parser.add_argument("--huge", action="store_true", help="splice: ten million sequences too (an hour, 20 GB)")
-    parser.add_argument("--only", help="sources: the sets to run, such as mfeat,webkb")
+    parser.add_argument("--only", help="sources, pairs: the sets to run, such as mfeat,webkb or nr,ic")
     options = vars(parser.parse_args())
     command = options.pop("command")
     if command != "compare" and options.pop("dataset") != "mnist":
         parser.error("--dataset is for compare only")
     if command != "splice" and options.pop("huge"):
         parser.error("--huge is for splice only")
-    if command != "sources" and options.pop("only"):
-        parser.error("--only is for sources only")
+    if command not in ("sources", "pairs") and options.pop("only"):
+        parser.error("--only is for sources and pairs only")
     import_module(f".{command}", __package__).main(**options)
 
 
