@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 EXAMPLES = 250  # that are looked at, evenly spread
 FEWEST = 30  # examples below which nothing is said
 NARROW = 0.1  # neighbours below which a kernel is nearly diagonal
+SAID: set[str] = set()  # in the loops of scikit-learn
 HEAVY = 0.25, 1.05  # the share of the weights from which on it is said, and that in uniform shares, of several kernels
 
 
@@ -38,8 +40,8 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
 def warn_diagonal(model, bank, stacklevel):
     """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight.
 
-    An `Identity` says so itself. The sentence has no numbers, so that it is the same in every fold of a search, and
-    Python, which shows a warning once, shows it once.
+    An `Identity` says so itself. The sentence has no numbers, so that it is the same in every fold of a search: where
+    scikit-learn fits, whose tasks forget what was warned of, it is said once.
     """
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
@@ -51,7 +53,12 @@ def warn_diagonal(model, bank, stacklevel):
     narrow = np.array(heavy)[effective_widths(bank, heavy) < NARROW]
     if not len(narrow):
         return
-    warnings.warn(_sentence(model, narrow), UserWarning, stacklevel=stacklevel)
+    sentence = _sentence(model, narrow)
+    if sys._getframe(stacklevel - 1).f_globals.get("__name__", "").startswith("sklearn."):
+        if sentence in SAID:
+            return
+        SAID.add(sentence)
+    warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
 
 
 def _sentence(model, narrow):

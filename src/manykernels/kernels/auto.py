@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ._frames import check_names, is_frame, missing_entries, pick, to_numbers, values
 from ._median import median_between
-from ._views import Source, is_numeric
+from ._views import Source, checked_view, is_numeric
 from .categorical import Categorical
 from .features import Features
 from .grids import rbf_grid
@@ -83,7 +83,7 @@ def choose_kernels(
         specs, text = _many(X, table, most, weights) if table.plain else _mixed(table, most)
         said = [text]
     if not specs:
-        raise ValueError('kernels="auto" finds no column that varies in X: list the kernels.')
+        raise ValueError(f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels.')
     return specs, f"{len(specs)} kernels: {'; '.join(said)}"
 
 
@@ -142,7 +142,10 @@ class Table:
     def numbers(self, columns):
         """Columns (n, d) as numbers; sparse ones as they are."""
         x = self.source.cut(self.view, np.asarray(columns))
-        return x if sp.issparse(x) or is_numeric(x) else to_numbers(x, lambda: self.labels)
+        x = x if sp.issparse(x) or is_numeric(x) else to_numbers(x, lambda: self.labels)
+        if not sp.issparse(x):
+            checked_view(x, True, False, lambda: self.source.labels(self.view, columns))  # names what is infinite
+        return x
 
     def spec(self, kernel, columns, gaps=False, transformer=None):
         missing = "zero" if gaps or self.given is not None else "error"

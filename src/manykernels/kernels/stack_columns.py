@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._rows import positions
-
-if TYPE_CHECKING:
-    from .stack import KernelStack
 
 
 class StackColumns:
@@ -37,7 +34,7 @@ class StackColumns:
 
     ndim = 2
 
-    def __init__(self, stack: KernelStack, rows: np.ndarray | None = None) -> None:
+    def __init__(self, stack: Any, rows: np.ndarray | None = None) -> None:
         self.stack = stack
         n, _, M = stack.shape
         self.rows = np.tile(np.arange(n)[:, None], M) if rows is None else rows  # (n, M), positions in the stack
@@ -93,15 +90,13 @@ class StackColumns:
         """Another of the same stack, whose columns move by themselves."""
         return StackColumns(self.stack, self.rows.copy())
 
-    def with_columns(self, at: np.ndarray) -> KernelStack:
+    def with_columns(self, at: np.ndarray) -> Any:
         """The KernelStack (n, |at|, M) of these rows, each kernel its own, with these columns of the stack."""
-        from .stack import KernelStack
-
         matrices, given = self.stack.matrices, self.stack.test_diagonals
         M = range(len(matrices))
         found = np.stack([matrices[m][np.ix_(self.rows[:, m], at)] for m in M])
         own = None if given is None else np.stack([given[m, self.rows[:, m]] for m in M])
-        return KernelStack(found, self.stack.names, own)
+        return type(self.stack)(found, self.stack.names, own)
 
     def __array__(self, dtype=None, copy=None):
         raise ValueError(
