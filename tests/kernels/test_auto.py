@@ -40,15 +40,25 @@ def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
                  "Categorical on 'sex'", "tf-idf of the words in 'note'", "left out 'seen' (times)",
                  "left out 'same' (one value only)", "left out 'code' (60 different texts)"):  # fmt: skip
         assert part in model.kernels_chosen_
+    assert "categorical(match_missing=False)[sex]" in model.kernel_names_
     assert cross_val_score(MKLClassifier(), make(GAPS), y, cv=3, error_score="raise").mean() > 0.7
 
 
 def test_where_a_column_is_missing_its_own_kernels_are_0_and_the_others_are_not():
     model = MKLClassifier(regularizer=np.inf).fit(GAPS, y)
     parts, specs = model.decision_parts(GAPS), auto_kernels(GAPS)
-    alone = np.array([spec.columns == [1] for spec in specs])
+    alone = np.array([spec.columns == ["b"] for spec in specs])
     assert alone.sum() == 4 and (parts[::7][:, alone] == 0).all() and parts[1][alone].any()
     assert parts[::7][:, :10].any(axis=0).all()  # all numbers together, those missing at their means
+
+
+def test_gaps_may_come_with_new_examples():
+    whole, lacks = FRAME[["a", "b", "sex"]], GAPS[["a", "b", "sex"]]
+    for X, new in ((whole, lacks), (whole[["a", "b"]], lacks[["a", "b"]]),
+                   (Views({"x": whole, "y": NUMBERS}), Views({"x": lacks, "y": NUMBERS}))):  # fmt: skip
+        model = MKLClassifier().fit(X, y)
+        assert np.mean(model.predict(new) == model.predict(X)) > 0.8
+        cross_val_score(model, new, y, cv=10, error_score="raise")
 
 
 def test_numbers_of_different_scales_count_alike():
@@ -78,6 +88,8 @@ def test_several_views_have_a_few_kernels_each():
         found.kernels_chosen_
     )
     assert (found.decision_parts(lacking)[40:, 4:] == 0).all()
+    first = MKLClassifier().fit(lacking[:40], y[:40])  # who have both, and the others have not
+    assert (first.decision_parts(lacking)[40:, 4:] == 0).all()
 
 
 def test_what_it_cannot_choose_for_is_named():

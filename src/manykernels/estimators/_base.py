@@ -125,8 +125,13 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
             self.n_features_in_ = width
             vars(self).pop("feature_names_in_", None)
         elif width != self.n_features_in_:
+            cure = (
+                ": give the kernel values with those examples, stack[np.ix_(new, train)]; a model from a file does not "
+                "know which rows of a stack they were."
+            )
             raise ValueError(
-                f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit."
+                f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit"
+                + (cure if self._is_precomputed() else ".")
             )
 
     def _new_X(self, X, task=None):

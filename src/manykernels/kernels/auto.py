@@ -28,15 +28,14 @@ FEW = "RBF of 3 widths and linear"  # of a view, and of a column
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
     """Kernels chosen from the data: what an estimator takes for kernels="auto".
 
-    A table of numbers: RBF kernels of seven widths around the median distance, linear and polynomial ones on all
+    An array of numbers: RBF kernels of seven widths around the median distance, linear and polynomial ones on all
     columns as they are; on each column RBF kernels of three widths and a linear one, while the kernels stay within
     2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32 entries where that is less), on evenly spaced
     columns where not all fit.
 
-    A frame that has categories, texts or gaps: the same, the numbers standardised and gaps filled in by means where
-    all columns are seen, an example that lacks a column like no other where that column alone is; `Categorical()` on
-    each column of categories, tf-idf on each of texts. Times, columns with one value and those of more than 50
-    categories are left out.
+    A frame: the same, the numbers standardised and gaps filled in by means where all columns are seen, an example that
+    lacks a column like no other where that column alone is; `Categorical()` on each column of categories, tf-idf on
+    each of texts. Times, columns with one value and those of more than 50 categories are left out.
 
     Several views: RBF kernels of three widths and a linear one on each, its numbers standardised (sparse ones as they
     are), `Categorical()` or tf-idf on columns of the other kinds, and none on single columns of numbers.
@@ -80,7 +79,7 @@ def choose_kernels(
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     else:
         table = Table(source, None, weights)
-        specs, text = _many(X, table, most, weights) if table.plain else _mixed(table, most)
+        specs, text = _mixed(table, most) if is_frame(table.x) else _many(X, table, most, weights)
         said = [text]
     if not specs:
         raise ValueError(f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels.')
@@ -110,8 +109,6 @@ class Table:
         else:
             self.labels = [str(k) for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
         self.numeric = is_numeric(self.x)
-        entries = values(self.x) if is_frame(self.x) else self.x
-        self.plain = is_numeric(entries) and (sp.issparse(entries) or bool(np.isfinite(entries).all()))
         self.kinds = self._sort()
 
     def _sort(self):
@@ -133,8 +130,10 @@ class Table:
         return x if self.given is None else x[self.given]
 
     def where(self, columns):
-        """`columns` of a specification; all of them are None, or the view."""
+        """`columns` of a specification, names where there are some; all of them are None, or the view."""
         every = len(columns) == len(self.labels)
+        if is_frame(self.x) and all(isinstance(name, str) for name in self.x.columns):
+            columns = [self.labels[k] for k in columns]
         if self.view is None:
             return None if every else columns
         return self.view if every else (self.view, columns)
@@ -147,9 +146,14 @@ class Table:
             checked_view(x, True, False, lambda: self.source.labels(self.view, columns))  # names what is infinite
         return x
 
-    def spec(self, kernel, columns, gaps=False, transformer=None):
-        missing = "zero" if gaps or self.given is not None else "error"
-        return KernelSpec(None, kernel, self.where(columns), missing, transformer=transformer)
+    def spec(self, kernel, columns, transformer=None):
+        """A specification that takes gaps: new examples may have some where these have none."""
+        return KernelSpec(None, kernel, self.where(columns), "zero", transformer=transformer)
+
+    def scaled(self, columns):
+        """How numbers are scaled, in words."""
+        gaps = np.isnan(np.asarray(self.numbers(columns), float)).any()
+        return "standardised, gaps filled in by means" if gaps else "standardised"
 
     def rbfs(self, columns, n, ratio, scaled=False):
         """RBF kernels of n widths around the median distance, [(kernel)], of standardised columns where `scaled`."""
@@ -194,7 +198,7 @@ def _kind(column, n):
 
 
 def _many(X, table, most, weights):
-    """Kernels of a table of numbers, on all columns and on each."""
+    """Kernels of an array of numbers, on all columns and on each."""
     d = len(table.labels)
     specs = rbf_grid(X, n=7, ratio=4.0, weights=weights)
     specs += [KernelSpec(None, kernel) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
@@ -206,20 +210,17 @@ def _many(X, table, most, weights):
 
 
 def _mixed(table, most):
-    """Kernels of a frame that has categories or gaps."""
+    """Kernels of a frame."""
     numbers, categories, texts, _ = table.kinds
     specs, said = [], []
     if numbers:
-        gaps = bool(np.isnan(np.asarray(table.numbers(numbers), float)).any())
-        scaler = _scaler(gaps)
+        scaler, how = _scaler(), table.scaled(numbers)
         kernels = [*table.rbfs(numbers, 7, 4.0, scaled=True), Linear(), Polynomial(2), Polynomial(3)]
-        specs += [table.spec(kernel, numbers, gaps, scaler) for kernel in kernels]
-        how = "standardised, gaps filled in by means" if gaps else "standardised"
+        specs += [table.spec(kernel, numbers, scaler) for kernel in kernels]
         text = f"RBF of 7 widths, linear, polynomials of degree 2 and 3 on {_columns(len(numbers))} of numbers, {how}"
         some = _spread(numbers, (most - len(specs) - len(categories)) // 4) if len(numbers) > 1 else []
         for column in some:
-            lost = bool(np.isnan(np.asarray(table.numbers([column]), float)).any())
-            specs += [table.spec(kernel, [column], lost) for kernel in (*table.rbfs([column], 3, 8.0), Linear())]
+            specs += [table.spec(kernel, [column]) for kernel in (*table.rbfs([column], 3, 8.0), Linear())]
         said.append(text + _on_each(some, len(numbers)))
     more, text = _others(table)
     return specs + more, "; ".join([*said, *text])
@@ -231,12 +232,10 @@ def _few(table):
     specs, said = [], []
     if numbers:
         if sp.issparse(table.x):
-            kernels, scaler, how, gaps = table.rbfs(numbers, 3, 8.0), None, "as they are", False
+            kernels, scaler, how = table.rbfs(numbers, 3, 8.0), None, "as they are"
         else:
-            gaps = bool(np.isnan(np.asarray(table.numbers(numbers), float)).any())
-            kernels, scaler = table.rbfs(numbers, 3, 8.0, scaled=True), _scaler(gaps)
-            how = "standardised, gaps filled in by means" if gaps else "standardised"
-        specs += [table.spec(kernel, numbers, gaps, scaler) for kernel in (*kernels, Linear())]
+            kernels, scaler, how = table.rbfs(numbers, 3, 8.0, scaled=True), _scaler(), table.scaled(numbers)
+        specs += [table.spec(kernel, numbers, scaler) for kernel in (*kernels, Linear())]
         said.append(f"{FEW} on {_columns(len(numbers))} of numbers, {how}")
     more, text = _others(table)
     lacks = "" if table.given is None else ", 0 for examples that lack it"
@@ -254,8 +253,7 @@ def _others(table):
         (categories, Categorical, "Categorical on"),
         (texts, lambda: Features(TfidfVectorizer()), "tf-idf of the words in"),
     ):
-        for k in columns:
-            specs.append(table.spec(make(), [k], bool(missing_entries(table.column(k)).any())))
+        specs += [table.spec(make(), [k]) for k in columns]
         if columns:
             said.append(f"{what} {table.names(columns)}" if len(table.labels) > 1 else what.rpartition(" ")[0])
     if out and not (table.kinds.numbers or specs) and table.view is not None:
@@ -268,12 +266,12 @@ def _others(table):
     return specs, said
 
 
-def _scaler(gaps):
+def _scaler():
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler()) if gaps else StandardScaler()
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
 
 
 def _spread(columns, fit):
