@@ -303,5 +303,5 @@ def test_a_fit_of_a_path_begins_with_the_matrix_at_which_the_last_one_ended(monk
 
     monkeypatch.setattr(SubsetBank, "combined", counted)
     model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=np.inf, cv=2).fit(X, Y)
-    assert model.cv_results_["mean_n_iter"].sum() >= 3
+    assert (model.cv_results_["mean_n_iter"][:-1] == 1).all()  # but for the greatest C, where it begins
     assert len(computed) <= 2 + 1 + 2  # the same weights throughout: once a fold, and in the last fit and its warning
