@@ -4,6 +4,7 @@
 * large: 400 × 200 objects, all 80,000 pairs (a stack would take 1,280 GB), tol = 1e-3: seconds, peak memory.
 * settings: the drug–target sets nr, ic and e of --data, what is new in the test pairs: pair, drug, target, both;
   learned weights beside the mean kernel (area under the ROC curve, average precision; least squares on ±1, C = 1).
+  `--only nr,ic` runs these sets and nothing else; OUT/pairs_NAME.partial has every fold that is done, and it is kept.
 """
 
 import json
@@ -31,7 +32,12 @@ SETS = {"nr": (5, None), "ic": (3, 2), "e": (3, 1)}  # folds, and how many of th
 KEEP = 4  # kernels a side of the larger sets
 
 
-def main(data=None, out=".", quick=False):
+def main(data=None, out=".", quick=False, only=None):
+    if only:
+        found = [row for name in only.split(",") for row in _settings(name, _file(data, name), out, *SETS[name])]
+        _show_settings(found)
+        write(out, "pairs_" + only.replace(",", "_"), {"settings": found})
+        return
     exact = [
         _exact(loss, p) for loss in ("squared", "squared_hinge", "logistic", "hinge") for p in (1, 2)[: 1 + (not quick)]
     ]
@@ -46,17 +52,22 @@ def main(data=None, out=".", quick=False):
     show("All pairs, 25 kernels", ("loss", "p", "fit, s", "gap", "steps", "support", "peak, GB", "before, GB"), rows)
     settings = []
     for name, (folds, most) in SETS.items():
-        path = Path(data or ".") / f"kernels_drugtarget_{name}.npz"
+        path = _file(data, name)
         if not path.exists() or quick and name != "nr":
             console.print(f"{path} is not there, or not quick: left out")
             continue
-        settings += _settings(name, path, folds, most)
-    show(
-        "Drug–target sets",
-        ("set", "new", "folds", "AUC", "mean kernel", "AP", "mean kernel", "seconds a fit"),
-        settings,
-    )
+        settings += _settings(name, path, out, folds, most)
+    _show_settings(settings)
     write(out, "pairs", {"exact": exact, "large": rows, "settings": settings})
+
+
+def _file(data, name):
+    return Path(data or ".") / f"kernels_drugtarget_{name}.npz"
+
+
+def _show_settings(rows):
+    columns = ("set", "new", "folds", "AUC", "mean kernel", "AP", "mean kernel", "seconds a fit")
+    show("Drug–target sets", columns, rows)
 
 
 def make(left, right, seed=0):
@@ -117,44 +128,64 @@ def _kernel(K):
     return K / np.trace(K) * len(K)
 
 
-def _settings(name, path, folds, most):
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
-    from manykernels import KernelStack, MKLClassifier
-    from manykernels.pairs import Pairs, PairSplit, Pairwise
-    from manykernels.regularizers import Uniform
-
+def _settings(name, path, out, folds, most):
+    """A row for each setting; what each fold gave is kept in OUT/pairs_NAME.partial."""
     warnings.simplefilter("ignore")
     file, limit = np.load(path), None if name == "nr" else KEEP
     drugs, proteins = (
-        {key.split("__")[1]: _kernel(file[key]) for key in sorted(file.files) if key.startswith(side + "__")}
+        {key.split("__")[1]: file[key] for key in sorted(file.files) if key.startswith(side + "__")}
         for side in ("drugs", "proteins")
     )
     drugs.pop("lambda", None)  # equals spectrum
-    left, right = (KernelStack(list(side.values())[:limit], list(side)[:limit]) for side in (drugs, proteins))
-    X, y = Pairs.grid(left, right), file["Y"].T.ravel() > 0
-    rows = []
+    X, y = _pairs([dict(list(side.items())[:limit]) for side in (drugs, proteins)]), file["Y"].T.ravel() > 0
+    kept, rows = Path(out) / f"pairs_{name}.partial", []
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    done = json.loads(kept.read_text()) if kept.exists() else {}
     for setting in ("pair", "left", "right", "both"):
-        scores, seconds = [], []
-        for k, (train, test) in enumerate(PairSplit(setting, folds).split(X)):
-            if most is not None and k >= most:
-                break
+        found = []
+        for k, (train, test) in enumerate(list(_splits(X, setting, folds))[:most]):
             if not 0 < y[test].sum() < len(test):
                 continue
-            found = []
-            for regularizer in (1.5, Uniform()):
-                model = MKLClassifier(Pairwise("precomputed", "precomputed"), regularizer=regularizer, loss="squared")
-                start = time.perf_counter()
-                decision = model.fit(X[train], y[train]).decision_function(X[test])
-                seconds.append(time.perf_counter() - start)
-                found.append((roc_auc_score(y[test], decision), average_precision_score(y[test], decision)))
-            scores.append(found)
-        mean, new = np.mean(scores, axis=0), {"left": "drug", "right": "target"}.get(setting, setting)
-        rows.append(
-            [name, new, len(scores), mean[0, 0], mean[1, 0], mean[0, 1], mean[1, 1], float(np.mean(seconds[::2]))]
-        )
+            if f"{setting} {k}" not in done:
+                done[f"{setting} {k}"] = _fold(X, y, train, test)
+                kept.write_text(json.dumps(done))
+                console.print(f"{name}, {setting}, fold {k}: {done[f'{setting} {k}']}")
+            found.append(done[f"{setting} {k}"])
+        mean, new = np.mean(found, axis=0), {"left": "drug", "right": "target"}.get(setting, setting)
+        rows.append([name, new, len(found), *mean[:2, 0], *mean[:2, 1], mean[2, 0]])
         console.print(str(rows[-1]))
     return rows
+
+
+def _pairs(sides):
+    from manykernels import KernelStack
+    from manykernels.pairs import Pairs
+
+    return Pairs.grid(*(KernelStack([_kernel(K) for K in side.values()], list(side)) for side in sides))
+
+
+def _splits(X, setting, folds):
+    from manykernels.pairs import PairSplit
+
+    return PairSplit(setting, folds).split(X)
+
+
+def _fold(X, y, train, test):
+    """[[AUC, average precision] of learned weights, of the mean kernel, seconds of both fits]."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    from manykernels import MKLClassifier
+    from manykernels.pairs import Pairwise
+    from manykernels.regularizers import Uniform
+
+    found, seconds = [], []
+    for regularizer in (1.5, Uniform()):
+        model = MKLClassifier(Pairwise("precomputed", "precomputed"), regularizer=regularizer, loss="squared")
+        start = time.perf_counter()
+        decision = model.fit(X[train], y[train]).decision_function(X[test])
+        seconds.append(time.perf_counter() - start)
+        found.append([float(judge(y[test], decision)) for judge in (roc_auc_score, average_precision_score)])
+    return [*found, seconds]
 
 
 if __name__ == "__main__":

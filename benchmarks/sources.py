@@ -3,8 +3,8 @@
 Sets: `datasets/sources.py`. MKL chooses C and p within each training fold; the mean kernel (Uniform(), one-vs-rest),
 each view by itself and one kernel on all columns choose C in the same way; the forest has 300 trees on all columns. The
 best single view is that of the best mean over the same folds, and so a little favoured. Relevance is that of the C and
-p that most folds chose, over five folds. Each set has a file of its own, OUT/sources_NAME.json; one
-that is there is not run again.
+p that most folds chose, over five folds. Each set has a file of its own, OUT/sources_NAME.json; one that is there is
+not run again, and a run that was cut off goes on after the last method that it had scored.
 """
 
 import json
@@ -30,16 +30,18 @@ def main(data=None, out=".benchmarks", quick=False, only=None):
         path = Path(out) / f"{label}.json"
         if not path.exists():
             console.print(f"{name} …")
-            write(out, label, study(sources.load(name, data, quick)))
+            partial = path.with_suffix(".partial")
+            write(out, label, study(sources.load(name, data, quick), partial))
+            partial.unlink(missing_ok=True)
         present(json.loads(path.read_text())["results"])
 
 
-def study(case):
+def study(case, partial):
     """Scores of every method in every fold, then relevance; with the warnings that a user would have seen."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        scores, chosen, seconds = compare(case)
+        scores, chosen, seconds = compare(case, partial)
         (C, p), times = Counter((c, p) for c, p in chosen).most_common(1)[0]
         begin = time.perf_counter()
         found = relevance_of(case, C, p)
@@ -77,13 +79,16 @@ def methods(case):
     return found
 
 
-def compare(case):
-    """({method: scores of the folds}, the (C, p) that MKL chose, {method: seconds})."""
+def compare(case, partial):
+    """({method: scores of the folds}, the (C, p) that MKL chose, {method: seconds}); kept in the file `partial`."""
     from sklearn.base import clone
     from sklearn.metrics import get_scorer
 
-    judge, scores, chosen, seconds = get_scorer(case.scoring), {}, [], {}
+    judge = get_scorer(case.scoring)
+    scores, chosen, seconds = json.loads(partial.read_text()) if partial.exists() else ({}, [], {})
     for name, (X, method) in methods(case).items():
+        if name in seconds:
+            continue
         start, scores[name] = time.perf_counter(), []
         for train, test in case.outer:
             inner = _inner(case, train)
@@ -95,6 +100,8 @@ def compare(case):
             if name == "MKL":
                 chosen.append((float(model.C_), float(model.regularizer_)))
         seconds[name] = time.perf_counter() - start
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps([scores, chosen, seconds]))
         console.print(f"  {name}: {np.mean(scores[name]):.4f}, {seconds[name]:.0f} s", highlight=False)
     return scores, chosen, seconds
 

@@ -12,5 +12,7 @@ def test_the_examples_run(capsys):
     space = {}
     for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
         exec(compile(block, "docs/data.md", "exec"), space)
-    assert "notes: Series (60,), 20 examples lack it" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "notes: Series (60,), 20 examples lack it" in shown
+    assert re.search(r"^    (\d+ kernels: .*)$", text, flags=re.M)[1] in shown
     assert space["search"].best_score_ > 0.5

@@ -106,6 +106,7 @@ def test_estimators_list_what_fit_sets():
         MKLRegressor(multi_task([Linear()])).fit(X, X[:, 0], task=y),
         MKLOneClass(multi_task([RBF(gamma=0.1)])).fit(X, task=y),
         MKLOneClass(kernels, formulation="svdd", normalize="spherical").fit(frame),
+        *(kind("auto").fit(frame, y) for kind in (MKLClassifier, MKLRegressor, MKLOneClass)),
     ]
     for kind in (MKLClassifier, MKLRegressor, MKLOneClass):
         found = {name for model in fitted if type(model) is kind for name in vars(model) if name[-1] == "_" != name[0]}

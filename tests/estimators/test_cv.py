@@ -9,6 +9,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, load
+from manykernels.banks.subset import SubsetBank
 from manykernels.estimators import _folds
 from manykernels.kernels import RBF, Features, Linear, multi_task
 from manykernels.regularizers import ElasticNet
@@ -261,3 +262,53 @@ def test_verbose_counts_the_fits(capsys):
     assert "cross-validation" in (said := capsys.readouterr().out) and "8/8" in said
     silent = MKLClassifierCV(WIDTHS, Cs=[0.1, 1], regularizer=[1, 2], cv=2).fit(X, Y)
     assert capsys.readouterr().out == "" and silent.best_score_ == search.best_score_
+
+
+@pytest.mark.parametrize("kernels", [WIDTHS, "precomputed"], ids=["computed", "precomputed"])
+def test_several_targets_and_labels_share_the_search(kernels):
+    data = STACK if kernels == "precomputed" else X
+    targets, labels = X[:, :2], np.stack([Y, X[:, 0] > 0], axis=1).astype(int)
+    splits = list(KFold(3, shuffle=True, random_state=0).split(Y))
+    params = {"C": CS, "regularizer": NORMS}
+    for one, plain, y in ((MKLRegressorCV, MKLRegressor, targets), (MKLClassifierCV, MKLClassifier, labels)):
+        model = one(kernels, Cs=CS, regularizer=NORMS, cv=splits, tol=1e-6).fit(data, y)
+        grid = GridSearchCV(plain(kernels, tol=1e-6), params, cv=splits).fit(data, y)
+        np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-3)
+        assert model.best_params_ == grid.best_params_ and model.predict(data).shape == y.shape
+
+
+def test_slack_is_searched_with():
+    model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, slack=True, tol=1e-6, cv=3).fit(X, Y)
+    grid = GridSearchCV(MKLClassifier(WIDTHS, slack=True, tol=1e-6), {"C": CS, "regularizer": NORMS}, cv=3).fit(X, Y)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-12)
+    assert model.slack_weight_ > 0 and model.kernel_weights_.shape == (3,)
+
+
+@pytest.mark.parametrize("kernels", [WIDTHS, "precomputed"], ids=["computed", "precomputed"])
+def test_a_device_gives_the_same_scores(kernels):
+    pytest.importorskip("torch")
+    data = STACK if kernels == "precomputed" else X
+    here, there = (
+        MKLClassifierCV(kernels, Cs=[0.1, 1.0], regularizer=2, cv=2, scoring=total, device=device, tol=1e-6).fit(
+            data, Y
+        )
+        for device in ("cpu", "torch")
+    )
+    ours, theirs = (model.cv_results_["mean_test_score"] for model in (here, there))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-2)
+    with pytest.raises(ValueError, match="device=3"):
+        MKLClassifierCV(kernels, device=3).fit(data, Y)
+
+
+def test_a_fit_of_a_path_begins_with_the_matrix_at_which_the_last_one_ended(monkeypatch):
+    computed = []
+    true = SubsetBank.combined
+
+    def counted(self, *args, **options):
+        computed.append(1)
+        return true(self, *args, **options)
+
+    monkeypatch.setattr(SubsetBank, "combined", counted)
+    model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=np.inf, cv=2).fit(X, Y)
+    assert (model.cv_results_["mean_n_iter"][:-1] == 1).all()  # but for the greatest C, where it begins
+    assert len(computed) <= 2 + 1 + 2  # the same weights throughout: once a fold, and in the last fit and its warning

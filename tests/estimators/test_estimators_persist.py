@@ -226,3 +226,19 @@ def test_every_tag_leads_to_a_class_with_a_state_and_back():
     without = {"Fitted", "Separable"}  # they hold functions, or objects of others
     assert {cls.__name__ for cls in parts if _tags.tag_of(cls) is None} - abstract == without
     assert all(_tags.tag_of(cls) for cls in solvers.SOLVERS.values())
+
+
+def test_a_pickle_is_called_one(tmp_path):
+    import joblib
+
+    model = MKLClassifier([RBF(gamma=0.1)]).fit(np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1])
+    for compress in (0, 3):
+        joblib.dump(model, tmp_path / "model.joblib", compress=compress)
+        with pytest.raises(ValueError, match=r"model.joblib is a pickle.*joblib.load.*model.save"):
+            manykernels.load(tmp_path / "model.joblib")
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    with pytest.raises(ValueError, match="is a pickle"):
+        manykernels.load(tmp_path / "model.pkl")
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(ValueError, match="damaged"):
+        manykernels.load(tmp_path / "empty")

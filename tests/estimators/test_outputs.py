@@ -133,3 +133,12 @@ def test_probabilities_of_other_losses_by_calibration(loss):
     P = CalibratedClassifierCV(MKLClassifier(PAIR, loss=loss), cv=3).fit(A, y).predict_proba(A)
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
     assert np.mean(P.argmax(axis=1) == y) > 0.95
+
+
+def test_logarithms_of_probabilities():
+    data, target = load_iris(return_X_y=True)
+    for options in (dict(loss="logistic"), dict(loss="squared", regularizer=EmpiricalBayes(), multi_class="shared")):
+        model = MKLClassifier([RBF(gamma=0.1), Linear()], **options).fit(data, target)
+        np.testing.assert_allclose(np.exp(model.predict_log_proba(data)), model.predict_proba(data))
+    with pytest.raises(AttributeError, match="predict_log_proba"):
+        _ = MKLClassifier().predict_log_proba

@@ -60,5 +60,8 @@ def test_who_cannot_take_it_says_so():
             MKLClassifier(KERNELS, **{"slack": True, **change}).fit(X, y)
     with pytest.raises(ValueError, match="slack=True needs kernels by pairs.*features='never'"):
         MKLClassifier([Linear()], solver="coordinate", slack=True).fit(X, y)
+    for p in (1, 2):
+        with pytest.raises(ValueError, match="slack=True with 'own' among the kernels.*leave it out"):
+            MKLClassifier([*KERNELS, ("own", Identity())], regularizer=p, slack=True).fit(X, y)
     three = r.WeightedLpNorm(1, [1.0, 2.0, 3.0])
     assert MKLClassifier(KERNELS, regularizer=three, slack=True).fit(X, y).kernel_weights_.shape == (2,)

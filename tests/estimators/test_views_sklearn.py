@@ -131,8 +131,32 @@ def test_permutation_importance_shuffles_one_view_at_a_time():
     found = permutation_importance(model, X, y, n_repeats=5, random_state=0, max_samples=0.9)
     assert found.importances_mean.shape == (2,) and found.importances_mean[0] > 0.1
     assert X["signal"] is A and X["noise"] is NOISE  # what was given is left as it was
-    with pytest.raises(ValueError, match="no table.*permutation_importance.*Views"):
-        permutation_importance(STACKED.fit(STACK, y), STACK.examples(), y)
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_permutation_importance_shuffles_one_kernel_of_a_stack_at_a_time(normalize):
+    train, test = np.arange(0, N, 2), np.arange(1, N, 2)
+    model = MKLClassifier("precomputed", normalize=normalize).fit(STACK[train], y[train])
+    for X in (STACK[test].by_kernel(), STACK.examples()[test].by_kernel()):
+        assert X.shape == (N // 2, 3) and X.columns == ["r", "l", "n"]
+        np.testing.assert_array_equal(model.decision_function(X), model.decision_function(STACK[test]))
+        found = permutation_importance(model, X, y[test], n_repeats=3, random_state=0)
+        assert found.importances.shape == (3, 3) and found.importances_mean[:2].max() > 0.05
+    order = np.random.default_rng(0).permutation(len(test))
+    X["l"] = X.iloc[order, 1]
+    moved = STACK[np.ix_(test, train)].matrices.copy()
+    moved[1] = moved[1][order]
+    own = np.stack([np.diag(K)[test] for K in STACK.matrices])
+    own[1] = own[1][order]
+    expected = model.decision_function(KernelStack(moved, test_diagonals=own))
+    np.testing.assert_allclose(model.decision_function(X), expected)
+    assert permutation_importance(model, STACK[test].by_kernel(), y[test], max_samples=0.5).importances.shape == (3, 5)
+    with pytest.raises(ValueError, match="no table.*permutation_importance.*by_kernel"):
+        permutation_importance(model, STACK.examples(), y)
+    with pytest.raises(ValueError, match="may have moved: fit on the stack"):
+        MKLClassifier("precomputed").fit(X, y[test])
+    with pytest.raises(ValueError, match="'z' is set to"):
+        X["z"] = X[:, 0]
 
 
 def test_a_step_that_wants_a_table_says_what_to_do():

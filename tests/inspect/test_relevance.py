@@ -187,3 +187,24 @@ def test_wrong_arguments_are_named():
         relevance(model, X, None)
     with pytest.raises(ValueError, match="give one target an example"):
         relevance(model, X, y[:-1])
+
+
+def test_no_source_at_all_is_the_most_frequent_class_whatever_the_loss():
+    labels = np.repeat(["a", "b", "c", "d"], [10, 20, 35, 25])  # a hinge says −1 of each of them
+    for loss in ("hinge", "logistic", "squared"):
+        found = relevance(
+            MKLClassifier(KERNELS, loss=loss), X, labels, cv=StratifiedKFold(5, shuffle=True, random_state=0)
+        )
+        assert found.score_nothing == pytest.approx([7 / 18] * 5)
+
+
+def test_the_score_has_its_name():
+    def share(model, X, y):
+        return float(np.mean(model.predict(X) == y))
+
+    for scoring, name in ((None, "accuracy"), ("roc_auc", "roc_auc"), (share, "share")):
+        found = relevance(MKLClassifier(KERNELS), X, y, cv=2, scoring=scoring)
+        assert found.scoring == name and f"{name} of all sources" in str(found) and name in found._repr_html_()
+    made = relevance(MKLClassifier(KERNELS), X, y, cv=2, scoring=make_scorer(accuracy_score))
+    assert made.scoring == "accuracy_score"
+    assert relevance(MKLRegressor(KERNELS), X, X[:, 0], cv=2).scoring == "R²"

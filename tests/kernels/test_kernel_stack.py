@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import _safe_indexing, resample
 
-from manykernels import KernelStack, MKLClassifier
+from manykernels import KernelStack, MKLClassifier, load
 from manykernels.kernels import RBF, Polynomial, multi_task_stack
 
 X, y = make_classification(60, 4, random_state=0)
@@ -166,3 +166,13 @@ def test_a_slice_knows_its_examples_and_no_other_stack_is_taken_for_its_own():
             method()
     assert repr(STACK.examples()[:7]) == "StackExamples(7 of 60 examples, 3 kernels)"
     assert STACK.examples()[..., [0]].shape == (60, 60, 1) and STACK.examples().dtype == np.float64
+
+
+def test_a_model_from_a_file_asks_for_the_columns_of_its_training_examples(tmp_path):
+    train, test = np.arange(40), np.arange(40, 60)
+    model = MKLClassifier("precomputed").fit(STACK.examples()[train], y[train])
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk")
+    with pytest.raises(ValueError, match=r"X has 60 columns.*is expecting 40 as in fit: give .*np.ix_\(new, train"):
+        again.predict(STACK.examples()[test])
+    np.testing.assert_array_equal(again.predict(STACK[np.ix_(test, train)]), model.predict(STACK.examples()[test]))

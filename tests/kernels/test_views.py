@@ -10,7 +10,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, indexable, resample
 from sklearn.utils.validation import _num_samples
 
-from manykernels import Views
+from manykernels import MKLClassifier, Views
+from manykernels.kernels import RBF, On
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -166,3 +167,25 @@ def test_ids_come_from_indices_columns_or_beside(how):
 def test_what_cannot_be_matched_is_refused_with_the_cure(views, ids, words):
     with pytest.raises(ValueError, match=words):
         Views(views, ids=ids)
+
+
+def test_a_product_says_itself_which_source_may_be_missing():
+    rng, y = np.random.default_rng(0), np.tile([0, 1], 20)
+    x, z = rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + y[:, None]
+    X = Views({"x": x, "z": z[:30]}, ids={"x": range(40), "z": range(30)})
+    for kernels in (
+        [("both", On("x", RBF(0.5)) * On("z", RBF(0.5), missing="zero")), ("x", RBF(0.5))],
+        [("both", On("x", RBF(0.5)) * On("z", RBF(0.5)), None, "zero"), ("x", RBF(0.5))],
+    ):
+        model = MKLClassifier(kernels, tol=1e-6).fit(X, y)
+        assert (model.decision_parts(X)[30:, 0] == 0).all() and model.decision_parts(X)[:30, 0].any()
+        K = np.zeros((40, 40))
+        K[:30, :30] = RBF(0.5)(x[:30]) * RBF(0.5)(z[:30])
+        given = MKLClassifier("precomputed", tol=1e-6).fit(np.stack([K, RBF(0.5)(x)], axis=2), y)
+        np.testing.assert_allclose(model.kernel_weights_, given.kernel_weights_, atol=1e-3)
+    alone = MKLClassifier([("z", On("z", RBF(0.5), missing="zero")), ("x", RBF(0.5))]).fit(X, y)
+    assert (alone.decision_parts(X)[30:, 0] == 0).all()
+    with pytest.raises(ValueError, match=r"lacks the view 'z'.*On\('z', kernel, missing=\"zero\"\)"):
+        MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5))]).fit(X, y)
+    with pytest.raises(ValueError, match="missing='none'"):
+        MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5), missing="none")]).fit(X, y)

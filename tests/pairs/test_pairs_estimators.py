@@ -93,3 +93,21 @@ def test_relevance_goes_by_new_objects_and_joins_no_sides():
     found = relevance(model, X, y, sources=sources, cv=cv, scoring="roc_auc", kernels=False)
     np.testing.assert_allclose(found.score_all, cross_val_score(model, X, y, cv=cv, scoring="roc_auc"))
     assert sorted(sorted(group.names) for group in found.groups) == [["a", "b"], ["c", "d"]]
+
+
+def test_kernels_of_a_side_have_names_for_a_search():
+    rng = np.random.default_rng(0)
+    X = Pairs.grid(rng.normal(size=(6, 2)), rng.normal(size=(5, 2)))
+    y = rng.normal(size=30)
+    kernels = Pairwise([("near", RBF(gamma=1.0)), Linear()], [("flat", Linear())])
+    model = MKLRegressor(kernels, loss="squared")
+    assert model.get_params()["kernels__left__near__gamma"] == 1.0
+    assert {"kernels__combine", "kernels__right__flat", "kernels__left__near"} <= set(model.get_params())
+    search = GridSearchCV(model, {"kernels__left__near__gamma": [0.1, 10.0]}, cv=2, error_score="raise").fit(X, y)
+    assert search.best_params_["kernels__left__near__gamma"] in (0.1, 10.0) and kernels.left[0][1].gamma == 1.0
+    changed = clone(model).set_params(kernels__right__flat=RBF(gamma=2.0), kernels__combine="sum")
+    assert changed.kernels.right[0][1].gamma == 2.0 and changed.kernels.combine == "sum"
+    with pytest.raises(ValueError, match="Invalid parameter 'far__gamma' for kernels: none has that name.*near"):
+        clone(model).set_params(kernels__left__far__gamma=1.0)
+    with pytest.raises(ValueError, match="left='precomputed' is no list of named kernels"):
+        Pairwise("precomputed", [Linear()]).set_params(left__near__gamma=1.0)

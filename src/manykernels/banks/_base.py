@@ -208,6 +208,7 @@ class Predictor(Stored, ABC):
     kernel_list: Any = None  # the KernelList that reads new data; None where these are kernel values themselves
     trained: tuple[int, np.ndarray] | None = None  # of precomputed kernels, see `dense.DensePredictor`
     hashed = False  # words of sequences share their places: decisions are no sums over words
+    skips = False  # what no kernel with weight sees is not read, and need not be given
 
     @abstractmethod
     def sizes(self) -> tuple[int, int]:

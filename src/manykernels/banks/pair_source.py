@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .._parts import Part
+from ..kernels._named import named_params, with_named
 from ..kernels.pairs import Pairs
 from ._base import Bank, Source
 from ._pair_side import ANY, SAME, PairSide, objects_of
@@ -51,6 +52,25 @@ class Pairwise(Part, Source):
         wrong = [way for way in ways if way not in COMBINE]
         if wrong or not ways or len(set(ways)) < len(ways):
             raise ValueError(f"combine={combine!r} must be one or several of {', '.join(map(repr, COMBINE))}.")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """{name: value}; `deep` with the kernels of each side that have a name, `left__NAME`, `left__NAME__gamma`."""
+        params = super().get_params(deep)
+        for side in ("left", "right") if deep else ():
+            params |= {f"{side}__{key}": value for key, value in named_params(params[side]).items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """The source itself with these parameters, `left__NAME__gamma` for those of a kernel that has a name."""
+        for side in ("left", "right"):
+            kernels = params.get(side, getattr(self, side))
+            inner = {key: params.pop(key) for key in list(params) if key.startswith(f"{side}__")}
+            if inner and not isinstance(kernels, list | tuple):
+                key = next(iter(inner))
+                raise ValueError(f"Invalid parameter {key!r}: {side}={kernels!r} is no list of named kernels.")
+            if inner:
+                params[side] = with_named(kernels, {key[len(side) + 2 :]: value for key, value in inner.items()})
+        return super().set_params(**params)
 
     def check_state(self) -> None:  # the constructor has looked at `combine`; kernels are read when it is fitted
         """Kernels of a side may be anything that an estimator takes."""

@@ -30,6 +30,7 @@ class SubsetBank(Bank):
         weights: np.ndarray | None = None,
         normalize: str | None = "multiplicative",
     ) -> None:
+        self._kept: tuple[tuple, np.ndarray] | None = None
         self.index, self.origin, self.normalize = np.asarray(index), origin, normalize
         self.n, self.M, self.names = len(self.index), whole.M, whole.names
         self.dtype, self.unit = whole.dtype, whole.unit
@@ -66,6 +67,13 @@ class SubsetBank(Bank):
         shifted: bool = False,
     ) -> np.ndarray:
         return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
+
+    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> np.ndarray:
+        """The last one is kept: a fit of a path begins at the weights at which the one before it has ended."""
+        asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
+        if self._kept is None or self._kept[0] != asked:
+            self._kept = asked, self.combined(theta, rows, rows, dtype, shifted)
+        return self._kept[1]
 
     def products(
         self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from contextlib import nullcontext, suppress
 from numbers import Integral
@@ -17,7 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import check_choice, check_integer, check_number, parse_bytes
-from ..kernels._frames import check_names, is_frame
+from ..kernels._frames import check_names, completed, is_frame
 from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
@@ -32,7 +33,9 @@ from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
 
-OPTIONAL = "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_"  # not of every model
+OPTIONAL = (  # not of every model
+    "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
+)  # fmt: skip
 
 
 class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
@@ -77,7 +80,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
             X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
         elif is_views(X) or (not reset and self._views() is not None):
-            check_views(X, None if reset else self._views(), reset)
+            X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
         elif _is_pairs(X):
             if not isinstance(self.kernels, Source):
@@ -85,7 +88,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
             self._check_width(2, "objects an example", reset)
         elif is_frame(X):
             check_names(X)
-            X = validate_data(self, X, reset=reset, skip_check_array=True)
+            X = validate_data(self, X if reset else self._without_unread(X), reset=reset, skip_check_array=True)
         elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
             self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
@@ -104,13 +107,32 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         kernels = self._predictor.kernel_list
         return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
 
+    def _needs(self):
+        """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None where that is all."""
+        theta, predictor = vars(self).get("kernel_weights_"), self._predictor
+        if theta is None or not predictor.skips:  # what is not fitted yet reads all
+            return None
+        return predictor.kernel_list.needs((np.atleast_2d(theta) * predictor.scale != 0).any(axis=0))
+
+    def _without_unread(self, frame):
+        """New data with empty columns in the place of those that are missing and that no kernel with weight sees."""
+        names, needs = getattr(self, "feature_names_in_", ()), self._needs()
+        lost = set(names) - set(frame.columns)
+        seen = None if needs is None else needs.get(None, set())
+        return frame if not lost or seen is None or lost & seen else completed(frame, list(names))
+
     def _check_width(self, width, what, reset):
         if reset:
             self.n_features_in_ = width
             vars(self).pop("feature_names_in_", None)
         elif width != self.n_features_in_:
+            cure = (
+                ": give the kernel values with those examples, stack[np.ix_(new, train)]; a model from a file does not "
+                "know which rows of a stack they were."
+            )
             raise ValueError(
-                f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit."
+                f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit"
+                + (cure if self._is_precomputed() else ".")
             )
 
     def _new_X(self, X, task=None):
@@ -123,7 +145,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
 
     def _make_bank(self, X, weight, exact=False):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
-        from .. import solvers
         from ..banks._base import Source
         from ..banks.choice import choose_bank, stack_bank
         from ..kernels import KernelList
@@ -138,13 +159,16 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
                     f"device={self.device!r} has no effect on kernels with a bank of their own: take 'cpu'."
                 )
             return self.kernels.bank(X, **options)
-        wanted = self.solver != "auto" and solvers.get(self.solver).explicit
-        features = self.features
-        if getattr(self, "slack", False) and not wanted and features == "auto":
-            features = "never"  # the identity has no features that other examples share
         kernels = KernelList.from_spec(self.kernels, X, limit, weight)
-        options |= dict(tol=self.tol, features=features, wanted=wanted, exact=exact, device=self.device)
-        return choose_bank(kernels, X, **options)
+        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=self.device, **self._features(), **options)
+
+    def _features(self):
+        """What `choose_bank` is told of explicit features."""
+        from .. import solvers
+
+        wanted = self.solver != "auto" and solvers.get(self.solver).explicit
+        never = getattr(self, "slack", False) and not wanted and self.features == "auto"
+        return dict(features="never" if never else self.features, wanted=wanted)  # slack has none that others share
 
     def _fit(self, X, Y, weight, c, loss, **options):
         """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
@@ -184,6 +208,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         labels = [""] if joint else [f", class {label!s}" for label in self.classes_]
         last = getattr(self, "_solutions", []) if self.warm_start else []
         solutions = []
+        if self.verbose and isinstance(self.kernels, str) and self.kernels == "auto":
+            print(bank.predictor(np.arange(1)).kernel_list.chosen, file=sys.stderr)
         for k, label in enumerate(labels):
             problem = posed.problem(k, held)
             warm = last[k] if k < len(last) else None
@@ -257,6 +283,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         kernels = self._predictor.kernel_list
         if kernels is not None and kernels.tasks is not None:
             self.tasks_ = kernels.tasks
+        if kernels is not None and kernels.chosen:
+            self.kernels_chosen_ = kernels.chosen
         if solutions[0].stationarity is not None:
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 EXAMPLES = 250  # that are looked at, evenly spread
 FEWEST = 30  # examples below which nothing is said
 NARROW = 0.1  # neighbours below which a kernel is nearly diagonal
+SAID: set[str] = set()  # in the loops of scikit-learn
 HEAVY = 0.25, 1.05  # the share of the weights from which on it is said, and that in uniform shares, of several kernels
 
 
@@ -38,7 +40,8 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
 def warn_diagonal(model, bank, stacklevel):
     """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight.
 
-    An `Identity` says so itself.
+    An `Identity` says so itself. The sentence has no numbers, so that it is the same in every fold of a search: where
+    scikit-learn fits, whose tasks forget what was warned of, it is said once.
     """
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
@@ -50,18 +53,31 @@ def warn_diagonal(model, bank, stacklevel):
     narrow = np.array(heavy)[effective_widths(bank, heavy) < NARROW]
     if not len(narrow):
         return
-    warnings.warn(_sentence(model, narrow, share), UserWarning, stacklevel=stacklevel)
+    sentence = _sentence(model, narrow)
+    if sys._getframe(stacklevel - 1).f_globals.get("__name__", "").startswith("sklearn."):
+        if sentence in SAID:
+            return
+        SAID.add(sentence)
+    warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
 
 
-def _sentence(model, narrow, share):
-    names = ", ".join(f"{model.kernel_names_[m]!r} ({share[m]:.0%} of the weight)" for m in narrow[:5])
+def _sentence(model, narrow):
+    names = ", ".join(repr(model.kernel_names_[m]) for m in narrow[:5])
     several = len(narrow) > 1
-    kernels = model._predictor.kernel_list
-    strings = kernels is not None and all(kernels.kernels[m].reads == "sequences" for m in narrow)
-    cure = "take shorter words" if strings else "scale the columns, or take a smaller gamma"
-    cure += "" if getattr(model, "slack", True) else ", or slack=True"
+    held = "" if len(model.kernel_names_) == 1 else ", and a quarter of the weight or more is on " + "each" * several
+    held += "it" * (bool(held) and not several)
+    cure = _cure(model._predictor.kernel_list, narrow) + ("" if getattr(model, "slack", True) else ", or slack=True")
     return (
-        f"{names} {'are' if several else 'is'} nearly diagonal on the training data: to such a kernel an example is "
-        "like itself and like no other, so that its weight fits single examples and says nothing about new ones; "
+        f"{names} {'are' if several else 'is'} nearly diagonal on the training data{held}: to such a kernel an example "
+        "is like itself and like no other, so that its weight fits single examples and says nothing about new ones; "
         f"{cure}. inspect.relevance measures what each kernel is worth."
     )
+
+
+def _cure(kernels, narrow):
+    """What to do about these kernels; `kernels` is None where they were computed elsewhere."""
+    if kernels is None:
+        return "compute it so that examples have others near them (an RBF with a smaller gamma), or leave it out"
+    if all(kernels.kernels[m].reads == "sequences" for m in narrow):
+        return "take shorter words"
+    return "scale the columns, or take a smaller gamma"

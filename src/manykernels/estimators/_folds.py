@@ -27,8 +27,11 @@ class Kernels:
     Kernels whose parameters come from the training examples, and differ from those of the last fold, are computed anew.
     """
 
-    def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False) -> None:
+    def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False, device: str = "cpu") -> None:
+        from ..banks.choice import choose_device
+
         self.X, self.task, self.exact, self.n = X, task, exact, _n_examples(X)
+        self.here = choose_device(device, self.n) is None  # else each fold has its own, on the device
         self.known: Any = None
         self.origin: Any = None
         self.whole: Any = None
@@ -46,7 +49,7 @@ class Kernels:
                 options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
                 self.whole = DenseBank(self.X, **options)
             return self.whole, None
-        if self.refused or isinstance(model.kernels, Source) or model.device != "cpu":
+        if self.refused or isinstance(model.kernels, Source):
             return None, None
         from ..kernels import KernelList
 
@@ -56,7 +59,6 @@ class Kernels:
         return self.whole, self.origin
 
     def _compute(self, model, kernels):
-        from .. import solvers
         from ..banks.choice import choose_bank
         from ..banks.dense import DenseBank
         from ..banks.pairwise import PairwiseBank
@@ -66,9 +68,8 @@ class Kernels:
         self.refused = 4 * entries > (ROOM if limit is None else limit)
         if self.refused:
             return
-        wanted = model.solver != "auto" and solvers.get(model.solver).explicit
         options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
-        options |= dict(tol=model.tol, features=model.features, wanted=wanted, exact=self.exact)
+        options |= dict(tol=model.tol, exact=self.exact) | model._features()
         options["small"] = self.n if entries <= CACHED or model.tol < SINGLE else 0
         bank = choose_bank(kernels, with_task(self.X, self.task), **options)
         self.refused = True
@@ -84,7 +85,7 @@ class Fold:
 
     def __init__(self, kernels: Kernels, train: np.ndarray, test: np.ndarray, precomputed: bool) -> None:
         self.kernels, self.train, self.test = kernels, np.sort(train), np.asarray(test)
-        self.once = len(np.unique(train)) == len(train)
+        self.once = kernels.here and len(np.unique(train)) == len(train)
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.bank: Any = None
         self.shared = False

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 
 def with_slack(bank, regularizer):
     """The bank with the identity as its last kernel, or a ValueError that says why not."""
     from ..banks.slack import SlackBank
+    from ..kernels import Identity
     from ..regularizers import EmpiricalBayes
     from ..weighting import TwoStage
 
+    own = bank.predictor(np.arange(1)).kernel_list
+    same = [isinstance(kernel, Identity) for kernel in own.kernels] if own is not None else [False]
+    if any(same):
+        raise ValueError(
+            f"slack=True with {own.names[same.index(True)]!r} among the kernels, which is the same kernel: their "
+            "weights could be split in any way; leave it out, or take slack=False."
+        )
     if bank.explicit:
         raise ValueError(
             "slack=True needs kernels by pairs, and these are computed from explicit features: take features='never' "
@@ -31,7 +41,5 @@ def with_slack(bank, regularizer):
 
 
 def _checked(bank, regularizer):
-    import numpy as np
-
     regularizer.restrict(np.arange(bank.M), bank.M)
     return bank

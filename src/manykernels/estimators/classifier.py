@@ -51,7 +51,9 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     kernels : "auto", "precomputed", or list of kernels, default "auto"
         Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
         stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
-        on each of them (`kernels.auto_kernels`). "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
+        on each of them, a few on each of several views, and such as suit categories and texts of frames
+        (`kernels.auto_kernels`); `kernels_chosen_` says which. "precomputed": X is an (n, n_train, M) array or a
+        `KernelStack`.
         Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
         `regularizer__p`, `solver__tau`.
     regularizer : float or Regularizer, default 2
@@ -122,6 +124,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     kernel_weights_ : array (M,), or (n_classes, M) one-vs-rest
         θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
     kernel_names_ : list of M str
+    kernels_chosen_ : str
+        With kernels="auto", what was chosen and what was left out; shown while it fits with verbose=True.
     slack_weight_ : float, or array (n_classes,) one-vs-rest
         With slack=True, its θ; those of the kernels and this one together lie on the ball.
     kernel_scale_ : array (M,)
@@ -303,6 +307,12 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         if not losses.get(self.loss).probabilistic:
             variance = posterior_variance(self, self._new_X(X, task)) + self.noise_
         return probabilities(decision, variance, not self.multilabel_)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
+        """ln of `predict_proba`, of the same shape; −inf where that is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, task))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
         """The share of examples, by weight, whose class, or all of whose labels, are right."""

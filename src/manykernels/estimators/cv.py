@@ -16,6 +16,7 @@ from ._folds import Fold, Kernels, shared, views_or
 from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .classifier import MKLClassifier
 from .inputs import check_order, check_y
+from .outputs import read_labels
 from .regressor import MKLRegressor
 from .tasks import check_task
 from .validation import check_weight
@@ -37,17 +38,11 @@ class _CrossValidated:
     cv: Any
     scoring: Any
     refit: Any
+    device: str
     get_params: Any
     _plain: Any
     _check_X: Any
     _is_precomputed: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the plain class
-        tags.target_tags.multi_output = False
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_label = False
-        return tags
 
     def fit(
         self,
@@ -67,14 +62,15 @@ class _CrossValidated:
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
         check_order(X, y)
-        labels = check_y(self, y, numeric=not is_classifier(self))
+        classifier = is_classifier(self)
+        labels = read_labels(self, y)[0] if classifier else check_y(self, y, numeric=True, several=True)
         X = self._check_X(X, reset=True)
         n = _n_examples(X)
         check_consistent_length(range(n), labels)
         weight = None if sample_weight is None else check_weight(sample_weight, n)
-        splitter = check_cv(self.cv, labels, classifier=is_classifier(self))
+        splitter = check_cv(self.cv, labels, classifier=classifier)
         splits = list(splitter.split(views_or(X), labels, groups))
-        kernels = Kernels(X, check_task(task, n), is_exact(found))
+        kernels = Kernels(X, check_task(task, n), is_exact(found), self.device)
         search = Search(Cs, found, splits)
         search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
@@ -163,8 +159,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, normalize, solver, features, tol, max_iter, fit_intercept, class_weight, multi_class, memory_limit, n_jobs, \
-    random_state, verbose : as in `MKLClassifier`
+    loss, normalize, slack, solver, features, tol, max_iter, fit_intercept, class_weight, multi_class, memory_limit, \
+    device, n_jobs, random_state, verbose : as in `MKLClassifier`; on a device each fold has its own kernels
 
     Attributes
     ----------
@@ -207,6 +203,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         refit: str | Callable = "best",
         loss: str | Loss = "hinge",
         normalize: str | None = "multiplicative",
+        slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
         tol: float = 1e-3,
@@ -215,6 +212,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         class_weight: dict | str | None = None,
         multi_class: str = "ovr",
         memory_limit: float | str | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -227,6 +225,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         self.refit = refit
         self.loss = loss
         self.normalize = normalize
+        self.slack = slack
         self.solver = solver
         self.features = features
         self.tol = tol
@@ -235,6 +234,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.memory_limit = memory_limit
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -259,8 +259,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, epsilon, normalize, solver, features, tol, max_iter, fit_intercept, memory_limit, n_jobs, random_state, \
-    verbose : as in `MKLRegressor`
+    loss, epsilon, normalize, slack, solver, features, tol, max_iter, fit_intercept, memory_limit, device, n_jobs, \
+    random_state, verbose : as in `MKLRegressor`; on a device each fold has its own kernels
 
     Attributes
     ----------
@@ -298,12 +298,14 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         loss: str | Loss = "epsilon_insensitive",
         epsilon: float = 0.1,
         normalize: str | None = "multiplicative",
+        slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         fit_intercept: bool = True,
         memory_limit: float | str | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -317,12 +319,14 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.loss = loss
         self.epsilon = epsilon
         self.normalize = normalize
+        self.slack = slack
         self.solver = solver
         self.features = features
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.memory_limit = memory_limit
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

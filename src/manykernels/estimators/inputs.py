@@ -10,6 +10,7 @@ from ..kernels._base import len_
 from ..kernels._frames import not_numeric
 from ..kernels._views import checked_view, is_views
 from ..kernels.stack import KernelStack
+from ..kernels.stack_columns import StackColumns
 from ..kernels.stack_examples import StackExamples
 from ..kernels.views import Views
 
@@ -20,6 +21,11 @@ def check_stack(X, square, trained=None):
     A slice of the square stack whose examples `trained`, (its number, positions), the model was fitted on gives the
     columns of these.
     """
+    if isinstance(X, StackColumns):
+        if square:
+            raise ValueError(f"X is {X!r}, whose rows may have moved: fit on the stack, and give this to score.")
+        known = trained is not None and (X.stack.link() or (None,))[0] == trained[0]
+        return X.with_columns(X.stack.where(trained[1]) if known else np.arange(X.stack.shape[1]))
     if isinstance(X, StackExamples):
         known = not square and trained is not None and trained[0] == X.stack.link()[0]
         X = X.with_examples() if square else X.with_examples(X.stack.where(trained[1])) if known else X.stack[X.rows]
@@ -48,26 +54,39 @@ def check_stack(X, square, trained=None):
     )
 
 
-def check_views(X, known, fit):
-    """A ValueError where X is not a dict of views of one length, with the names `known` from fit; None for none."""
+def check_views(X, known, fit, needs=None):
+    """X, or a ValueError where it is not a dict of views of one length, with the names `known` from fit; None for none.
+
+    Of these only `needs` are needed (None: all), and None stands for others that are missing.
+    """
     if not is_views(X):
         raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
+    names = list(X.names if isinstance(X, Views) else X)
+    if known is None and not fit:
+        raise ValueError(f"X is a dict of views ({names}), but the model was fitted on one table: give X as there.")
+    unread = [] if needs is None else [name for name in known or () if name not in needs and name not in names]
+    if unread:
+        X = X.with_nothing(unread) if isinstance(X, Views) else X | dict.fromkeys(unread)
+    _check_each(X, known, fit, unread)
+    return X
+
+
+def _check_each(X, known, fit, unread):
     views = X if isinstance(X, Views) else None
     X = X if views is None else views._data
-    if known is None and not fit:
-        raise ValueError(f"X is a dict of views ({list(X)}), but the model was fitted on one table: give X as there.")
     lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
     if strange or lost:
         cure = [f"leave out {strange}"] if strange else []
         cure += [f'give {lost} (None where its kernels have missing="zero")'] if lost else []
-        raise ValueError(f"X has the views {list(X)}, but the model was fitted on {known}: {' and '.join(cure)}.")
-    empty = [name for name, x in X.items() if x is None]
+        have = [name for name in X if name not in unread]
+        raise ValueError(f"X has the views {have}, but the model was fitted on {known}: {' and '.join(cure)}.")
+    empty = [name for name, x in X.items() if x is None and name not in unread]
     if empty and fit:
         raise ValueError(
             f"X[{empty[0]!r}] is None: fit needs examples of every view; leave it out, or put NaN in the rows of "
             'examples that lack it and give its kernels as (name, kernel, view, "zero").'
         )
-    if views is None and len(empty) == len(X):
+    if views is None and len(empty) == len(X) - len(unread):
         raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
     for name, x in X.items():
         if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):

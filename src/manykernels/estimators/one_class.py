@@ -38,7 +38,9 @@ class MKLOneClass(OutlierMixin, MKLBase):
     kernels : "auto", "precomputed", or list of kernels, default "auto"
         Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
         stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
-        on each of them (`kernels.auto_kernels`). "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
+        on each of them, a few on each of several views, and such as suit categories and texts of frames
+        (`kernels.auto_kernels`); `kernels_chosen_` says which. "precomputed": X is an (n, n_train, M) array or a
+        `KernelStack`.
         Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
         `regularizer__p`, `solver__tau`.
     nu : float, default 0.5
@@ -100,6 +102,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
     kernel_weights_ : array (M,)
         θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
     kernel_names_ : list of M str
+    kernels_chosen_ : str
+        With kernels="auto", what was chosen and what was left out; shown while it fits with verbose=True.
     kernel_scale_ : array (M,)
         What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
         is divided by √(k(x, x) k(y, y)) first.

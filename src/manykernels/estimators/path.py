@@ -102,7 +102,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     X = plain._check_X(X, reset=True)
     n = _n_examples(X)
     weight = None if sample_weight is None else check_weight(sample_weight, n)
-    kernels = Kernels(X, check_task(task, n), is_exact(found))
+    kernels = Kernels(X, check_task(task, n), is_exact(found), plain.device)
     every = np.arange(n)
     fold = Fold(kernels, every, every, plain._is_precomputed())
     score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))

@@ -18,8 +18,9 @@ from .._validation import parse_bytes
 
 FITTED = (
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
-    "kernel_scale_", "kernel_weights_", "log_marginal_likelihood_", "multi_class_", "multi_class_reason_",
-    "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_", "radius_", "slack_weight_",
+    "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
+    "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
+    "radius_", "slack_weight_",
     "stationarity_", "support_", "support_weight_",
 )  # fmt: skip
 HIDDEN = {"_predictor": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
@@ -63,11 +64,22 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     limit, found, says = parse_bytes(memory_limit), outside(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
     with open(path, "rb") as stream:  # what fails here is the place, and below it is what the file holds
+        if _is_pickle(stream.peek(16)):
+            raise ValueError(
+                f"{says} is a pickle, as joblib and pickle write them, and loading one runs whatever code is in it: if "
+                "you trust it read it with joblib.load or pickle.load, and write the model with model.save(path)."
+            )
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
             model = read(stream, "model", limit, cure, found)["model"]
             known = hasattr(model, "decision_parts") or isinstance(model, Predictor)
             check(known, f"it holds a {type(model).__name__}")
     return model
+
+
+def _is_pickle(head):
+    """Whether a file begins as a pickle of protocol 2 to 5, or as one that joblib has compressed."""
+    plain = head[:1] == b"\x80" and 2 <= head[1] <= 5 if len(head) > 1 else False
+    return plain or head[:2] in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 
 
 def state_of(model):
@@ -130,6 +142,7 @@ def check_model(model):
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
     check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
     check_records("history_", model.history_)
+    check_is("kernels_chosen_", getattr(model, "kernels_chosen_", ""), str)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)
     precomputed = isinstance(predictor, DensePredictor)

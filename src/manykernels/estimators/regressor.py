@@ -39,7 +39,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     kernels : "auto", "precomputed", or list of kernels, default "auto"
         Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
         stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
-        on each of them (`kernels.auto_kernels`). "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
+        on each of them, a few on each of several views, and such as suit categories and texts of frames
+        (`kernels.auto_kernels`); `kernels_chosen_` says which. "precomputed": X is an (n, n_train, M) array or a
+        `KernelStack`.
         Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
         `regularizer__p`, `solver__tau`.
     regularizer : float or Regularizer, default 2
@@ -106,6 +108,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         θ, one vector for all targets. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are
         θ / θ.sum().
     kernel_names_ : list of M str
+    kernels_chosen_ : str
+        With kernels="auto", what was chosen and what was left out; shown while it fits with verbose=True.
     slack_weight_ : float
         With slack=True, its θ; those of the kernels and this one together lie on the ball.
     kernel_scale_ : array (M,)

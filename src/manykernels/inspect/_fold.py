@@ -13,6 +13,7 @@ from ..estimators._posed import pose
 PARTS = 2**24  # shares of kernels in decisions that are held at a time
 ENTRIES = 2**24  # of the kernels that alignments compare
 EXAMPLES = 250  # that alignments look at
+LEVEL = 1e-9  # what outputs of a constant may differ by and be called level
 
 
 class Machine(NamedTuple):
@@ -78,13 +79,18 @@ class Fold:
         return Machine(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
 
     def _nothing(self):
-        """The best constant."""
+        """The best constant; of outputs that it leaves level, as the hinge loss does with rare classes, the greatest.
+
+        A hinge says −1 of every class that has less than half of the examples: the class of most of them is meant.
+        """
         posed = self.posed
         Y = np.concatenate(posed.parts)
         b = np.zeros(len(Y))
         if posed.intercept and not posed.loss.total:
             zero = np.zeros(Y.shape[1])
             b = np.array([posed.loss.intercept(y, zero, posed.c) for y in Y], dtype=float)
+        if len(Y) > 1:
+            b += LEVEL * (Y @ posed.c) / posed.c.sum()
         return Machine(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
 
     def decisions(self, machines):

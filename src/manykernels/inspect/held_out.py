@@ -131,7 +131,7 @@ def relevance(
         found.append(measured)
         if callback is not None:
             callback(len(found), len(splits))
-    result = Relevance.of(rows, found, level)
+    result = Relevance.of(rows, found, level, _name_of(score, scoring))
     result.groups = find_groups(result, rows, found, fold, n_jobs)
     short = sum(measured["short"] for measured in found)
     if short:
@@ -183,6 +183,15 @@ def _scorer(model, scoring):
     if scoring is None and type(model).score is MKLRegressor.score:
         return _r2
     return check_scoring(model, scoring=scoring)
+
+
+def _name_of(score, scoring):
+    """What a score is called: that of a metric, a scorer's name, or a function's."""
+    if isinstance(scoring, str):
+        return scoring
+    own = {_accuracy: "accuracy", _r2: "R²"}.get(score)
+    metric = getattr(scoring, "_score_func", scoring)  # of what make_scorer gives
+    return own or getattr(metric, "__name__", "score").strip("<>")
 
 
 def _accuracy(model, X, y, sample_weight=None):

@@ -61,6 +61,8 @@ class Relevance:
         The largest relative duality gap of all fits.
     level : float, default 0.95
         Of the intervals.
+    scoring : str, default "score"
+        What the score is called.
     groups : list of Group
         (names, drop, drop_se, low, high, alignment) of each set of sources that stand in for each other.
 
@@ -91,16 +93,17 @@ class Relevance:
     overlap: float
     gap: float
     level: float = 0.95
+    scoring: str = "score"
     groups: list[Group] = field(default_factory=list)
 
     @classmethod
-    def of(cls, rows, found, level):
+    def of(cls, rows, found, level, scoring):
         """From the rows and what each fold has measured."""
         each = {name: np.array([measured[name] for measured in found]) for name in found[0] if name != "every"}
         return cls(
             [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
             each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0),
-            each["alignment"].mean(axis=0), float(each["overlap"].mean()), float(each["gap"].max()), level,
+            each["alignment"].mean(axis=0), float(each["overlap"].mean()), float(each["gap"].max()), level, scoring,
         )  # fmt: skip
 
     @property
@@ -177,7 +180,7 @@ class Relevance:
             ax.errorbar(spread.mean[shown], place, xerr=reach, **look)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
         rows_of(ax, [f"{short(self.names[m], 24)} ({self.weights[m]:.0%} of weight)" for m in shown], 60)
-        ax.set_xlabel(f"change of the score, {self.level:.0%} intervals over {self.n_splits} folds")
+        ax.set_xlabel(f"change of the {self.scoring}, {self.level:.0%} intervals over {self.n_splits} folds")
         note(ax, left_out(len(shown), len(rows), f"{kind}s"))
         legend(ax, 3)
         return ax
@@ -192,8 +195,8 @@ class Relevance:
             body.append([name, *values, f"{row['weight']:.2f}", f"{row['alignment']:.2f}"])
         whole, nothing = (self.spread(v[:, None]) for v in (self.score_all, self.score_nothing))
         below = [
-            f"all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, none {nothing.mean[0]:.3f}; {self.n_splits} folds, "
-            f"± one standard error; largest gap {self.gap:.1e}"
+            f"{self.scoring} of all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, of none {nothing.mean[0]:.3f}; "
+            f"{self.n_splits} folds, ± one standard error; largest gap {self.gap:.1e}"
         ]
         for group in self.groups:
             below.append(

@@ -4,12 +4,13 @@ from ._base import Kernel, Product, Sum
 from ._list import KernelList
 from ._wrap import Fitted, Function, GaussianProcess, as_kernel
 from .align import alignment, target_alignments
+from .auto import auto_kernels
 from .categorical import Categorical
 from .chi2 import Chi2
 from .constant import Constant
 from .cosine import Cosine
 from .features import Features
-from .grids import auto_kernels, feature_bank, per_column, rbf_grid
+from .grids import feature_bank, per_column, rbf_grid
 from .groups import group_kernels, linear_coefficients
 from .histogram_intersection import HistogramIntersection
 from .identity import Identity

@@ -25,6 +25,13 @@ def pick(frame, columns):
     return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, [int(c) for c in columns]]
 
 
+def completed(frame, names):
+    """The frame with columns of these names, in this order; those that it lacks are empty."""
+    if hasattr(frame, "reindex"):
+        return frame.reindex(columns=names)
+    return frame.with_columns(**{name: None for name in names if name not in frame.columns}).select(list(names))
+
+
 def values(frame):
     """The entries of a frame (n, d): numbers, missing ones NaN, where all columns are numbers, else objects."""
     x = frame.to_numpy()

@@ -66,6 +66,7 @@ class KernelList:
     _pipes: list[Any]  # of each view: the transformer before its kernels, or None
     _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
     task_of, tasks, _encodings = (), None, ()
+    chosen: str | None = None  # what "auto" stood for, in words; a file has it with the model
 
     @classmethod
     def from_spec(
@@ -78,9 +79,12 @@ class KernelList:
         if isinstance(kernels, KernelList):
             return kernels
         if isinstance(kernels, str) and kernels == "auto":
-            from .grids import auto_kernels
+            from .auto import choose_kernels
 
-            kernels = auto_kernels(split(X)[0], memory_limit, weights)
+            specs, chosen = choose_kernels(split(X)[0], memory_limit, weights)
+            found = cls(specs, X, weights)
+            found.chosen = chosen
+            return found
         if isinstance(kernels, dict):
             raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
         if isinstance(kernels, Kernel | str | KernelSpec) or not hasattr(kernels, "__iter__"):
@@ -207,6 +211,19 @@ class KernelList:
         some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
         return f"column{'s'[: len(labels) > 1]} {some}"
 
+    def needs(self, used: np.ndarray) -> dict[Any, set | None]:
+        """{view: names or positions of its columns, None for all} that the kernels in the mask `used` (M,) see."""
+        found: dict[Any, set | None] = {}
+        for v in np.unique(self.view_of[used]):
+            (name, columns, names), join = self._keys[v], self._joins[v]
+            own = {name: None if columns is None else set(names or columns.tolist())}
+            for view, seen in (own if join is None else join.needs(np.ones(join.M, bool))).items():
+                if seen is None or found.get(view, seen) is None:
+                    found[view] = None
+                elif seen:
+                    found[view] = found.get(view, set()) | seen  # type: ignore[operator]  # None was seen to above
+        return found
+
     def __len__(self):
         return len(self.kernels)
 
@@ -252,7 +269,8 @@ class KernelList:
         if not self._zero[v]:
             raise ValueError(
                 f"X lacks the view {name!r} in {int((~given).sum())} of {source.n} examples, but kernels need it: give "
-                f'them as (name, kernel, {name!r}, "zero"), or keep the others, X[X.present[{name!r}]].'
+                f'them as (name, kernel, {name!r}, "zero"), in a product as On({name!r}, kernel, missing="zero"), or '
+                f"keep the others, X[X.present[{name!r}]]."
             )
         view = self._cut(v, source)
         return view._replace(present=given if view.present is None else given & view.present)
@@ -308,7 +326,8 @@ def _join(kernel, spec, X, weights):
     """The list of the kernels that a product or sum across views is made of."""
     if spec.columns is not None:
         raise ValueError(f"{kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
-    specs = [as_spec(leaf)._replace(missing=spec.missing) for leaf in leaves(kernel)]
+    specs = [as_spec(leaf) for leaf in leaves(kernel)]
+    specs = [part if spec.missing == "error" else part._replace(missing=spec.missing) for part in specs]
     if any(leaves(part.kernel) for part in specs):
         raise ValueError(f"{kernel!r} has On within On: give each kernel its columns once.")
     return KernelList(specs, split(X)[0], weights)

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._frames import is_frame
 from ._median import median_between
-from ._views import Source, is_numeric
-from .linear import Linear
+from ._views import Source
 from .polynomial import Polynomial
 from .rbf import RBF
 from .spec import KernelSpec
@@ -131,57 +129,3 @@ def median_distance(X, columns=None, weights=None):
     if present is not None:
         weights = present * (1.0 if weights is None else np.asarray(weights, float))
     return median_between(source.numbers(view, indices), weights)
-
-
-def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
-    """RBF widths around the median distance, linear and polynomial kernels, on every view and on each column.
-
-    Columns join while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32
-    entries where that is less); evenly spaced ones where not all fit.
-
-    Parameters
-    ----------
-    X : array, DataFrame or dict of views
-        The training data.
-    memory_limit : float, optional
-        Bytes.
-    weights : array (n,), optional
-        Of the examples in the median distance.
-
-    Returns
-    -------
-    list of KernelSpec
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from manykernels.kernels import auto_kernels
-    >>> len(auto_kernels(np.arange(12.0).reshape(6, 2)))
-    18
-    """
-    source = Source(X)
-    views = [None] if None in source.X else list(source.X)
-    n = source.n
-    most = int(np.clip(2e9 / max(n, 1) ** 2, 0, 2000))
-    if memory_limit is not None:
-        most = min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
-    specs = []
-    for view in views:
-        if not is_frame(source.X[view]) and not is_numeric(source.X[view]):
-            raise ValueError(f'kernels="auto" needs numeric columns; list the kernels for {view or "X"}.')
-        specs += rbf_grid(X, columns=view, n=7, ratio=4.0, weights=weights)
-        specs += [KernelSpec(None, kernel, view) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
-    for view in views:
-        d = source.X[view].shape[1]
-        fit = max((most - len(specs)) // 4, 0)
-        if d < 2 or fit == 0:
-            continue
-        for column in np.unique(np.linspace(0, d - 1, min(d, fit)).astype(int)):
-            where = [int(column)] if view is None else (view, [int(column)])
-            specs += rbf_grid(X, columns=where, n=3, ratio=8.0, weights=weights) + [KernelSpec(None, Linear(), where)]
-    lacking = {view for view in views if source.present.get(view) is not None}
-    places = [spec.columns[0] if isinstance(spec.columns, tuple) else spec.columns for spec in specs]
-    return [
-        spec._replace(missing="zero") if isinstance(place, str) and place in lacking else spec
-        for spec, place in zip(specs, places, strict=True)
-    ]

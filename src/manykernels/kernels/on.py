@@ -27,6 +27,9 @@ class On(Kernel):
     transformer : default=None
         A scikit-learn transformer that is fitted on those columns of the training data and applied to all others
         before the kernel sees them.
+    missing : "error" or "zero", default="error"
+        Whether an example that lacks these columns or this view (NaN in them, or no row of a `Views`) is refused, or
+        is like no other, k = 0: so is then the product or sum that this kernel is part of.
 
     Examples
     --------
@@ -41,23 +44,26 @@ class On(Kernel):
 
     reads = "views"
 
-    def __init__(self, columns: Any, kernel: Any, transformer: Any = None) -> None:
+    def __init__(self, columns: Any, kernel: Any, transformer: Any = None, missing: str = "error") -> None:
         self.columns = columns
         self.kernel = kernel
         self.transformer = transformer
+        self.missing = missing
 
     def check_state(self) -> None:
         check_plain("columns", self.columns)
         check_is("kernel", self.kernel, Kernel)
         check(self.transformer is None or hasattr(self.transformer, "transform"), "transformer is none")
+        check(self.missing in ("error", "zero"), f"missing is {self.missing!r}")
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
         return getattr(self.kernel, "psd", False)
 
-    def placed(self) -> tuple[Any, Any, Any]:
-        """(kernel, columns, transformer): what a specification says of it."""
-        return self.kernel, self.columns, self.transformer
+    def placed(self) -> dict[str, Any]:
+        """What a specification says of it: kernel, columns, transformer, and missing where it may be."""
+        said = {"kernel": self.kernel, "columns": self.columns, "transformer": self.transformer}
+        return said if self.missing == "error" else said | {"missing": self.missing}
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         kernels = READERS[0]([self], X)

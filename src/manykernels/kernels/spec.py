@@ -51,8 +51,7 @@ def as_spec(spec):
     if hasattr(spec.kernel, "placed") and spec.transformer is None:  # an On
         if spec.columns is not None:
             raise ValueError(f"{spec.kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
-        kernel, columns, transformer = spec.kernel.placed()
-        return as_spec(spec._replace(kernel=kernel, columns=columns, transformer=transformer))
+        return as_spec(spec._replace(**spec.kernel.placed()))
     return spec
 
 

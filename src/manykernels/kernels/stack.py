@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from ._rows import axes, positions
 
 if TYPE_CHECKING:
+    from .stack_columns import StackColumns
     from .stack_examples import StackExamples
 
 
@@ -116,6 +117,12 @@ class KernelStack:
         if link is None or not np.array_equal(link[1], link[2]):
             raise ValueError(f"X of shape {self.shape} is not square and symmetric: examples() is for training stacks.")
         return StackExamples(self)
+
+    def by_kernel(self) -> StackColumns:
+        """Its examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""
+        from .stack_columns import StackColumns
+
+        return StackColumns(self)
 
     def square(self) -> KernelStack:
         """The stack of its rows with themselves, (n, n, M), of a slice by rows of a square stack."""

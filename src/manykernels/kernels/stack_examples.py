@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._rows import axes, positions
+
+if TYPE_CHECKING:
+    from .stack_columns import StackColumns
 
 
 class StackExamples:
@@ -54,14 +57,18 @@ class StackExamples:
         stack = self.stack if kernels is None else self.stack[..., kernels]
         return StackExamples(stack, self.rows if rows is None else self.rows[rows])
 
+    def by_kernel(self) -> StackColumns:
+        """These examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""
+        return self.stack[self.rows].by_kernel()
+
     def with_examples(self, examples: np.ndarray | None = None) -> Any:
         """The KernelStack (n, ·, M) with the examples at these positions of the stack; None: with themselves."""
         return self.stack[np.ix_(self.rows, self.rows if examples is None else examples)]
 
     def __array__(self, dtype=None, copy=None):
         raise ValueError(
-            f"{self!r} is no table, so that it cannot be an array; its kernel values are X.with_examples(). What has "
-            "columns to shuffle, for permutation_importance, is Views; of a stack see manykernels.inspect."
+            f"{self!r} is no table, so that it cannot be an array; its kernel values are X.with_examples(), and what "
+            "has a column for each kernel, for permutation_importance, is X.by_kernel()."
         )
 
     def __repr__(self):

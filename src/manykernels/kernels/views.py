@@ -196,6 +196,11 @@ class Views:
             present[name] = None if some is None or some.all() else some
         return Views._of(data, present, None if self._ids is None else self._ids[rows], len(rows))
 
+    def with_nothing(self, names: list[str]) -> Views:
+        """Another Views with these views, of which no example has anything, beside its own."""
+        none = dict.fromkeys(names)
+        return Views._of(self._data | none, self._present | none, self._ids, self._n)
+
     def filled(self) -> tuple[dict[str, Any], dict[str, np.ndarray | None]]:
         """({name: data with a row for every example}, {name: mask (n,) or None}): any row stands for one that lacks it.
 

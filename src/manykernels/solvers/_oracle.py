@@ -66,8 +66,10 @@ class Run:
         self.upper, self.lower, self.best_dual, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
 
     def _clean(self, theta):
-        """Warm weights made feasible for this regularizer, where it has a domain to go to."""
+        """Warm weights made feasible for this regularizer, where it has a domain to go to and they are not in it."""
         regularizer = self.problem.regularizer
+        if theta.any() and theta.min() >= 0 and np.isfinite(regularizer.value(theta)):
+            return theta
         theta = regularizer.prox(theta, 1e-9) if regularizer.has("prox") else np.maximum(theta, 0.0)
         return theta if theta.any() else regularizer.start(len(theta))
 

@@ -20,6 +20,7 @@ MOST = 0.7  # an active set above this share of the examples becomes all of them
 EFFORT = 0.1, 0.005  # of the gap is left by the first inner problems: of some examples, of all of them
 ROUGH = 1e-2  # gap at which the weights of a random sample of the examples are as good as it can make them
 HOPELESS = 8  # inner problems in a row that are far from solved, without progress, end the run
+NEAR = 10  # times tol is how far a warm start is taken to be: its first inner problem may well be the last
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
 
@@ -65,6 +66,10 @@ class Wrapper(Run):
         self.step, self.last, self.stalled = step, None, Stall(step.patience)
         self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
         self.scale = float(problem.c.sum())
+        if control.warm is not None:  # what it has found of the problem before this one, which is like it
+            self.scale = min(self.scale, max(abs(control.warm.primal), 1e-6 * self.scale))
+            if control.warm.history and control.warm.history[-1].get("double"):
+                self.dtype = np.float64
 
     def solve(self):
         return self.run(Wrapper._iterate)
@@ -82,13 +87,18 @@ class Wrapper(Run):
         sampled = not self.whole and not self.a.any()
         enough = max(self.tol, ROUGH) if sampled else self.tol
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
+        if self.control.warm is not None:
+            gap = NEAR * self.tol
         for _ in range(self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
             slow, blurred = certificate.gap > 0.5 * gap, inner_gap > 0.01 * self.scale * min(certificate.gap, 1.0) ** 2
             if slow and blurred:  # an error ε of the inner problem moves q, and with it the weights, by about √ε
                 self.effort = max(0.1 * self.effort, 1e-9)
             gap = certificate.gap
-            self.record(self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows))
+            double = self.dtype == np.float64
+            self.record(
+                self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows), double=double
+            )
             self.unsolved = self.unsolved + 1 if inner_gap > 10 * self.target else 0
             if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= HOPELESS:
                 break

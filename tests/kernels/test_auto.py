@@ -1,0 +1,115 @@
+"""kernels="auto": a few kernels a view, categories, texts and gaps of frames, and what was chosen said."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import cross_val_score
+
+import manykernels
+from manykernels import MKLClassifier, MKLClassifierCV, Views
+from manykernels.kernels import auto_kernels
+
+pl = pytest.importorskip("polars")
+
+N = 60
+rng = np.random.default_rng(0)
+y = np.tile([0, 1], N // 2)
+NUMBERS = rng.normal(size=(N, 3)) * [1, 100, 1e4] + 0.5 * y[:, None] * [1, 100, 1e4]
+FRAME = pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).assign(
+    sex=np.where(rng.random(N) < 0.2, 1 - y, y).astype(str),
+    note=[f"patient {i} was {'ill' if label else 'well'}" for i, label in enumerate(y)],
+    seen=pd.Timestamp("2020-01-01"),
+    same=1,
+    code=[f"id{i}" for i in range(N)],
+)
+GAPS = FRAME.copy()
+GAPS.loc[::7, "b"] = np.nan
+GAPS.loc[::9, "sex"] = None
+
+
+def kinds(specs):
+    return [type(spec.kernel).__name__ for spec in specs]
+
+
+@pytest.mark.parametrize("make", [lambda X: X, pl.from_pandas], ids=["pandas", "polars"])
+def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
+    model = MKLClassifier().fit(make(GAPS), y)
+    assert model.score(make(GAPS), y) > 0.8 and len(model.kernel_names_) == 10 + 3 * 4 + 2
+    for part in ("24 kernels", "3 columns of numbers, standardised, gaps filled in by means", "on each of them",
+                 "Categorical on 'sex'", "tf-idf of the words in 'note'", "left out 'seen' (times)",
+                 "left out 'same' (one value only)", "left out 'code' (60 different texts)"):  # fmt: skip
+        assert part in model.kernels_chosen_
+    assert "categorical(match_missing=False)[sex]" in model.kernel_names_
+    assert cross_val_score(MKLClassifier(), make(GAPS), y, cv=3, error_score="raise").mean() > 0.7
+
+
+def test_where_a_column_is_missing_its_own_kernels_are_0_and_the_others_are_not():
+    model = MKLClassifier(regularizer=np.inf).fit(GAPS, y)
+    parts, specs = model.decision_parts(GAPS), auto_kernels(GAPS)
+    alone = np.array([spec.columns == ["b"] for spec in specs])
+    assert alone.sum() == 4 and (parts[::7][:, alone] == 0).all() and parts[1][alone].any()
+    assert parts[::7][:, :10].any(axis=0).all()  # all numbers together, those missing at their means
+
+
+def test_gaps_may_come_with_new_examples():
+    whole, lacks = FRAME[["a", "b", "sex"]], GAPS[["a", "b", "sex"]]
+    for X, new in ((whole, lacks), (whole[["a", "b"]], lacks[["a", "b"]]),
+                   (Views({"x": whole, "y": NUMBERS}), Views({"x": lacks, "y": NUMBERS}))):  # fmt: skip
+        model = MKLClassifier().fit(X, y)
+        assert np.mean(model.predict(new) == model.predict(X)) > 0.8
+        cross_val_score(model, new, y, cv=10, error_score="raise")
+
+
+def test_numbers_of_different_scales_count_alike():
+    specs = auto_kernels(FRAME)
+    widths = [1 / spec.kernel.gamma for spec in specs[:7]]
+    assert widths[3] == pytest.approx(2 * 3, rel=0.5)  # the squared distance of 3 standardised columns
+    swapped = auto_kernels(FRAME.assign(a=FRAME["a"] * 1e6))
+    np.testing.assert_allclose([s.kernel.gamma for s in swapped[:7]], [s.kernel.gamma for s in specs[:7]])
+
+
+def test_several_views_have_a_few_kernels_each():
+    wide = rng.normal(size=(N, 500))
+    X = Views({"rna": wide, "counts": sp.csr_array(np.abs(wide[:, :50])), "clinic": GAPS[["a", "b", "sex"]],
+               "notes": FRAME["note"].tolist()})  # fmt: skip
+    model = MKLClassifier().fit(X, y)
+    assert len(model.kernel_names_) == 4 + 4 + (4 + 1) + 1
+    said = model.kernels_chosen_
+    for part in ("'rna': RBF of 3 widths and linear on 500 columns of numbers, standardised",
+                 "'counts': RBF of 3 widths and linear on 50 columns of numbers, as they are",
+                 "'clinic': RBF of 3 widths and linear on 2 columns of numbers, standardised, gaps filled in by means; "
+                 "Categorical on 'sex'", "'notes': tf-idf of the words"):  # fmt: skip
+        assert part in said
+    assert cross_val_score(model, X, y, cv=2, error_score="raise").shape == (2,)
+    lacking = Views({"rna": wide, "b": NUMBERS[:40]}, ids={"rna": range(N), "b": range(40)})
+    found = MKLClassifier().fit(lacking, y)
+    assert "'b': RBF of 3 widths and linear on 3 columns of numbers, standardised, 0 for examples that lack it" in (
+        found.kernels_chosen_
+    )
+    assert (found.decision_parts(lacking)[40:, 4:] == 0).all()
+    first = MKLClassifier().fit(lacking[:40], y[:40])  # who have both, and the others have not
+    assert (first.decision_parts(lacking)[40:, 4:] == 0).all()
+
+
+def test_what_it_cannot_choose_for_is_named():
+    sites = ["".join(rng.choice(list("ACGT"), 20)) for _ in range(N)]
+    with pytest.raises(ValueError, match="no kernel for the view 'site' .60 different texts.*Spectrum"):
+        MKLClassifier().fit(Views({"site": sites, "x": NUMBERS}), y)
+    with pytest.raises(ValueError, match="nothing to learn from in X .left out 'seen' .times"):
+        MKLClassifier().fit(FRAME[["seen"]], y)
+    with pytest.raises(ValueError, match="infinity in column 'b'"):
+        MKLClassifier().fit(FRAME.assign(b=FRAME["b"].where(FRAME.index != 3, np.inf)), y)
+
+
+def test_what_was_chosen_is_shown_kept_and_forgotten(tmp_path, capsys):
+    model = MKLClassifier(verbose=True).fit(GAPS, y)
+    assert model.kernels_chosen_ in capsys.readouterr().err
+    model.save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk")
+    assert again.kernels_chosen_ == model.kernels_chosen_
+    np.testing.assert_array_equal(again.decision_function(GAPS), model.decision_function(GAPS))
+    searched = MKLClassifierCV(Cs=[1.0], regularizer=2, cv=2).fit(GAPS, y)
+    assert searched.kernels_chosen_ == model.kernels_chosen_
+    other = model.set_params(kernels=[manykernels.kernels.RBF()]).fit(NUMBERS / NUMBERS.std(axis=0), y)
+    assert not hasattr(other, "kernels_chosen_")
