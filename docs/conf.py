@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))  # the tree at hand, also where another is installed
 
+import numpy as np  # noqa: E402
+
 import manykernels  # noqa: E402
 
 project, author, copyright = "manykernels", "the manykernels developers", "the manykernels developers, BSD-3-Clause"
@@ -31,7 +33,15 @@ myst_enable_extensions = ["colon_fence", "attrs_inline"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
-autosummary_imported_members = False
+autosummary_ignore_module_all = False  # what a room exports,
+autosummary_imported_members = True  # wherever it is written
+ROOMS = ("kernels", "sequences", "strings", "pairs", "losses", "weighting", "regularizers", "solvers", "inspect")
+seen = {id(getattr(manykernels, name)) for name in ("KernelStack", "Views")}
+again = []  # names of what another page describes
+for room in (getattr(manykernels, name) for name in ROOMS):
+    again += [f"{room.__name__}.{name}" for name in room.__all__ if id(getattr(room, name)) in seen]
+    seen |= {id(getattr(room, name)) for name in room.__all__}
+autosummary_context = {"again": again}
 autodoc_typehints = "none"  # numpydoc says them
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False  # the template lists methods
@@ -50,7 +60,7 @@ sphinx_gallery_conf = {
     "doc_module": ("manykernels",),
     "backreferences_dir": "gallery/backreferences",
     "reference_url": {"manykernels": None},
-    "plot_gallery": "False",
+    "plot_gallery": "True",
     "download_all_examples": False,
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -76,7 +86,7 @@ html_sidebars = {"index": [], "start": [], "changes": []}
 
 
 def plain_text(app, what, name, obj, options, lines):
-    """Docstrings are plain text: |x| and noise_ outside code are what they look like, which reStructuredText is told."""
+    """Docstrings are plain text: |x| and noise_ outside code are what they look like, and reStructuredText is told."""
     for number, line in enumerate(lines):
         if not re.match(r"\s*(>>>|\.\.\.)|[\w, *]+ : ", line):  # numpydoc escapes names itself
             parts = line.split("`")
@@ -87,15 +97,15 @@ def plain_text(app, what, name, obj, options, lines):
 def drop_empty_globs(app, name, source):
     """Leaves out places kept in a toctree for pages that are not there (yet)."""
     folder = Path(app.srcdir, name).parent
-    empty = [line for line in source[0].splitlines() if re.fullmatch(r"[\w/]+\*", line) and not [*folder.glob(line + ".md")]]
+    globs = [line for line in source[0].splitlines() if re.fullmatch(r"[\w/]+\*", line)]
+    empty = [line for line in globs if not any(folder.glob(line + ".md"))]
     source[0] = "\n".join(line for line in source[0].split("\n") if line not in empty)
 
 
 def skip_foreign(app, what, name, obj, skip, options):
-    """Members that scikit-learn adds to every estimator, with links into its own site."""
-    if re.fullmatch(r"set_\w+_request|get_metadata_routing", name):
-        return True
-    return None
+    """Members that scikit-learn adds to every estimator, with links into its own site, and functions of NumPy."""
+    foreign = re.fullmatch(r"set_\w+_request|get_metadata_routing", name) or isinstance(obj, np.ufunc)
+    return True if foreign else None
 
 
 def setup(app):

@@ -2,8 +2,8 @@
 Images by regions: what tells each digit from the others
 ========================================================
 
-A kernel for each 2 × 2 patch of an 8 × 8 image, and few of them wanted (p = 1). One-vs-rest gives every digit weights of
-its own, which are drawn over the image: where one has to look.
+A kernel for each 2 × 2 patch of an 8 × 8 image, and few of them wanted (p = 1). One-vs-rest gives every digit weights
+of its own, which are drawn over the image: where one has to look.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ print(f"weights {clf.kernel_weights_.shape}, largest gap {clf.duality_gap_:.1e}"
 print(f"accuracy on the others {clf.score(X[800:], y[800:]):.1%}")
 
 # %%
-# Above the mean of each digit, below it the shares of the patches. A 0 is told by its empty middle, a 5 and a 3 by the
-# upper left, where one of them has ink.
+# Above the mean of each digit, below it the shares of the patches. A 0 is told by its empty middle, a 6 by the gap
+# above its loop.
 
 means = np.array([X[y == digit].mean(axis=0).reshape(8, 8) for digit in range(10)])
 WeightsDisplay.from_estimator(clf, layout=(4, 4), images=means)

@@ -34,7 +34,7 @@ print(found)
 
 # %%
 # The noise has weight, since a kernel to which every example is like itself alone fits training examples one by one.
-# Its relevance is 0 within its error. Means, errors and worst values describe the same cells: without one of them little
-# is lost, and together they are named as standing in for each other.
+# It has the largest share, and its relevance is not above 0. Means, errors and worst values describe the same cells:
+# without one of them little is lost, and those that stand in for each other are named.
 
 WeightsDisplay.from_estimator(clf, relevance=found)

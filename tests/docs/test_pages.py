@@ -1,7 +1,7 @@
 """Every block of Python and every command in the README and in docs/ runs, and prints what is shown below it.
 
-A block that cannot run has `<!-- not run: the reason -->` above it. A block of text right below one of Python is what it
-prints: words must be the same, numbers about the same. MANYKERNELS_WRITE_DOCS=1 writes what is printed into the pages.
+A block that cannot run has `<!-- not run: the reason -->` above it. A block of text right below one of Python is what
+it prints: words must be the same, numbers about the same. MANYKERNELS_WRITE_DOCS=1 writes what is printed there.
 """
 
 import contextlib
