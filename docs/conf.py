@@ -1,15 +1,11 @@
 """The site: `pip install -e ".[docs]" && sphinx-build -W docs build/site`, without a network."""
 
 import re
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "src"))  # the tree at hand, also where another is installed
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-import manykernels  # noqa: E402
+import manykernels
 
 project, author, copyright = "manykernels", "the manykernels developers", "the manykernels developers, BSD-3-Clause"
 version = release = manykernels.__version__
@@ -48,7 +44,7 @@ numpydoc_show_class_members = False  # the template lists methods
 numpydoc_class_members_toctree = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": str(ROOT / "examples"),
+    "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
     "ignore_pattern": r"__init__\.py",
