@@ -22,7 +22,8 @@ extensions = [
 exclude_patterns = ["_templates", "images/*.py", "**/.ipynb_checkpoints"]
 templates_path = ["_templates"]
 default_role = "literal"  # `x` is code, as in Markdown
-nitpicky = False
+smartquotes = False  # "auto" is what one types
+toc_object_entries_show_parents = "hide"
 suppress_warnings = ["config.cache"]  # functions of the gallery's settings cannot be pickled
 
 myst_enable_extensions = ["colon_fence", "attrs_inline"]
@@ -51,6 +52,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
     "show_memory": False,
+    "capture_repr": (),
     "min_reported_time": 0,
     "abort_on_example_error": True,
     "doc_module": ("manykernels",),
@@ -64,6 +66,7 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "manykernels"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = False
@@ -99,8 +102,8 @@ def drop_empty_globs(app, name, source):
 
 
 def skip_foreign(app, what, name, obj, skip, options):
-    """Members that scikit-learn adds to every estimator, with links into its own site, and functions of NumPy."""
-    foreign = re.fullmatch(r"set_\w+_request|get_metadata_routing", name) or isinstance(obj, np.ufunc)
+    """What scikit-learn adds to every estimator, with links into its own site; functions of NumPy; states."""
+    foreign = re.fullmatch(r"set_\w+_request|get_metadata_routing|(to|from)_state", name) or isinstance(obj, np.ufunc)
     return True if foreign else None
 
 
