@@ -43,3 +43,16 @@ def test_public_names(name):
     import manykernels
 
     assert name in dir(manykernels) and getattr(manykernels, name)
+
+
+@pytest.mark.parametrize("room", [
+    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "sequences", "solvers",
+    "strings", "weighting",
+])  # fmt: skip
+def test_completion_offers_what_a_room_exports_and_not_its_modules(room):
+    from importlib import import_module
+    from types import ModuleType
+
+    module = import_module(f"manykernels.{room}")
+    assert dir(module) == sorted(module.__all__)
+    assert [name for name in dir(module) if isinstance(getattr(module, name), ModuleType)] in ([], ["bounds"])

@@ -1,6 +1,6 @@
 """Every loss × regularizer × solver either reaches its gap and the optimum, or is refused with a reason.
 
-`docs/support.md` is written from the same list: MANYKERNELS_WRITE_DOCS=1 pytest tests/contracts/test_support.py
+`docs/support-table.md` is written from the same list: MANYKERNELS_WRITE_DOCS=1 pytest tests/contracts/test_support.py
 """
 
 import inspect
@@ -46,13 +46,14 @@ MEMBERS = {
     "BlockNorm(3)": BlockNorm(3), "BlockSum(3)": BlockSum(3), "Fixed(weights)": Fixed([0.1, 0.4, 0.3, 0.2]),
     "EmpiricalBayes(0.5)": EmpiricalBayes(0.5),
 }  # fmt: skip
-DOCS = Path(__file__).parents[2] / "docs" / "support.md"
-FIRST = f"""# What works with what
+DOCS = Path(__file__).parents[2] / "docs" / "support-table.md"
+FIRST = f"""# The table of what works with what
 
-Every cell marked ✓ is a contract test: the solver reaches its duality gap and the objective of a conic program. A
-number points to the reason of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay`
-that is ✓, and `coordinate` where kernels have explicit features. The two-stage weightings (`Uniform`, `BestSingle`,
-`Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
+[What works with what](support.md) says how to read it and what to do where there is no ✓. Every cell marked ✓ is a
+contract test: the solver reaches its duality gap and the objective of a conic program. A number points to the reason
+of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay` that is ✓, and
+`coordinate` where kernels have explicit features. The two-stage weightings (`Uniform`, `BestSingle`, `Align`,
+`AlignF`, `EasyMKL`) become `Fixed(weights)`.
 This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
 """
 

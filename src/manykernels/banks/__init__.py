@@ -17,3 +17,7 @@ def __getattr__(name):
 
         return PairwiseBank
     raise AttributeError(name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

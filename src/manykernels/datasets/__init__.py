@@ -3,3 +3,7 @@
 from .splice import iter_splice, make_splice, splice_information
 
 __all__ = ["iter_splice", "make_splice", "splice_information"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,3 +7,7 @@ from .persist import load
 from .regressor import MKLRegressor
 
 __all__ = ["MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "load"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -48,3 +48,7 @@ __all__ = [
     "top_kmers_table",
     "weights_table",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -18,6 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+__all__ = [
+    "block_norm", "convert", "empirical_rademacher", "free_norm_bound", "generalization_bound", "margin_bound",
+    "margin_risk", "optimal_p", "rademacher", "scenario",
+]  # fmt: skip
 CONSTANT = 23 / 22
 
 

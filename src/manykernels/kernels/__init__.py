@@ -67,3 +67,7 @@ __all__ = [
     "target_alignments",
     "trace",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -23,6 +23,10 @@ LOSSES = {
 __all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def get(loss: str | Loss, **params: Any) -> Loss:
     """The loss of that name with these parameters, or the instance itself.
 

@@ -8,3 +8,7 @@ from ..kernels.pairs import Pairs
 from .split import PairSplit
 
 __all__ = ["PairSplit", "Pairs", "Pairwise"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -68,8 +68,8 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
-    return sorted({*globals(), *_WEIGHTINGS})
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def get(regularizer: Any) -> Regularizer:

@@ -5,3 +5,7 @@ from .fasta import read_fasta
 from .packed import Sequences
 
 __all__ = ["Alphabet", "BYTES", "DNA", "POLICIES", "PROTEIN", "RNA", "Sequences", "check_encoding", "read_fasta"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -56,6 +56,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def Solver(name: str, **options: Any) -> BaseSolver:
     """The solver of that name with options.
 

@@ -27,3 +27,7 @@ __all__ = [
     "position_kernels",
     "read_fasta",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

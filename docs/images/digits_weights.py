@@ -22,4 +22,4 @@ print(f"relative gap {clf.duality_gap_:.1e}, accuracy on the rest {clf.score(X[1
 
 means = np.array([X[y == digit].mean(axis=0).reshape(8, 8) for digit in range(10)])
 shown = WeightsDisplay.from_estimator(clf, layout=(4, 4), images=means)
-shown.figure_.savefig(Path(__file__).parent.parent / "docs" / "images" / "digits_weights.png", dpi=110)
+shown.figure_.savefig(Path(__file__).with_suffix(".png"), dpi=110)

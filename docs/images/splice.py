@@ -30,8 +30,7 @@ for name, values in (("weights", inspect.position_weights(model).letters), ("POI
     print(f"{name}: rank correlation with the planted information {all_:.2f}, around the site {near:.2f}")
 print(inspect.top_kmers_table(model, 4, n=12, background=X))
 
-images = Path(__file__).parent.parent / "docs" / "images"
-images.mkdir(parents=True, exist_ok=True)
+images = Path(__file__).parent
 
 
 def save(ax, name, **limits):
