@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
-    from . import datasets, inspect, kernels, losses, pairs, regularizers, sequences, solvers, strings, weighting
+    from . import (
+        datasets,
+        inspect,
+        kernels,
+        losses,
+        pairs,
+        regularizers,
+        sequences,
+        solvers,
+        streaming,
+        strings,
+        weighting,
+    )
     from .estimators import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV, load
     from .kernels import KernelStack, Views
 
@@ -31,11 +43,12 @@ _HOMES = {
 }
 _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect", "pairs",
+    "streaming",
 )  # fmt: skip
 __all__ = [
     "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "Views",
     "__version__", "datasets", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "sequences", "solvers",
-    "strings", "weighting",
+    "streaming", "strings", "weighting",
 ]  # fmt: skip
 
 
