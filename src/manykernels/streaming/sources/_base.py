@@ -144,8 +144,8 @@ class ArraySource(DataSource):
             block, y = np.array(X[low:high]), None
         if self.target is not None:
             with self._opened(self.target) as targets:
-                if len(targets) != self.shape[0]:
-                    raise ValueError(f"{self.target!r} has {len(targets)} rows and {self!r} has {self.shape[0]}.")
+                if targets.shape[0] != self.shape[0]:
+                    raise ValueError(f"{self.target!r} has {targets.shape[0]} rows and {self!r} has {self.shape[0]}.")
                 y = np.array(targets[low:high])
         yield block, y
 
@@ -176,7 +176,7 @@ def find_files(paths: Any) -> list[str]:
     """The files that a path, a pattern with * or a list of them stands for."""
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found = []
-    for path in map(os.fspath, several):
+    for path in [os.fspath(one) for one in several]:
         matches = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
         if not matches or not os.path.exists(matches[0]):
             raise FileNotFoundError(f"paths={path!r} names no file.")

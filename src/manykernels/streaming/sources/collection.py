@@ -44,6 +44,11 @@ class DaskCollection(DataSource):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_parts": None}  # workers are given the partition that they are asked for
 
+    def __copy__(self) -> DaskCollection:
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
+        return found
+
     def pieces(self) -> list[Any]:
         return list(range(self.n_pieces))
 

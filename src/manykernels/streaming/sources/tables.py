@@ -94,9 +94,9 @@ class ParquetFiles(_Table):
         if _is_parquet(path):
             batches = file.iter_batches(self.rows, row_groups=[group], columns=self._wanted())
         else:
-            batch = file.get_batch(group)
-            batch = batch if self.columns is None else batch.select(self._wanted())
-            batches = (batch.slice(low, self.rows) for low in range(0, batch.num_rows, self.rows))
+            whole = file.get_batch(group)
+            whole = whole if self.columns is None else whole.select(self._wanted())
+            batches = (whole.slice(low, self.rows) for low in range(0, whole.num_rows, self.rows))
         for batch in batches:
             yield self._split(batch.to_pandas(), path)
 
