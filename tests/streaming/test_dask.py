@@ -117,7 +117,7 @@ def test_a_killed_worker_costs_time_and_nothing_else(tmp_path):
         took = time.monotonic() - took
         for _ in range(10):
             client.wait_for_workers(3)
-            pids = list(client.run(os.getpid).values())
+            pids = list(client.run(os.getpid, on_error="ignore").values())
             victim = int(rng.choice(pids))
             timer = threading.Timer(float(rng.uniform(0.1, 0.9)) * took, os.kill, (victim, signal.SIGKILL))
             timer.start()
@@ -133,6 +133,6 @@ def test_a_dead_scheduler_is_said(tmp_path):
     client = distributed.Client(cluster, timeout=5)
     with using(Cluster(client, time_limit=30)):
         cluster.close()
-        with pytest.raises(RuntimeError, match="Dask scheduler.*does not answer|client is closed"):
+        with pytest.raises(RuntimeError, match="Dask scheduler.*does not answer any more"):
             model(kernels, solver).fit(source, y)
     client.close()

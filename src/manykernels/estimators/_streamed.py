@@ -21,6 +21,7 @@ from ..streaming.stream import Stream, stand_in
 from .checkpoint import parts_of
 from .progress import show_progress
 
+MATRIX = 24  # bytes of an entry of the matrix of active examples, its copies and factors included
 ROW = 24, 16, 40  # bytes of an active example, roughly: for each letter, each kernel, each numeric feature
 
 
@@ -48,6 +49,7 @@ def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=Tru
     seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
     parts = [slice(0, len(Y))] if joint else [slice(k, k + 1) for k in range(len(Y))]
     kept = parts_of(model, len(parts), seed, stream.identity(), Y, weight, None)
+    stream.room = stream.room if limit is None else min(stream.room, limit // 4)
     stream.arrange(_small(Y), c, None if (weight == weight[0]).all() else weight)
     kernels = _resolve(model, stream, limit)
     scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
@@ -131,7 +133,7 @@ def _most(limit, kernels, stream, explicit):
     if limit is None:
         return stream.n
     if not explicit:
-        return max(2, int(np.sqrt(limit / 2 / 12)))
+        return max(2, int(np.sqrt(limit / 2 / MATRIX)))
     views, width = kernels.views(take(stream.head, np.arange(2) % len_(stream.head))), 0
     for view, kernel in zip(kernels.view_of, kernels.kernels, strict=True):
         x = views[view].X

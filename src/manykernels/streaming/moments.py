@@ -25,7 +25,7 @@ from ._rows import take
 from .shards import Shard, merge
 from .stream import Stream
 
-ROOM = 2**29  # bytes for the words of some positions
+ROWS = 1024  # examples of which kernel matrices are made
 SAMPLE = 500  # examples on which a kernel is seen to vary
 
 
@@ -157,7 +157,7 @@ def _of_words(stream, kernels, sample):
     tables = [kernel.degree_table(x.length) for kernel in kernels.kernels]
     L, d, (bits, unknown) = x.length, max(table.shape[1] for table in tables), _bits(kernels.kernels[0])
     w = np.ones(stream.n) if stream.weights is None else stream.weights
-    step, squares = max(1, ROOM // (24 * stream.n)), np.zeros((L, d))
+    step, squares = max(1, stream.room // (24 * stream.n)), np.zeros((L, d))
     for low in range(0, L, step):
         high = min(low + step, L)
         found = stream.ask(words_at, kernels, low, high, d, bits)
@@ -184,23 +184,27 @@ def _of_words(stream, kernels, sample):
 def pair_sums(one: Shard, other: Shard, kernels: Any, kind: str | None) -> np.ndarray:
     """(2, M): Σ_ij w_i w_j k_ij between two shards, and, where they are the same, Σ_i w_i k_ii."""
     total, same = np.zeros((2, kernels.M)), one.first == other.first
-    for part, X in one.parts():
-        w = one.weights(part)
-        bank = _quiet(PairwiseBank, kernels, X, normalize=_unscaled(kind, kernels.M), dtype=np.float64, n_jobs=1)
+    for w, bank in _banks(one, kernels, kind):
         predictor, every = bank.predictor(np.arange(bank.n)), np.ones(kernels.M)
         total[1] += bank.diagonals() @ w if same else 0.0
         for there, Z in other.parts():
-            v = other.weights(there)
-            total[0] += v @ predictor.parts(Z, w[None], every)[0]
+            total[0] += other.weights(there) @ predictor.parts(Z, w[None], every)[0]
     return total
+
+
+def _banks(shard, kernels, kind):
+    """(weights, bank) of the examples, so many at a time."""
+    for part, X in shard.parts():
+        w, scaled = shard.weights(part), _unscaled(kind, kernels.M)
+        for low in range(0, len(w), ROWS):
+            some = np.arange(low, min(low + ROWS, len(w)))
+            yield w[some], _quiet(PairwiseBank, kernels, take(X, some), normalize=scaled, dtype=np.float64, n_jobs=1)
 
 
 def own_pair_sums(shard: Shard, kernels: Any, kind: str | None) -> np.ndarray:
     """Σ_i w_i k_ii of kernels that are compared pair by pair, (M,)."""
     total = np.zeros(kernels.M)
-    for part, X in shard.parts():
-        w = shard.weights(part)
-        bank = _quiet(PairwiseBank, kernels, X, normalize=_unscaled(kind, kernels.M), dtype=np.float64, n_jobs=1)
+    for w, bank in _banks(shard, kernels, kind):
         total += bank.diagonals() @ w
     return total
 

@@ -20,6 +20,8 @@ from .sources._base import DataSource
 class Stream:
     """The shards of a source: a context, in which `n` examples with targets `y` can be asked."""
 
+    room = 2**29  # bytes for what is looked at besides blocks of examples
+
     def __init__(self, source: DataSource, n_jobs: int | None = None) -> None:
         self.source, self.backend, self.n_jobs = source, active_backend(n_jobs), n_jobs
 

@@ -46,8 +46,11 @@ class Cluster(Backend):
         from ... import __version__
 
         self.client = default_client() if self.client is None else self.client
+        self.address = getattr(self.client.scheduler, "address", "of the client")
         with self._speaking():
-            versions = self.client.run(_version)
+            found = self.client.run(_version, on_error="return")
+            versions = {worker: None if isinstance(v, ImportError) else v for worker, v in found.items()}
+            versions = {w: v for w, v in versions.items() if not isinstance(v, Exception)}  # those died just now
             self.workers = sorted(versions)
             if not self.workers:
                 raise RuntimeError(f"{self._called()} has no workers: start some, or close the client.")
@@ -113,24 +116,25 @@ class Cluster(Backend):
         )
 
     def _called(self):
-        scheduler = self.client.scheduler
-        return f"the Dask scheduler {scheduler.address if scheduler is not None else ''}".strip()
+        return f"the Dask scheduler {self.address}"
 
     @contextmanager
     def _speaking(self):
         """Says what has happened where the scheduler does not answer any more."""
+        from asyncio import CancelledError as Stopped
         from concurrent.futures import CancelledError
 
         from distributed.comm import CommClosedError
 
         try:
             yield
-        except (CommClosedError, CancelledError, OSError) as error:
-            if isinstance(error, TimeoutError):
+        except (Exception, Stopped) as error:
+            lost = isinstance(error, CommClosedError | ConnectionError | CancelledError | Stopped)
+            if not lost and self.client.scheduler is not None and self.client.status != "closed":
                 raise
             raise RuntimeError(
-                f"{self._called()} does not answer any more ({type(error).__name__}: {error}): start it again; a fit "
-                "with checkpoint=... goes on where it was."
+                f"{self._called()} does not answer any more ({type(error).__name__}): start it again; a fit with "
+                "checkpoint=... goes on where it was."
             ) from error
 
 
