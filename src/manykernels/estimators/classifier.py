@@ -230,6 +230,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X and the labels y, of the tasks `task` (n,) where kernels are `multi_task`.
 
+        X may be a source that is read block by block, see `manykernels.streaming`, with y an array or a name in it.
         y is (n,), a class for each example, or (n, T) of 0 and 1, labels of which any number may hold.
         """
         if is_source(X):

@@ -207,6 +207,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X and the real targets y, of the tasks `task` (n,) where kernels are `multi_task`.
 
+        X may be a source that is read block by block, see `manykernels.streaming`, with y an array or a name in it.
         y is (n,) or (n, T): T targets share the weights of the kernels, and C, so that they should be of one scale.
         """
         if is_source(X):

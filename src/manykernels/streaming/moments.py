@@ -26,7 +26,7 @@ from .shards import Shard, merge
 from .stream import Stream
 
 ROWS = 1024  # examples of which kernel matrices are made
-SAMPLE = 500  # examples on which a kernel is seen to vary
+MANY = 100_000  # examples all pairs of which take long
 
 
 def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -> tuple[Scaled, bool]:
@@ -211,13 +211,18 @@ def own_pair_sums(shard: Shard, kernels: Any, kind: str | None) -> np.ndarray:
 
 def _of_pairs(stream, kernels, sample, kind):
     if kind == "multiplicative":
+        if stream.n > MANY:
+            names = ", ".join(repr(name) for name in kernels.names[:3])
+            warnings.warn(
+                f'normalize="multiplicative" compares all pairs of {stream.n:,} examples once for kernels {names}, '
+                'which takes long: "spherical", "trace" and None do not.', UserWarning, stacklevel=8,
+            )  # fmt: skip
         sums, diagonal, W = np.zeros(kernels.M), np.zeros(kernels.M), stream.weight
         for (i, j), found in stream.ask_pairs(pair_sums, kernels, kind):
             sums += found[0] * (1 if i == j else 2)
             diagonal += found[1]
         return diagonal / W, diagonal / W - sums / W**2
-    small = take(sample, np.arange(min(SAMPLE, len_(sample))))
-    bank = _quiet(PairwiseBank, kernels, small, normalize=kind, dtype=np.float64, n_jobs=stream.n_jobs)
+    bank = _quiet(PairwiseBank, kernels, sample, normalize=kind, dtype=np.float64, n_jobs=stream.n_jobs)
     if not bank.usable.all():
         names = ", ".join(repr(bank.names[m]) for m in np.flatnonzero(~bank.usable)[:5])
         raise ValueError(

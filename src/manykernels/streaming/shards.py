@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ..banks import Predictor
     from ..losses._base import Loss
 
+HEAD = 500  # examples of a piece that are looked at before all others
+
 
 @dataclass(frozen=True)
 class Shard:
@@ -98,13 +100,14 @@ class State(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What a piece has: blocks of so many examples, kept at these places of a file, targets and columns."""
+    """What a piece has: blocks of so many examples, kept at these places of a file, targets, columns, some examples."""
 
     sizes: list[int]
     places: list[int]
     y: np.ndarray | None
     columns: tuple
     fingerprint: tuple
+    head: Any
 
 
 class Priced(NamedTuple):
@@ -126,19 +129,20 @@ def load(shard: Shard, given: Any = None) -> Shard:
 
 def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = None) -> Scanned:
     """Reads a piece for the first time, and keeps its blocks in the file `path` where one is given."""
-    sizes, places, targets, columns, before = [], [], [], None, source.fingerprint(piece)
+    sizes, places, targets, columns, head, before = [], [], [], None, None, source.fingerprint(piece)
     with nullcontext() if path is None else open(path, "wb") as file:
         for X, y in source.read(piece if given is None else given):
             here = columns_of(X)
             if columns is not None and here != columns:
                 raise ValueError(differ(source, columns, here))
             columns = here
+            head = take(X, np.arange(min(len_(X), HEAD))) if head is None and len_(X) else head
             sizes.append(len_(X))
             targets += [] if y is None else [y]
             if file is not None:
                 places.append(file.tell())
                 pickle.dump(X, file, protocol=5)
-    return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before)
+    return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before, head)
 
 
 def differ(source, one, other):

@@ -65,7 +65,7 @@ class Stream:
         if not self.n:
             raise ValueError(f"{source!r} has no examples.")
         self.y = np.concatenate([part.y for part in found if part.y is not None]) if source.target else None
-        self.head = source.head()
+        self.head = next(part.head for part in found if part.head is not None)
 
     def identity(self) -> list[tuple]:
         """What says that it is the same data, for a checkpoint."""

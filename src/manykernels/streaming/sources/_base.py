@@ -94,14 +94,6 @@ class DataSource(ABC):
         found.target = name
         return found
 
-    def head(self) -> Any:
-        """The first block of X."""
-        for piece in self.pieces():
-            for X, _ in self.read(piece):
-                if len_(X):
-                    return X
-        raise ValueError(f"{self!r} has no examples.")
-
     def __len__(self) -> int:
         return sum(len_(X) for piece in self.pieces() for X, _ in self.read(piece))
 
@@ -142,6 +134,8 @@ class ArraySource(DataSource):
             if X.shape != self.shape:
                 raise ValueError(f"{self!r} had shape {self.shape} and has {tuple(X.shape)} now: it has changed.")
             block, y = np.array(X[low:high]), None
+        if block.dtype.kind in "biu":
+            block = block.astype(np.float64)
         if self.target is not None:
             with self._opened(self.target) as targets:
                 if targets.shape[0] != self.shape[0]:
@@ -175,7 +169,7 @@ class FileSource(DataSource):
 def find_files(paths: Any) -> list[str]:
     """The files that a path, a pattern with * or a list of them stands for."""
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = []
+    found: list[str] = []
     for path in [os.fspath(one) for one in several]:
         matches = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
         if not matches or not os.path.exists(matches[0]):

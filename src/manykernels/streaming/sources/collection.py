@@ -63,6 +63,7 @@ class DaskCollection(DataSource):
         for low in range(0, len_(piece), self.rows):
             frame = hasattr(piece, "iloc")
             X: Any = piece.iloc[low : low + self.rows] if frame else np.asarray(piece[low : low + self.rows])
+            X = X.astype(np.float64) if not frame and X.dtype.kind in "biu" else X
             if self.target is None:
                 yield X, None
                 continue
