@@ -75,7 +75,7 @@ def main(kind, folder, limit, n):
     kernels = degree_kernels(6) if kind == "fasta" else [(f"g{j}", Linear(), [j, j + 1]) for j in range(0, WIDTH, 2)]
     (folder / "small").mkdir()
     model = MKLClassifier(kernels, solver="coordinate", memory_limit=limit, n_jobs=2)
-    model.fit(*make(kind, folder / "small", 3000))  # compiles and imports all there is
+    model.fit(*make(kind, folder / "small", 5000))  # compiles and imports all there is
     source, y = make(kind, folder, n)
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = status("VmRSS")

@@ -103,7 +103,7 @@ class Driver:
                 reason = "raise max_iter or tol"
             elif not more and whole and (not warm.converged or aim <= 0.5 * self.tol):
                 reason = warm.reason or "it no longer improves; raise tol"
-            elif more and room <= 0:
+            elif more > room and room < min(LEAST, 0.02 * self.most):
                 reason = f"{len(rows):,} examples matter, and memory_limit has no room for more: raise it"
             if reason:
                 break
