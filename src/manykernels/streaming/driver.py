@@ -63,60 +63,72 @@ class Driver:
     def run(self) -> Streamed:
         """Rounds until the gap is at most `tol`, from the beginning or from where a checkpoint stood."""
         rows, warm, last = self._resume()
-        X = self.stream.fetch(rows)
-        if last is not None and last["done"]:
-            return Streamed(rows, X, self._solution(warm, last["best"], True, ""))
-        gap, best, reason, outside = np.inf if last is None else last["gap"], None, "", np.inf
+        X, gap, outside = self.stream.fetch(rows), np.inf, np.inf
+        if last is not None:
+            gap = last["gap"]
+            if last["done"] and last["best"]["gap"] <= self.tol:
+                return Streamed(rows, X, self._solution(warm, last["best"], ""))
+        best: Any = None
         while True:
-            begun = time.perf_counter()
             settled = outside <= 0.1 * gap < np.inf  # what is left of the gap is of the active examples
             aim = 0.5 * self.tol if settled else max(0.5 * self.tol, min(ROUGH, 0.1 * gap))
-            problem = self._problem(rows, X)
-            options = dict(solver=self.solver, tol=aim, max_iter=self.max_iter, random_state=self.seed)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                warm = solve(problem, warm=warm, **options)
-            if warm.interrupted:
-                raise KeyboardInterrupt
-            solved = time.perf_counter()
-            room = self._room(problem, warm)
-            found, losses, seen, sent = self._price(problem, warm, rows, room)
-            whole = seen == self.n
-            certificate = self._certificate(problem, warm, losses * (self.n / seen))
-            gap = certificate["gap"]
-            outside = gap - warm.gap if whole else np.inf
-            record = {
-                **certificate, "certified": whole, "n_active": len(rows), "violators": sum(p.violators for p in found),
-                "support": int(np.count_nonzero(warm.a.any(axis=0))), "priced": seen, "bytes": sent,
-                "seconds_solving": solved - begun, "seconds_pricing": time.perf_counter() - solved,
-                "seconds_shards": float(sum(p.seconds for p in found)), "steps": warm.n_iter,
-                "iteration": len(self.history) + 1, "time": time.perf_counter() - self.begun,
-            }  # fmt: skip
-            self.history.append(record)
-            self.monitor.record(record)
-            if whole and (best is None or gap <= best[1]["gap"]):
+            problem, warm, room, found, record = self._round(rows, X, warm, aim)
+            reason = self._end(record, found, room, warm, aim)
+            if reason and not record["certified"]:
+                found = self._price(problem, warm, rows, room=0)
+                record |= self._certificate(problem, warm, found) | {"certified": True, "priced": self.n}
+            gap, outside = record["gap"], record["gap"] - warm.gap if record["certified"] else np.inf
+            if record["certified"] and (best is None or gap <= best[1]["gap"]):
                 best = rows, record, warm, X
-            more = sum(len(p.rows) for p in found)
-            if whole and gap <= self.tol:
-                break
-            if len(self.history) >= self.max_iter:
-                reason = "raise max_iter or tol"
-            elif not more and whole and (not warm.converged or aim <= 0.5 * self.tol):
-                reason = warm.reason or "it no longer improves; raise tol"
-            elif more > room and room < min(LEAST, 0.02 * self.most):
-                reason = f"{len(rows):,} examples matter, and memory_limit has no room for more: raise it"
-            if reason:
+            if reason or record["certified"] and gap <= self.tol:
                 break
             rows, X, warm = self._grow(problem, rows, X, warm, found, room)
             self._keep(rows, warm, gap, False)
-        if best is None:  # stopped before a round had asked all shards
-            best = rows, record, warm, X
         rows, record, warm, X = best
         support = np.flatnonzero(warm.a.any(axis=0))
-        rows, X, a = rows[support], take(X, support), warm.a[:, support]
-        warm = self._solution(_moved(warm, a), record, record["gap"] <= self.tol, reason)
-        self._keep(rows, warm, record["gap"], True, record)
-        return Streamed(rows, X, warm)
+        rows, X = rows[support], take(X, support)
+        solution = self._solution(_moved(warm, warm.a[:, support]), record, reason)
+        self._keep(rows, solution, record["gap"], True)
+        return Streamed(rows, X, solution)
+
+    def _round(self, rows, X, warm, aim):
+        """(problem, its solution to the gap `aim`, room for others, what the shards found, record)."""
+        begun = time.perf_counter()
+        problem = self._problem(rows, X)
+        options = dict(solver=self.solver, tol=aim, max_iter=self.max_iter, random_state=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warm = solve(problem, warm=warm, **options)
+        if warm.interrupted:
+            raise KeyboardInterrupt
+        solved, before = time.perf_counter(), self.stream.backend.sent
+        room = self._room(problem, warm)
+        found = self._price(problem, warm, rows, room)
+        priced = sum(self.stream.shards[k].n for k in found)
+        record = self._certificate(problem, warm, found) | {
+            "certified": priced == self.n, "n_active": len(rows), "priced": priced, "steps": warm.n_iter,
+            "violators": sum(p.violators for p in found.values()),
+            "support": int(np.count_nonzero(warm.a.any(axis=0))), "bytes": self.stream.backend.sent - before,
+            "seconds_solving": solved - begun, "seconds_pricing": time.perf_counter() - solved,
+            "seconds_shards": float(sum(p.seconds for p in found.values())),
+            "iteration": len(self.history) + 1, "time": time.perf_counter() - self.begun,
+        }  # fmt: skip
+        self.history.append(record)
+        self.monitor.record(record)
+        return problem, warm, room, found, record
+
+    def _end(self, record, found, room, warm, aim):
+        """Why there is no further round although the gap is not reached; empty where there is one."""
+        more = sum(len(p.rows) for p in found.values())
+        if record["certified"] and record["gap"] <= self.tol:
+            return ""
+        if len(self.history) >= self.max_iter:
+            return "raise max_iter or tol"
+        if not more and record["certified"] and (not warm.converged or aim <= 0.5 * self.tol):
+            return warm.reason or "it no longer improves; raise tol"
+        if more > room and room < min(LEAST, 0.02 * self.most):
+            return f"{record['n_active']:,} examples matter, and memory_limit has no room for more: raise it"
+        return ""
 
     # the active examples
 
@@ -147,7 +159,7 @@ class Driver:
 
     def _grow(self, problem, rows, X, solution, found, room):
         """The active examples of the next round, their data, and a point to begin from."""
-        new = [p for p in found if len(p.rows)]
+        new = [p for p in found.values() if len(p.rows)]
         keep = self._needed(problem, solution, min(room, sum(len(p.rows) for p in new)))
         values = np.concatenate([p.values for p in new]) if new else np.empty(0)
         worst = np.sort(np.argsort(-values, kind="stable")[: max(room, 0)])
@@ -175,10 +187,9 @@ class Driver:
     # pricing
 
     def _price(self, problem, solution, rows, room):
-        """(what the shards found, Σ c V (T,), the number of examples asked, bytes sent) at a solution."""
+        """{number of a shard: what it found} at a solution; of all shards, or until there are enough for the room."""
         stream, backend = self.stream, self.stream.backend
         support = np.flatnonzero(solution.a.any(axis=0))
-        before = backend.sent
         state = State(
             problem.bank.predictor(support), solution.a[:, support], solution.theta,
             np.asarray(solution.b, dtype=float), self.loss, self.outputs,
@@ -189,24 +200,26 @@ class Driver:
         batch = max(backend.width, -(-count // 16))
         found: dict[int, Any] = {}
         for start in range(0, count, batch):
-            which = order[start : start + batch]
             calls = []
-            for k in which:
+            for k in order[start : start + batch]:
                 share = GENEROUS * max(room, 1) * stream.shards[k].n / self.n
                 calls.append((stream.handles[k], shared, stream.local(rows, k), max(16, int(np.ceil(share)))))
-            found |= dict(zip(which.tolist(), backend.run(price, calls), strict=True))
+            answers = backend.run(price, calls)
+            found |= dict(zip(order[start : start + batch].tolist(), answers, strict=True))
             seen = sum(stream.shards[k].n for k in found)
             self.monitor.visited(seen, self.n)
             if sum(len(p.rows) for p in found.values()) >= 2 * room > 0 and seen < 0.9 * self.n:
                 break
-        ordered = [self._numbered(k, found[k]) for k in sorted(found)]
-        return ordered, np.sum([p.losses for p in ordered], axis=0), seen, backend.sent - before
+        return {k: self._numbered(k, found[k]) for k in sorted(found)}
 
     def _numbered(self, k, priced):
+        """With the numbers that the examples have among all."""
         return priced._replace(rows=priced.rows + self.stream.shards[k].first)
 
-    def _certificate(self, problem, solution, losses):
-        """Primal, dual and gap of the whole problem, from the losses of all examples."""
+    def _certificate(self, problem, solution, found):
+        """Primal, dual and gap of the whole problem; an estimate where not all shards were asked."""
+        share = sum(self.stream.shards[k].n for k in found) / self.n
+        losses = np.sum([p.losses for p in found.values()], axis=0) / share
         support = np.flatnonzero(solution.a.any(axis=0))
         A = solution.a[:, support]
         q = np.einsum("tmi,ti->m", problem.bank.products(A, support, support), A)[problem.kernels]
@@ -218,22 +231,21 @@ class Driver:
 
     # what is kept
 
-    def _solution(self, found, record, converged, reason):
-        names = ("primal", "dual", "gap")
+    def _solution(self, found, record, reason):
+        values = {name: float(record[name]) for name in ("primal", "dual", "gap")}
         return Solution(
-            found.theta, found.a, np.asarray(found.b, dtype=float), **{name: float(record[name]) for name in names},
-            n_iter=len(self.history), history=self.history, converged=bool(converged), reason=reason,
+            found.theta, found.a, np.asarray(found.b, dtype=float), **values, n_iter=len(self.history),
+            history=self.history, converged=bool(values["gap"] <= self.tol), reason=reason,
         )  # fmt: skip
 
-    def _keep(self, rows, solution, gap, done, best=None):
+    def _keep(self, rows, solution, gap, done):
         """Writes where the run stands, after each round."""
         if self.kept is None:
             return
-        best = best or {name: float(getattr(solution, name)) for name in ("primal", "dual", "gap")}
         state = {
             "rows": rows, "a": solution.a, "theta": solution.theta, "b": np.asarray(solution.b, dtype=float),
             "gap": float(gap), "time": time.perf_counter() - self.begun, "history": self.history, "done": done,
-            "best": {name: float(best[name]) for name in ("primal", "dual", "gap")},
+            "best": {name: float(getattr(solution, name)) for name in ("primal", "dual", "gap")},
         }  # fmt: skip
         self.kept.write({"state": state})
         if done:
