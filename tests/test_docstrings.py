@@ -22,9 +22,12 @@ from manykernels.solution import Solution
 
 ROOMS = (
     "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "report", "sequences",
-    "solvers", "strings", "weighting",
+    "solvers", "streaming", "strings", "weighting",
 )  # fmt: skip
-EXTRAS = {"fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib"}  # by the last part of the module
+EXTRAS = {  # by the last part of the module
+    "fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib", "hdf5": "h5py", "zarr": "zarr",
+    "tables": "pyarrow", "collection": "dask", "streaming": "dask",
+}  # fmt: skip
 # classes that the README calls and that are not ours
 OUTSIDE = {
     "CalibratedClassifierCV", "GridSearchCV", "MySolver", "RBFSampler", "StandardScaler", "TfidfVectorizer",

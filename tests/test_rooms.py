@@ -25,6 +25,7 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"pairs"},
     {"solvers"},
     {"weighting"},
+    {"streaming"},
     {"estimators"},
     {"inspect"},
     {"report"},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
         report,
         sequences,
         solvers,
+        streaming,
         strings,
         weighting,
     )
@@ -43,12 +44,12 @@ _HOMES = {
 }
 _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect", "pairs",
-    "report",
+    "report", "streaming",
 )  # fmt: skip
 __all__ = [
     "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "Views",
     "__version__", "datasets", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "report", "sequences",
-    "solvers", "strings", "weighting",
+    "solvers", "streaming", "strings", "weighting",
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kernels._pairs import TooLarge
 from ..kernels._views import n_examples
+from ..kernels.normalize import Scaled
 from .dense import DenseBank, report_unusable
 from .joined import JoinedBank
 from .pairwise import PairwiseBank
@@ -141,7 +142,9 @@ def explicit_bank(kernels, X, store="auto", **options):
         own = np.array([m for m, other in enumerate(kinds) if other == kind])
         part = kernels.part(own)
         lacks = kind != "features" and any(view.present is not None for view in part.views(X))
-        bank = None if kind is None or lacks else _first(STORES[store][kind], part, X, store, options)
+        normalize = options.get("normalize", "multiplicative")
+        own_options = options | {"normalize": normalize.part(own)} if isinstance(normalize, Scaled) else options
+        bank = None if kind is None or lacks else _first(STORES[store][kind], part, X, store, own_options)
         if bank is None:
             return None
         parts.append(bank)

@@ -11,6 +11,7 @@ import threading
 import numpy as np
 
 from .._threads import n_threads, run_blocks, slices
+from ..kernels.normalize import kind_of
 from .explicit import BLOCK, ExplicitBank, Team, Vectors
 
 TABLE = 2**27  # bytes for the values of short words
@@ -50,7 +51,7 @@ class DegreeBank(ExplicitBank):
         """
         if len(set(kernels.view_of)) > 1 or any(kernel.family != "degree" for kernel in kernels.kernels):
             return None
-        if options.get("normalize") == "spherical":
+        if kind_of(options.get("normalize")) == "spherical":
             return None
         view = kernels.views(X)[0]
         tables = [kernel.degree_table(view.X.length) for kernel in kernels.kernels]

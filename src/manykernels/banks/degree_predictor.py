@@ -10,7 +10,7 @@ from .._state import check, check_array, check_index, check_is, check_jobs
 from .._threads import n_threads, run_blocks, slices
 from ._base import Predictor
 
-BLOCK = 20_000  # new sequences at a time
+BLOCK = 2**16  # new sequences at a time: what is gathered of the support is gathered for each block
 LANES = 4  # parts of the positions that are walked side by side
 DIRECT = 2**16  # words in the table of the longest short words, at most
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks, slices
-from ..kernels.normalize import inverse_root, precision, scales
+from ..kernels.normalize import Scaled, inverse_root, kind_of, precision, scales
 from ._base import Bank, Predictor
 
 BLOCK = 20_000  # new examples at a time
@@ -133,9 +133,16 @@ class ExplicitBank(Bank):
         return bank
 
     def normalise(self, weights, normalize):
-        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here. Gives `moments`."""
+        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here. Gives `moments`.
+
+        Those are None where the scales are given.
+        """
+        self.root = self.roots() if kind_of(normalize) == "spherical" else None
+        if isinstance(normalize, Scaled):
+            self.scale, self.usable = normalize.scale, normalize.usable
+            return None
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
-        self.scale, self.root = np.ones(self.M), self.roots() if normalize == "spherical" else None
+        self.scale = np.ones(self.M)
         moments = self.moments(w)
         self.scale, self.usable = scales(*moments, normalize, self.known())
         return moments

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from .._state import check, check_array, check_csr, check_index, check_is, check_list, check_offsets
 from ..kernels.linear import Linear
-from ..kernels.normalize import precision
+from ..kernels.normalize import kind_of, precision
 from ._rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
@@ -39,7 +39,7 @@ class FeatureBank(ExplicitBank):
         bank = cls()
         bank.kernels, bank.cuts = _by_source(kernels)
         bank.names, bank.M, bank.n_jobs, bank.memory_limit = list(kernels.names), kernels.M, n_jobs, memory_limit
-        bank.spherical = normalize == "spherical"
+        bank.spherical = kind_of(normalize) == "spherical"
         views = bank.kernels.views(X)
         if any(view.present is not None for view in views):
             return None
@@ -51,7 +51,10 @@ class FeatureBank(ExplicitBank):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])
         bank.matrix = as_rows(parts, bank.first, bank.spherical)
-        square, variance = bank.normalise(weights, normalize)
+        moments = bank.normalise(weights, normalize)
+        if moments is None:
+            return bank
+        square, variance = moments
         far = np.flatnonzero(bank.usable & (variance <= FAR * square))
         if not len(far):
             return bank

@@ -18,7 +18,7 @@ from .._threads import n_threads, run_blocks, slices
 from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
-from ..kernels.normalize import check_choice, precision, scales
+from ..kernels.normalize import Scaled, check_choice, kind_of, precision, scales
 from ._base import Bank, Predictor
 from ._groups import arrays_of, data_of, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
@@ -40,7 +40,7 @@ class PairwiseBank(Bank):
         As the list reads it.
     weights : array (n,), optional
         Of the examples in the normalisation.
-    normalize : {"multiplicative", "spherical", "trace", None}
+    normalize : {"multiplicative", "spherical", "trace", None} or Scaled
     memory_limit : float, optional
         Bytes for the whole bank.
     dtype : {float32, float64}
@@ -73,7 +73,8 @@ class PairwiseBank(Bank):
         n_jobs: int | None = 1,
     ) -> None:
         check_choice(normalize)
-        self.kernel_list, self.normalize, self.dtype, self.n_jobs = kernel_list, normalize, np.dtype(dtype), n_jobs
+        self.kernel_list, self.normalize, self.n_jobs = kernel_list, kind_of(normalize), n_jobs
+        self.dtype = np.dtype(dtype)
         self.names, self.M, self.memory_limit = list(kernel_list.names), kernel_list.M, memory_limit
         views = kernel_list.views(X)
         self.n = len_(views[0].X)
@@ -89,7 +90,10 @@ class PairwiseBank(Bank):
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
             self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor**2.0
-        self._set_scale(weights, exempt)
+        if isinstance(normalize, Scaled):
+            self._take_scale(normalize.scale, normalize.usable, normalize.mean)
+        else:
+            self._set_scale(weights, exempt)
 
     def _make_sides(self, views, index):
         return share(self.groups, [group.side(views[group.view], index, self.normalize) for group in self.groups])
@@ -169,13 +173,16 @@ class PairwiseBank(Bank):
                 f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns they see."
             )
         scale, usable = scales(diagonal, diagonal - means, self.normalize, precision(self.dtype))
-        self.scale, self.usable = np.where(exempt, 1.0, scale), usable | exempt
         if suspects:
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(np.arange(self.M), list(suspects))))
             warn_indefinite(self.indefinite)
+        self._take_scale(np.where(exempt, 1.0, scale), usable | exempt, means)
         report_unusable(self)
-        self.tiles.scale, self.tiles.mean = self.scale, means
-        self._diagonals *= self.scale[:, None]
+
+    def _take_scale(self, scale, usable, means):
+        self.scale, self.usable = scale, usable
+        self.tiles.scale, self.tiles.mean = scale, means
+        self._diagonals *= scale[:, None]
 
     def _sums(self, w, check):
         """K_m w of all kernels, (M, n), and check(group, kernels, block, sides) of every block on the way."""

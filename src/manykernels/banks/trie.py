@@ -16,7 +16,7 @@ import numpy as np
 
 from .._state import check, check_is, check_same
 from .._threads import run_blocks
-from ..kernels.normalize import inverse_root
+from ..kernels.normalize import inverse_root, kind_of
 from ..strings._base import check_alike, check_length
 from ._trie import LANES, Group, Store, letters
 from .explicit import ExplicitBank, Vectors, diagonals, len_of
@@ -32,7 +32,7 @@ class TrieBank(ExplicitBank):
         self.kernels, self.views, self.names, self.n_jobs = kernels, kernels.views(X), list(kernels.names), n_jobs
         self.n, self.M, self.memory_limit = len_of(self.views), kernels.M, memory_limit
         self.own = self._sizes(tables)
-        self.root = inverse_root(self.own) if normalize == "spherical" else None
+        self.root = inverse_root(self.own) if kind_of(normalize) == "spherical" else None
         self.shared = self._group(tables, memory_limit)
         self.normalise(weights, normalize)
 

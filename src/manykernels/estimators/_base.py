@@ -22,12 +22,15 @@ from ..kernels._frames import check_names, completed, is_frame
 from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
+from ..streaming import is_source
+from ..streaming.stream import Stream
 from ._diagonal import warn_diagonal
 from ._html import WeightBars
 from ._params import NamedParts
 from ._posed import Posed
 from ._report import HasReport
 from ._slack import with_slack
+from ._streamed import decide, learn
 from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
@@ -76,7 +79,11 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         from ..banks._base import Source
 
-        if self._is_precomputed():
+        if is_source(X):
+            raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
+        if isinstance(X, Stream):
+            self._check_X(X.head, reset=reset)
+        elif self._is_precomputed():
             X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
         elif is_views(X) or (not reset and self._views() is not None):
@@ -172,6 +179,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
 
     def _fit(self, X, Y, weight, c, loss, **options):
         """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
+        if isinstance(X, Stream):
+            return learn(self, X, Y, weight, c, loss, **options)
         return self._learn(self._pose(X, Y, weight, c, loss, **options))
 
     def _pose(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
@@ -302,6 +311,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
     def _decide(self, X, task=None):
         """Σ_m f_m(x) + b, (n, T)."""
         check_is_fitted(self)
+        if is_source(X):
+            return decide(self, X, lambda block: self._decide(block, task))
         X = self._new_X(X, task)
         return _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
 
@@ -312,6 +323,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         last axis plus `intercept_` is the decision.
         """
         check_is_fitted(self)
+        if is_source(X):
+            return decide(self, X, lambda block: self.decision_parts(block, task))
         X = self._new_X(X, task)
         parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts

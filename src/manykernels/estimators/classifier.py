@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses
 from .._validation import check_choice, check_number
+from ..streaming import is_source
 from ._base import MKLBase, _n_examples
 from ._paths import HasPath
+from ._streamed import fit_source
 from .inputs import check_order
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .posterior import posterior_variance
@@ -232,8 +234,11 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X and the labels y, of the tasks `task` (n,) where kernels are `multi_task`.
 
+        X may be a source that is read block by block, see `manykernels.streaming`, with y an array or a name in it.
         y is (n,), a class for each example, or (n, T) of 0 and 1, labels of which any number may hold.
         """
+        if is_source(X):
+            return fit_source(self, X, y, sample_weight, task)
         self._check_params()
         check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))

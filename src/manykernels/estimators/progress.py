@@ -45,7 +45,10 @@ class Bar(Monitor):
         gap = record.get("stationarity", record["gap"])  # empirical Bayes has no gap
         self.records = [*self.records, (record["time"], gap)][-LATEST:]
         left = time_left(self.records, self.tol)
-        self.left = f"about {in_words(left)} left" if left else ""
+        said = [f"about {in_words(left)} left"] if left else []
+        if "violators" in record:  # of examples that are read block by block
+            said.append(f"round {record['iteration']}, {record['violators']:,} violators")
+        self.left = ", ".join(said)
         self._show(gap)
 
     def _show(self, gap):

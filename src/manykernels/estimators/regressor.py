@@ -11,8 +11,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
 from .._validation import check_number
+from ..streaming import is_source
 from ._base import MKLBase, _n_examples
 from ._paths import HasPath
+from ._streamed import fit_source
 from .inputs import check_order
 from .outputs import read_values
 from .posterior import posterior_variance
@@ -209,8 +211,11 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X and the real targets y, of the tasks `task` (n,) where kernels are `multi_task`.
 
+        X may be a source that is read block by block, see `manykernels.streaming`, with y an array or a name in it.
         y is (n,) or (n, T): T targets share the weights of the kernels, and C, so that they should be of one scale.
         """
+        if is_source(X):
+            return fit_source(self, X, y, sample_weight, task)
         self._check_params()
         check_number("C", self.C)
         check_number("epsilon", self.epsilon, closed="left")

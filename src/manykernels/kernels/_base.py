@@ -73,6 +73,10 @@ class Kernel(Stored, BaseEstimator):
         """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
         return self
 
+    def learns(self) -> str:
+        """What of the training data `resolve` looks at: "" nothing, "moments" means and variances, or all "data"."""
+        return "" if type(self).resolve is Kernel.resolve and self.base != "gram" else "data"
+
     def split(self) -> tuple[Any, Kernel] | None:
         """(transformer, kernel) where it is a kernel of what a transformer makes of X, fitted on the training data."""
         return None
@@ -143,6 +147,9 @@ class ScaledKernel(Kernel):
         super().check_state()
         if self.gamma is not None and self.gamma not in ("scale", "median"):
             self.resolve(None)
+
+    def learns(self) -> str:
+        return {"scale": "moments", "median": "data"}.get(self.gamma, "") if isinstance(self.gamma, str) else ""
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if isinstance(self.gamma, Real) and not isinstance(self.gamma, bool):
@@ -244,6 +251,10 @@ class _Pair(Kernel):
         from ..sequences import Sequences
 
         return Sequences.encode(X, *self.encoding)
+
+    def learns(self) -> str:
+        found = {k.learns() for k in (self.k1, self.k2)}
+        return next((what for what in ("data", "moments") if what in found), "")
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         for k in (self.k1, self.k2):

@@ -66,6 +66,9 @@ class Features(Kernel):
             found.fitted_ = tried(fitted)
         return found
 
+    def learns(self) -> str:
+        return "" if hasattr(self, "fitted_") else "data"
+
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if hasattr(self, "fitted_"):
             return self

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _validation
 
 CHOICES = ("multiplicative", "spherical", "trace", None)
+
+
+class Scaled(NamedTuple):
+    """A normalisation `kind` whose factors were found on other examples, of which a bank holds some: (M,) each.
+
+    `mean` is that of the entries of each kernel before it is scaled.
+    """
+
+    kind: str | None
+    scale: np.ndarray
+    usable: np.ndarray
+    mean: np.ndarray
+
+    def part(self, kernels):
+        """That of these kernels alone."""
+        return Scaled(self.kind, self.scale[kernels], self.usable[kernels], self.mean[kernels])
+
+
+def kind_of(normalize):
+    """One of `CHOICES`: what a bank was given, or what its `Scaled` is of."""
+    return normalize.kind if isinstance(normalize, Scaled) else normalize
 
 
 def multiplicative_scale(K, w=None):
@@ -102,7 +125,7 @@ def inverse_root(diagonal):
 
 
 def check_choice(normalize):
-    _validation.check_choice("normalize", normalize, CHOICES)
+    _validation.check_choice("normalize", kind_of(normalize), CHOICES)
 
 
 def precision(dtype):

@@ -28,6 +28,7 @@ class Loss(Part):
     name: str
     targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
     interior = False
+    flat = False  # V = 0 on an interval of f: examples that lie there have a = 0
     total = 0.0  # Σ a_i when there is an intercept
     takes_intercept = True
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1

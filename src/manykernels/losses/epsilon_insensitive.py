@@ -33,6 +33,10 @@ class EpsilonInsensitive(Loss):
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = check_number("epsilon", epsilon, closed="left")
 
+    @property
+    def flat(self) -> bool:  # type: ignore[override]  # depends on the width
+        return self.epsilon > 0
+
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 

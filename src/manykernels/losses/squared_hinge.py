@@ -24,6 +24,7 @@ class SquaredHinge(Loss):
 
     name = "squared_hinge"
     targets = "binary"
+    flat = True
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - y * f) ** 2

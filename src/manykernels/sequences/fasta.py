@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROOM, RATIO = 2**28, 100  # bytes that a file may always unpack to, and so many times its own size
 WIDE = 2**12  # letters of a label
+NOTHING = "{} holds no records; a FASTA file has a line '>name' before each sequence"
 BUFFERS = (2**22, 2**26, 2**30)  # bytes; the longest record must fit into one
 
 
@@ -75,7 +76,7 @@ def read_fasta(
         except OverflowError:
             continue
         if not packer.count:
-            raise ValueError(f"{path} holds no records; a FASTA file has a line '>name' before each sequence")
+            raise ValueError(NOTHING.format(path))
         sequences = Sequences.packed(packer)
         return sequences if labels is None else (sequences, _gathered(found, isinstance(labels, str)))
     raise ValueError(f"{path} has a record longer than {BUFFERS[-1]} bytes; cut it into windows first")
@@ -111,26 +112,58 @@ class TooMuch(Exception):
     """The file unpacks to more than it may."""
 
 
+def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16):
+    """Yields (Sequences, labels or None) of about so many records each, in the order of the file.
+
+    Memory holds one such block. Parameters are those of `read_fasta`; labels come as they stand in the headers.
+    """
+    alphabet, path, total = _alphabet.get(alphabet), os.fsdecode(path), 0
+    packer, found = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}"), []
+    try:
+        for letters, offsets, part in _chunks(path, labels, BUFFERS[0], np.inf):
+            packer.add(letters, offsets)
+            found += [] if part is None else [part]
+            if packer.count >= rows:
+                yield Sequences.packed(packer), np.concatenate(found) if found else None
+                total, found = total + packer.count, []
+                packer = Packer(alphabet, unknown, what=f"sequence {total:,} + {{}} of {_braced(path)}")
+    except OverflowError:
+        raise ValueError(f"{path} has a record longer than {BUFFERS[0]} bytes; cut it into windows first") from None
+    if packer.count:
+        yield Sequences.packed(packer), np.concatenate(found) if found else None
+    elif not total:
+        raise ValueError(NOTHING.format(path))
+
+
 def _read(path, packer, labels, buffer_size, limit):
+    found = []
+    for letters, offsets, part in _chunks(path, labels, buffer_size, limit):
+        packer.add(letters, offsets)
+        found += [] if part is None else [part]
+    return found
+
+
+def _chunks(path, labels, buffer_size, limit):
+    """Yields (letters, offsets, labels or None) of chunk after chunk of the file."""
     try:
         import dnaio
         from xopen import xopen
     except ImportError as error:
         raise ImportError("read_fasta needs dnaio: pip install manykernels[bio]") from error
-    found, fastq = [], None
+    fastq, count = None, 0
     with open(path, "rb") if _misnamed(path) else xopen(path, "rb", threads=0) as file:
         counted = Counted(file, limit)
         chunks = dnaio.read_chunks(counted, buffer_size)
-        while (chunk := _next(chunks, path, packer)) is not None:
+        while (chunk := _next(chunks, path, count)) is not None:
             fastq = chunk[:1] == b"@" if fastq is None else fastq
             letters, offsets, heads, tails = _scan(chunk, fastq, path)
-            packer.add(letters, offsets)
+            part = None
             if labels is not None and heads:  # a chunk may hold comments only
                 text = bytes(chunk)
                 lines = b"\n".join([text[a:b] for a, b in zip(heads, tails, strict=True)])
-                headers = lines.decode("utf-8", "replace").split("\n")
-                found.append(_labels(labels, headers, path, packer.count - len(headers)))
-    return found
+                part = _labels(labels, lines.decode("utf-8", "replace").split("\n"), path, count)
+            yield letters, offsets, part
+            count += len(heads)
 
 
 def _misnamed(path):
@@ -141,7 +174,7 @@ def _misnamed(path):
         return file.read(1) in (b">", b"@", b"#")
 
 
-def _next(chunks, path, packer):
+def _next(chunks, path, count):
     """The next chunk, or None; whatever is wrong with the file is said in its terms."""
     import dnaio
 
@@ -149,19 +182,19 @@ def _next(chunks, path, packer):
         return next(chunks, None)
     except EOFError:
         raise ValueError(
-            f"{path} is truncated: the compressed data break off ({packer.count} records were read); fetch it again"
+            f"{path} is truncated: the compressed data break off ({count} records were read); fetch it again"
         ) from None
     except (dnaio.FileFormatError, dnaio.UnknownFileFormat, AssertionError) as error:  # the last: under four bytes
         raise ValueError(f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@' ({error})") from None
     except TooMuch:
         raise ValueError(
-            f"{path} unpacks to more than it may ({packer.count} records were read): if you trust it, give "
+            f"{path} unpacks to more than it may ({count} records were read): if you trust it, give "
             "read_fasta(path, memory_limit=...), such as '100GB'"
         ) from None
     except (OverflowError, MemoryError):
         raise
     except Exception as error:
-        raise ValueError(f"{path} cannot be read after {packer.count} records: {error}; fetch it again") from error
+        raise ValueError(f"{path} cannot be read after {count} records: {error}; fetch it again") from error
 
 
 def _scan(chunk, fastq, path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,29 @@ class Sequences:
         data, starts, lengths, bits = packer.finish()
         return cls(packer.alphabet, bits, data, starts, lengths)
 
+    @classmethod
+    def concatenate(cls, parts: Iterable[Sequences]) -> Sequences:
+        """Several of them, of one alphabet, one after another, with storage of their own.
+
+        Parameters
+        ----------
+        parts : iterable of Sequences
+
+        Returns
+        -------
+        Sequences
+        """
+        parts = [part if part.nbytes == len(part.data) else part.compact() for part in parts]
+        names = {part.alphabet: part.alphabet.name for part in parts}
+        if len(names) != 1:
+            raise ValueError(f"sequences of the alphabets {sorted(names.values())} do not go together")
+        bits = max(part.bits for part in parts)
+        parts = [part if part.bits == bits else part._copy(np.zeros(len(part)), part.lengths, bits) for part in parts]
+        first = np.cumsum([0, *(len(part.data) for part in parts)])
+        starts = np.concatenate([part.starts + at for part, at in zip(parts, first[:-1], strict=True)])
+        data, lengths = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "lengths"))
+        return cls(parts[0].alphabet, bits, data, starts, lengths)
+
     def __len__(self) -> int:
         return len(self.starts)
 
@@ -199,14 +223,15 @@ class Sequences:
         """The same sequences with storage of their own, in order."""
         return self._copy(np.zeros(len(self), dtype=np.int64), self.lengths)
 
-    def _copy(self, first, lengths):
+    def _copy(self, first, lengths, bits=None):
         from ..loops.sequences import repack
 
-        data = np.empty(int(np.sum(_bytes(lengths, self.bits))), dtype=np.uint8)
+        bits = self.bits if bits is None else bits
+        data = np.empty(int(np.sum(_bytes(lengths, bits))), dtype=np.uint8)
         starts = np.empty(len(self), dtype=np.int64)
         first, lengths = frozen(first, np.int32), frozen(lengths, np.int32)
-        repack(self.data, self.starts, first, lengths, self.bits, self.bits, data, starts)
-        return Sequences(self.alphabet, self.bits, data, starts, lengths)
+        repack(self.data, self.starts, first, lengths, self.bits, bits, data, starts)
+        return Sequences(self.alphabet, bits, data, starts, lengths)
 
     def __eq__(self, other):
         if not isinstance(other, Sequences):

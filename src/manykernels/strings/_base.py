@@ -50,6 +50,9 @@ class StringKernel(Kernel):
         check_encoding(self.encoding)
         self.check(None)
 
+    def learns(self) -> str:
+        return ""  # `resolve` checks that the letters are known
+
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         self.encode(X)
         return self

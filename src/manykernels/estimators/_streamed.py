@@ -1,0 +1,179 @@
+"""Fits on sources that are read block by block, and their predictions."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._validation import parse_bytes
+from ..kernels._base import len_
+from ..kernels._frames import is_frame
+from ..kernels.spec import as_spec
+from ..regularizers import Regularizer
+from ..solvers import Monitor, seed_of
+from ..streaming import as_source
+from ..streaming._rows import concatenate, take
+from ..streaming.stream import Stream, stand_in
+from .checkpoint import parts_of
+from .progress import show_progress
+
+MATRIX = 24  # bytes of an entry of the matrix of active examples, its copies and factors included
+ROW = 24, 16, 40  # bytes of an active example, roughly: for each letter, each kernel, each numeric feature
+
+
+def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any:
+    """Fits the model on a source, whose targets y are an array, a Dask collection or a name in the source."""
+    source = as_source(X)
+    named = isinstance(y, str)
+    with Stream(source.with_target(y) if named else source, model.n_jobs) as stream:
+        y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)
+        if len(y) != len(stream):
+            raise ValueError(f"y has {len(y)} targets, and {source!r} has {len(stream)} examples.")
+        return model.fit(stream, y, sample_weight, task)
+
+
+def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
+    """What `_fit` does, on a stream: poses the problems of the rows of Y (T, n), solves them, sets the attributes."""
+    from .. import regularizers
+    from ..banks.choice import _pay
+    from ..solvers import get
+    from ..streaming.driver import Driver
+    from ..streaming.moments import normalisation
+
+    regularizer = regularizers.get(model.regularizer)
+    _refuse(model, stream, loss, regularizer, task)
+    seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
+    parts = [slice(0, len(Y))] if joint else [slice(k, k + 1) for k in range(len(Y))]
+    kept = parts_of(model, len(parts), seed, stream.identity(), Y, weight, None)
+    stream.room = stream.room if limit is None else min(stream.room, limit // 4)
+    stream.arrange(_small(Y), c, None if (weight == weight[0]).all() else weight)
+    kernels = _resolve(model, stream, limit)
+    scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
+    wanted = model.solver != "auto" and get(model.solver).explicit
+    explicit = model.features != "never" and (model.features != "auto" or wanted or _pay(kernels, stream.n))
+    if far and explicit:
+        explicit = False
+        warnings.warn(
+            "kernels see columns far from the origin: all are compared pair by pair, which takes long for many "
+            "examples; centre the columns first", UserWarning, stacklevel=6,
+        )  # fmt: skip
+    features = "never" if not explicit else model.features
+    bank = dict(
+        features=features, wanted=explicit, memory_limit=None if limit is None else limit // 2, n_jobs=model.n_jobs
+    )
+    options = dict(
+        intercept=intercept, tol=model.tol, max_iter=model.max_iter, solver=model.solver, seed=seed, bank=bank,
+        explicit=explicit, most=_most(limit, kernels, stream, explicit),
+    )  # fmt: skip
+    labels = [""] if joint else [f", class {label!s}" for label in model.classes_]
+    found = []
+    for part, label, own in zip(parts, labels, kept, strict=True):
+        title = f"{kernels.M} kernels, {stream.n:,} examples{label}"
+        with show_progress(title, model.tol) if model.verbose else nullcontext(Monitor()) as monitor:
+            driver = Driver(stream, kernels, scaled, loss, regularizer, part, monitor=monitor, kept=own, **options)
+            found.append(driver.run())
+    _store(model, found, kernels, scaled, bank, joint)
+    model._report([one.solution for one in found], labels)
+    return model
+
+
+def _refuse(model, stream, loss, regularizer, task):
+    """A ValueError for what does not go with examples that are not all at hand."""
+    where = f"X={stream!r} is read block by block"
+    if not loss.flat:
+        raise ValueError(
+            f"{where}, and with loss={loss.name!r} every example takes part in the predictor, so that all would have "
+            "to be at hand: take 'hinge', 'squared_hinge' or 'epsilon_insensitive' (epsilon > 0), or load X."
+        )
+    if type(regularizer).bind is not Regularizer.bind:
+        raise ValueError(f"{where}, and regularizer={regularizer!r} looks at all kernel values at once: load X.")
+    for name, value, plain in (
+        ("task", task, None), ("slack", model.slack, False), ("warm_start", model.warm_start, False),
+    ):  # fmt: skip
+        if value is not plain:
+            raise ValueError(f"{where}, and {name} is for data in memory: leave it at {plain}, or load X.")
+    if model.device not in ("cpu", "auto"):
+        raise ValueError(f"{where}, and device={model.device!r} is for data in memory: take device='cpu', or load X.")
+    if isinstance(model.kernels, str):
+        raise ValueError(f"{where}, and kernels={model.kernels!r} is for data in memory: give a list of kernels.")
+
+
+def _resolve(model, stream, limit):
+    """The KernelList, with what depends on means and variances of all examples filled in."""
+    from ..banks._base import Source
+    from ..kernels import Kernel, KernelList, KernelSpec
+
+    if isinstance(model.kernels, Source):
+        raise ValueError(f"kernels={model.kernels!r} have a bank of their own, for data in memory: load X.")
+    several = isinstance(model.kernels, list | tuple) and not isinstance(model.kernels, KernelSpec)
+    learns = set()
+    for spec in model.kernels if several else [model.kernels]:
+        spec = as_spec(spec)
+        kernel = spec.kernel
+        name = spec.name or repr(kernel)
+        what = kernel.learns() if isinstance(kernel, Kernel) else ""
+        if spec.transformer is not None or what == "data" or isinstance(kernel, Kernel) and kernel.split() is not None:
+            raise ValueError(
+                f"kernel {name} is fitted on all examples, which are not at hand: give a number in the place of "
+                'gamma="median", and transform the columns before.'
+            )
+        if spec.task is not None or isinstance(kernel, Kernel) and kernel.base == "same" and not kernel.constant:
+            raise ValueError(f"kernel {name} tells which example it is, and is for data in memory: leave it out.")
+        learns.add(what)
+    head = stand_in(stream.head, *stream.columns()) if "moments" in learns else stream.head
+    return KernelList.from_spec(model.kernels, head, limit)
+
+
+def _most(limit, kernels, stream, explicit):
+    """Active examples that have room in a half of memory_limit; of kernels by pairs there is a matrix of them."""
+    if limit is None:
+        return stream.n
+    if not explicit:
+        return max(2, int(np.sqrt(limit / 2 / MATRIX)))
+    views, width = kernels.views(take(stream.head, np.arange(2) % len_(stream.head))), 0
+    for view, kernel in zip(kernels.view_of, kernels.kernels, strict=True):
+        x = views[view].X
+        numeric = kernel.family == "features"
+        width = width + ROW[2] * kernel.features(x).shape[1] if numeric else max(width, ROW[0] * int(x.lengths.max()))
+    return max(2, limit // 2 // (width + ROW[1] * kernels.M))
+
+
+def _small(Y):
+    """±1 as int8, other targets as they are."""
+    return Y.astype(np.int8) if np.isin(Y, (-1, 1)).all() else Y
+
+
+def _store(model, found, kernels, scaled, bank, joint):
+    """The attributes of a fitted model, from the examples that the solutions have in their support."""
+    from ..banks.choice import choose_bank
+
+    rows = np.unique(np.concatenate([one.rows for one in found]))
+    X = found[0].X
+    if len(found) > 1:
+        every, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
+        X = take(concatenate([one.X for one in found]), first)
+    solutions = []
+    for one in found:
+        a = np.zeros((len(one.solution.a), len(rows)))
+        a[:, np.searchsorted(rows, one.rows)] = one.solution.a
+        solutions.append(replace(one.solution, a=a))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = choose_bank(kernels, X, tol=model.tol, normalize=scaled, **bank)
+    model._store(made, rows, solutions, joint)
+
+
+def decide(model: Any, X: Any, function: Any) -> np.ndarray:
+    """function(block) of block after block of a source, one below the other."""
+    found, names = [], getattr(model, "feature_names_in_", None)
+    source = as_source(X)
+    for piece in source.pieces():
+        for block, _ in source.read(piece):
+            if names is not None and is_frame(block) and set(names) <= set(block.columns):
+                block = block[list(names)]
+            found.append(function(block))
+    return np.concatenate(found)

@@ -1,0 +1,73 @@
+"""Data larger than memory, or larger than a machine: fits on sources that are read block by block.
+
+    MKLClassifier(kernels).fit(ArrayFile("X.npy"), y)
+    MKLClassifier(degree_kernels(20)).fit(FastaFiles("sites_*.fa.gz"), "class")
+
+The fit is the same as in memory: the same objective, the same weights and the same certificate over all examples. See
+docs/streaming.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .backends import Backend, Threads, using
+from .backends.cluster import Cluster
+from .backends.processes import Processes
+from .sources._base import DataSource
+from .sources.collection import DaskCollection
+from .sources.fasta import FastaFiles
+from .sources.hdf5 import HDF5File
+from .sources.npy import ArrayFile
+from .sources.tables import CSVFiles, ParquetFiles
+from .sources.zarr import ZarrArray
+
+__all__ = [
+    "ArrayFile", "Backend", "CSVFiles", "Cluster", "DaskCollection", "DataSource", "FastaFiles", "HDF5File",
+    "ParquetFiles", "Processes", "Threads", "ZarrArray", "as_source", "is_source", "using",
+]  # fmt: skip
+
+
+def as_source(X: Any) -> DataSource:
+    """The source that X is, or that an array or DataFrame of Dask stands for.
+
+    Parameters
+    ----------
+    X : DataSource or Dask collection
+
+    Returns
+    -------
+    DataSource
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from manykernels.streaming import as_source
+    >>> as_source(da.ones((10, 2), chunks=(5, 2)))
+    DaskCollection('Array of 2 partitions')
+    """
+    if not is_source(X):
+        raise ValueError(f"X is of type {type(X).__name__}, which is no source: see manykernels.streaming.")
+    return X if isinstance(X, DataSource) else DaskCollection(X)
+
+
+def is_source(X: Any) -> bool:
+    """Whether X is a source, or an array or DataFrame of Dask.
+
+    Parameters
+    ----------
+    X : anything that `fit` takes
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.streaming import is_source
+    >>> is_source(np.ones((3, 2)))
+    False
+    """
+    lazy = type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "to_delayed")
+    return isinstance(X, DataSource) or lazy

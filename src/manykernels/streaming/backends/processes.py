@@ -1,0 +1,102 @@
+"""Processes of this machine, which read what they are told from files of a temporary folder."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Any, NamedTuple
+
+from ..._threads import n_threads
+from ..._validation import check_integer
+from ._base import Backend
+
+TRIES = 3  # with a new pool, where a process was killed
+
+
+class Stored(NamedTuple):
+    """Something in a file of the temporary folder."""
+
+    path: str
+    passing: bool
+
+
+class Processes(Backend):
+    """Processes of this machine, with a thread each; one that is killed is started anew.
+
+    Parameters
+    ----------
+    n_workers : int or None, default None
+        How many; as many as there are cores unless given.
+
+    Examples
+    --------
+    >>> from manykernels.streaming import Processes, using
+    >>> with using(Processes(2)):
+    ...     pass  # MKLClassifier(...).fit(source, y)
+    """
+
+    def __init__(self, n_workers: int | None = None) -> None:
+        self.width = n_threads(-1) if n_workers is None else check_integer("n_workers", n_workers)
+
+    def open(self) -> None:
+        self.folder, self.sent, self.count = tempfile.TemporaryDirectory(prefix="manykernels-"), 0, 0
+        self.pool = self._pool()
+
+    def _pool(self):
+        return ProcessPoolExecutor(self.width, mp_context=get_context("spawn"))
+
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
+        self.folder.cleanup()
+
+    def hold(self, shards: Sequence[Any]) -> list[Any]:
+        return [self._store(shard, False) for shard in shards]
+
+    def share(self, thing: Any) -> Any:
+        return self._store(thing, True)
+
+    def _store(self, thing, passing):
+        path, self.count = os.path.join(self.folder.name, f"{self.count}.pickle"), self.count + 1
+        with open(path, "wb") as file:
+            pickle.dump(thing, file, protocol=5)
+        self.sent += os.path.getsize(path)
+        return Stored(path, passing)
+
+    def run(self, function: Callable, calls: Sequence[tuple]) -> list[Any]:
+        for tries in range(TRIES):
+            try:
+                return [found.result() for found in [self.pool.submit(_call, function, call) for call in calls]]
+            except BrokenProcessPool as error:
+                self.pool.shutdown(cancel_futures=True)
+                self.pool = self._pool()
+                if tries == TRIES - 1:
+                    raise RuntimeError(
+                        f"processes of the pool died {TRIES} times in a row, killed from outside or for lack of "
+                        "memory: take fewer, Processes(n_workers), or a smaller memory_limit."
+                    ) from error
+        raise AssertionError
+
+
+_last: dict[str, Any] = {}  # what passes by: the last one is kept
+
+
+def _call(function, call):
+    return function(*(_restored(value) for value in call))
+
+
+def _restored(value):
+    if not isinstance(value, Stored):
+        return value
+    if value.path in _last:
+        return _last[value.path]
+    with open(value.path, "rb") as file:
+        found = pickle.load(file)
+    if value.passing:
+        _last.clear()
+        _last[value.path] = found
+    return found

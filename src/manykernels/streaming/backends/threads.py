@@ -1,0 +1,31 @@
+"""The threads of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._threads import n_threads, run_blocks
+from ._base import Backend
+
+
+class Threads(Backend):
+    """The threads of this process: what is used where nothing else is there.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default None
+        Threads; None or -1 for all cores.
+
+    Examples
+    --------
+    >>> from manykernels.streaming import Threads
+    >>> Threads(n_jobs=2).run(len, [("ab",), ("abc",)])
+    [2, 3]
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs, self.width = n_jobs, n_threads(n_jobs)
+
+    def run(self, function: Callable, calls: Sequence[tuple]) -> list[Any]:
+        return run_blocks(lambda call: function(*call), calls, self.n_jobs)

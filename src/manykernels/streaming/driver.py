@@ -1,0 +1,277 @@
+"""Solves a problem whose examples lie in shards: on those that matter, as many rounds as it takes.
+
+A round solves the problem on the active examples with the solvers that there are, sends the predictor to the shards,
+and has every example priced there. The certificate is that of the whole problem: the primal value has the losses of all
+examples, the dual value is that of the active ones, which is feasible with a = 0 elsewhere. An example that is not
+active adds c V(y, f) to the gap, so that those with the largest join, until the gap holds.
+
+While the active set is small many examples violate it, and as many as it may grow by are soon found: a round then ends
+before all shards have been asked, and has no certificate.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._state import check, check_array, check_index, check_records
+from ..banks.choice import choose_bank
+from ..inner import InnerProblem
+from ..problem import Problem
+from ..solution import Solution
+from ..solvers import solve
+from ._rows import concatenate, take
+from .shards import State, price
+from .stream import Stream
+
+FIRST = 2_000, 20_000  # active examples at first, at most: compared by pairs, or with explicit features
+LEAST = 200  # active examples at first, and by which they may grow
+MARGIN = 0.25  # so many more than the examples that matter stay active
+ROUGH = 1e-2  # gap of the first problems
+GENEROUS = 4  # times its share that a shard may give of the violators wanted
+
+
+@dataclass
+class Streamed:
+    """What was solved: the `Solution` of the active examples `rows`, with their data X."""
+
+    rows: np.ndarray
+    X: Any
+    solution: Solution
+
+
+class Driver:
+    """One problem: the rows `outputs` of the targets of a stream, with kernels of these scales."""
+
+    def __init__(
+        self, stream: Stream, kernels: Any, scaled: Any, loss: Any, regularizer: Any, outputs: slice, **options: Any
+    ) -> None:
+        self.stream, self.kernels, self.scaled, self.loss = stream, kernels, scaled, loss
+        self.regularizer, self.outputs = regularizer, outputs
+        self.intercept, self.tol, self.max_iter = options["intercept"], options["tol"], options["max_iter"]
+        self.solver, self.seed, self.monitor = options["solver"], options["seed"], options["monitor"]
+        self.bank_options, self.kept, self.most = options["bank"], options["kept"], options["most"]
+        self.explicit = options["explicit"]
+        self.Y, self.c, self.n = stream.Y[outputs], stream.c, stream.n
+        self.history: list[dict[str, Any]] = []
+        self.begun = time.perf_counter()
+
+    def run(self) -> Streamed:
+        """Rounds until the gap is at most `tol`, from the beginning or from where a checkpoint stood."""
+        rows, warm, last = self._resume()
+        X, gap, outside = self.stream.fetch(rows), np.inf, np.inf
+        if last is not None:
+            gap = last["gap"]
+            if last["done"] and last["best"]["gap"] <= self.tol:
+                return Streamed(rows, X, self._solution(warm, last["best"], ""))
+        best: Any = None
+        while True:
+            settled = outside <= 0.1 * gap < np.inf  # what is left of the gap is of the active examples
+            aim = 0.5 * self.tol if settled else max(0.5 * self.tol, min(ROUGH, 0.1 * gap))
+            problem, warm, room, found, record = self._round(rows, X, warm, aim)
+            reason = self._end(record, found, room, warm, aim)
+            if reason and not record["certified"]:
+                found = self._price(problem, warm, rows, room=0)
+                record |= self._certificate(problem, warm, found) | {"certified": True, "priced": self.n}
+            gap, outside = record["gap"], record["gap"] - warm.gap if record["certified"] else np.inf
+            if record["certified"] and (best is None or gap <= best[1]["gap"]):
+                best = rows, record, warm, X
+            if reason or record["certified"] and gap <= self.tol:
+                break
+            rows, X, warm = self._grow(problem, rows, X, warm, found, room)
+            self._keep(rows, warm, gap, False)
+        rows, record, warm, X = best
+        support = np.flatnonzero(warm.a.any(axis=0))
+        rows, X = rows[support], take(X, support)
+        solution = self._solution(_moved(warm, warm.a[:, support]), record, reason)
+        self._keep(rows, solution, record["gap"], True)
+        return Streamed(rows, X, solution)
+
+    def _round(self, rows, X, warm, aim):
+        """(problem, its solution to the gap `aim`, room for others, what the shards found, record)."""
+        begun = time.perf_counter()
+        problem = self._problem(rows, X)
+        options = dict(solver=self.solver, tol=aim, max_iter=self.max_iter, random_state=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warm = solve(problem, warm=warm, **options)
+        if warm.interrupted:
+            raise KeyboardInterrupt
+        solved, before = time.perf_counter(), self.stream.backend.sent
+        room = self._room(problem, warm)
+        found = self._price(problem, warm, rows, room)
+        priced = sum(self.stream.shards[k].n for k in found)
+        record = self._certificate(problem, warm, found) | {
+            "certified": priced == self.n, "n_active": len(rows), "priced": priced, "steps": warm.n_iter,
+            "violators": sum(p.violators for p in found.values()),
+            "support": int(np.count_nonzero(warm.a.any(axis=0))), "bytes": self.stream.backend.sent - before,
+            "seconds_solving": solved - begun, "seconds_pricing": time.perf_counter() - solved,
+            "seconds_shards": float(sum(p.seconds for p in found.values())),
+            "iteration": len(self.history) + 1, "time": time.perf_counter() - self.begun,
+        }  # fmt: skip
+        self.history.append(record)
+        self.monitor.record(record)
+        return problem, warm, room, found, record
+
+    def _end(self, record, found, room, warm, aim):
+        """Why there is no further round although the gap is not reached; empty where there is one."""
+        more = sum(len(p.rows) for p in found.values())
+        if record["certified"] and record["gap"] <= self.tol:
+            return ""
+        if len(self.history) >= self.max_iter:
+            return "raise max_iter or tol"
+        if not more and record["certified"] and (not warm.converged or aim <= 0.5 * self.tol):
+            return warm.reason or "it no longer improves; raise tol"
+        if more > room and room < min(LEAST, 0.02 * self.most):
+            return f"{record['n_active']:,} examples matter, and memory_limit has no room for more: raise it"
+        return ""
+
+    # the active examples
+
+    def _first(self):
+        """A sample of each class, or of all examples, with the seed of the fit."""
+        rng, size = np.random.default_rng(self.seed), max(LEAST, min(self.n // 10, FIRST[self.explicit], self.most))
+        keep = np.zeros(self.n, bool)
+        for y in self.Y:
+            groups = [y > 0, y <= 0] if self.loss.targets == "binary" else [np.ones(self.n, bool)]
+            for group in groups:
+                index = np.flatnonzero(group & (self.c > 0))
+                share = max(20, size * len(index) // self.n)
+                keep[rng.choice(index, min(share, len(index)), replace=False)] = True
+        return np.flatnonzero(keep)
+
+    def _problem(self, rows, X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to say of the kernels was said of all examples
+            bank = choose_bank(self.kernels, X, tol=self.tol, normalize=self.scaled, **self.bank_options)
+        costs = np.tile(self.c[rows], (len(self.Y), 1))
+        Y = np.asarray(self.Y[:, rows], dtype=np.float64)
+        return Problem(bank, Y, self.loss, self.regularizer, costs, intercept=self.intercept)
+
+    def _room(self, problem, solution):
+        """How many examples may join."""
+        support = int(np.count_nonzero(solution.a.any(axis=0)))
+        return min(max(LEAST, problem.bank.n), self.most - support)
+
+    def _grow(self, problem, rows, X, solution, found, room):
+        """The active examples of the next round, their data, and a point to begin from."""
+        new = [p for p in found.values() if len(p.rows)]
+        keep = self._needed(problem, solution, min(room, sum(len(p.rows) for p in new)))
+        values = np.concatenate([p.values for p in new]) if new else np.empty(0)
+        worst = np.sort(np.argsort(-values, kind="stable")[: max(room, 0)])
+        numbers = np.concatenate([*(p.rows for p in new), np.empty(0, np.int64)]).astype(np.int64)[worst]
+        data = [take(X, keep)] + ([take(concatenate([p.X for p in new]), worst)] if len(worst) else [])
+        both = np.concatenate([rows[keep], numbers])
+        order = np.argsort(both)
+        a = np.concatenate([solution.a[:, keep], np.zeros((len(self.Y), len(worst)))], axis=1)[:, order]
+        return both[order], take(concatenate(data), order), _moved(solution, a)
+
+    def _needed(self, problem, solution, room):
+        """Of the active examples those that matter and the nearest others; all of them after the first rounds."""
+        n = problem.bank.n
+        if len(self.history) > 2 and n + room <= self.most:
+            return np.arange(n)
+        support = np.flatnonzero(solution.a.any(axis=0))
+        outputs = problem.bank.outputs(solution.theta, solution.a[:, support], support)
+        parts = zip(problem.Y, problem.c, solution.a, outputs, solution.b, strict=True)
+        slacks = [InnerProblem(self.loss, y, c, self.intercept).slack(a, f, b) for y, c, a, f, b in parts]
+        slack = np.min(slacks, axis=0)
+        wanted = int((1 + MARGIN) * np.count_nonzero(slack <= 0)) + LEAST
+        wanted = max(len(support), min(wanted, self.most - room))
+        return np.sort(np.argsort(slack, kind="stable")[:wanted])
+
+    # pricing
+
+    def _price(self, problem, solution, rows, room):
+        """{number of a shard: what it found} at a solution; of all shards, or until there are enough for the room."""
+        stream, backend = self.stream, self.stream.backend
+        support = np.flatnonzero(solution.a.any(axis=0))
+        state = State(
+            problem.bank.predictor(support), solution.a[:, support], solution.theta,
+            np.asarray(solution.b, dtype=float), self.loss, self.outputs,
+        )  # fmt: skip
+        shared = backend.share(state)
+        count = len(stream.shards)
+        order = np.roll(np.arange(count), -(len(self.history) * 7) % count)
+        batch = max(backend.width, -(-count // 16))
+        found: dict[int, Any] = {}
+        for start in range(0, count, batch):
+            calls = []
+            for k in order[start : start + batch]:
+                share = GENEROUS * max(room, 1) * stream.shards[k].n / self.n
+                calls.append((stream.handles[k], shared, stream.local(rows, k), max(16, int(np.ceil(share)))))
+            answers = backend.run(price, calls)
+            found |= dict(zip(order[start : start + batch].tolist(), answers, strict=True))
+            seen = sum(stream.shards[k].n for k in found)
+            self.monitor.visited(seen, self.n)
+            if sum(len(p.rows) for p in found.values()) >= 2 * room > 0 and seen < 0.9 * self.n:
+                break
+        return {k: self._numbered(k, found[k]) for k in sorted(found)}
+
+    def _numbered(self, k, priced):
+        """With the numbers that the examples have among all."""
+        return priced._replace(rows=priced.rows + self.stream.shards[k].first)
+
+    def _certificate(self, problem, solution, found):
+        """Primal, dual and gap of the whole problem; an estimate where not all shards were asked."""
+        share = sum(self.stream.shards[k].n for k in found) / self.n
+        losses = np.sum([p.losses for p in found.values()], axis=0) / share
+        support = np.flatnonzero(solution.a.any(axis=0))
+        A = solution.a[:, support]
+        q = np.einsum("tmi,ti->m", problem.bank.products(A, support, support), A)[problem.kernels]
+        theta = solution.theta[problem.kernels]
+        found = problem.certificate(losses, solution.a, np.asarray(solution.b, dtype=float), theta, q)
+        dual = max(found.dual, solution.dual)  # that of a better point, where the solver had one
+        gap = (found.primal - dual) / found.scale
+        return {"primal": found.primal, "dual": dual, "gap": max(gap, 0.0) if gap > -1e-6 else np.nan}
+
+    # what is kept
+
+    def _solution(self, found, record, reason):
+        values = {name: float(record[name]) for name in ("primal", "dual", "gap")}
+        return Solution(
+            found.theta, found.a, np.asarray(found.b, dtype=float), **values, n_iter=len(self.history),
+            history=self.history, converged=bool(values["gap"] <= self.tol), reason=reason,
+        )  # fmt: skip
+
+    def _keep(self, rows, solution, gap, done):
+        """Writes where the run stands, after each round."""
+        if self.kept is None:
+            return
+        state = {
+            "rows": rows, "a": solution.a, "theta": solution.theta, "b": np.asarray(solution.b, dtype=float),
+            "gap": float(gap), "time": time.perf_counter() - self.begun, "history": self.history, "done": done,
+            "best": {name: float(getattr(solution, name)) for name in ("primal", "dual", "gap")},
+        }  # fmt: skip
+        self.kept.write({"state": state})
+        if done:
+            self.kept.file.parts[self.kept.k] = {"state": state}
+
+    def _resume(self):
+        """(active rows, a point to begin from or None, the state of a checkpoint or None)."""
+        part = {} if self.kept is None else self.kept.file.parts[self.kept.k]
+        if "state" not in part:
+            return self._first(), None, None
+        state, T = part["state"], len(self.Y)
+        with self.kept.file.wholeness():
+            check(isinstance(state, dict) and "rows" in state, "it is not that of a streamed fit")
+            check_index("rows", state["rows"], self.n, ascending=True)
+            check_array("a", state["a"], np.float64, T, len(state["rows"]))
+            check_array("theta", state["theta"], np.float64, self.kernels.M)
+            check_array("b", state["b"], np.float64, T)
+            check_records("history", state["history"])
+            check(isinstance(state["done"], bool), "done is no truth value")
+        self.history, self.begun = state["history"], time.perf_counter() - state["time"]
+        self.monitor.resumed(state["gap"], state["time"])
+        point = Solution(state["theta"], state["a"], state["b"], **state["best"])
+        return state["rows"], point, state
+
+
+def _moved(solution, a):
+    """A solution at the same point of other active examples."""
+    options = {name: getattr(solution, name) for name in ("primal", "dual", "gap")}
+    return Solution(solution.theta, a, np.asarray(solution.b, dtype=float), **options)

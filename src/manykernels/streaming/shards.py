@@ -1,0 +1,236 @@
+"""Shards: parts of the examples that lie anywhere, and the few questions that are put to them.
+
+A shard knows where its examples are, their targets and costs, and how to see that they have not changed. The questions
+are functions of a shard and of what is sent to it, pure ones: asked again, of a copy elsewhere, they give the same.
+
+    load      the shard with its examples in memory
+    scan      how many examples there are, their targets, their columns
+    fetch     some of the examples
+    price     Σ c V over all examples at a predictor, and those that cost most although their a is 0
+    decide    the outputs of all examples
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..kernels._base import len_
+from ._rows import columns_of, concatenate, numbers_of, take
+from .sources._base import DataSource
+
+if TYPE_CHECKING:
+    from ..banks import Predictor
+    from ..losses._base import Loss
+
+HEAD = 500  # examples of a piece that are looked at before all others
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The examples first … first + n of all, from one piece of a source, with targets Y (T, n) and costs c (n,).
+
+    `w` (n,) are the weights in the normalisation, None where all are equal. `kept` is the place of its block in a file,
+    (path, offset), where its piece can only be read in order; `data` are the blocks where they are loaded.
+    """
+
+    source: DataSource
+    piece: Any
+    fingerprint: tuple = ()
+    first: int = 0
+    n: int = 0
+    Y: Any = None
+    c: Any = None
+    w: Any = None
+    kept: tuple[str, int] | None = None
+    data: tuple | None = None
+
+    def blocks(self) -> Iterator[Any]:
+        """X of block after block; a ValueError where the source is not what it was."""
+        self.check()
+        if self.data is not None:
+            yield from self.data
+        elif self.kept is not None:
+            with open(self.kept[0], "rb") as file:  # written by `scan`, in a folder of this fit
+                file.seek(self.kept[1])
+                yield pickle.load(file)
+        else:
+            for X, _ in self.source.read(self.piece):
+                yield X
+
+    def check(self) -> None:
+        """A ValueError where the files have changed since they were first read."""
+        now = self.source.fingerprint(self.piece)
+        if now != self.fingerprint:
+            raise ValueError(
+                f"{self.source!r} has changed while the fit was running (piece {self.piece!r}): let it be until the "
+                "fit is done, or fit a copy."
+            )
+
+    def weights(self, part: slice) -> np.ndarray:
+        """Those of some examples in the normalisation."""
+        return np.ones(part.stop - part.start) if self.w is None else self.w[part]
+
+    def parts(self) -> Iterator[tuple[slice, Any]]:
+        """(its examples, X) of block after block."""
+        start = 0
+        for X in self.blocks():
+            stop = start + len_(X)
+            yield slice(start, stop), X
+            start = stop
+        if start != self.n:
+            raise ValueError(f"{self.source!r} had {self.n} examples in piece {self.piece!r} and has {start} now.")
+
+
+class State(NamedTuple):
+    """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs."""
+
+    predictor: Predictor
+    A: np.ndarray
+    theta: np.ndarray
+    b: np.ndarray
+    loss: Loss
+    outputs: slice
+
+
+class Scanned(NamedTuple):
+    """What a piece has: blocks of so many examples, kept at these places of a file, targets, columns, some examples."""
+
+    sizes: list[int]
+    places: list[int]
+    y: np.ndarray | None
+    columns: tuple
+    fingerprint: tuple
+    head: Any
+
+
+class Priced(NamedTuple):
+    """Σ c V (T,), the number of violators, of the worst their numbers, c V and data, and the seconds it took."""
+
+    losses: np.ndarray
+    violators: int
+    rows: np.ndarray
+    values: np.ndarray
+    X: Any
+    seconds: float
+
+
+def load(shard: Shard, given: Any = None) -> Shard:
+    """The shard with its examples in memory; `given` is the piece where it was computed elsewhere."""
+    blocks = shard.blocks() if given is None else (X for X, _ in shard.source.read(given))
+    return replace(shard, data=tuple(blocks))
+
+
+def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = None) -> Scanned:
+    """Reads a piece for the first time, and keeps its blocks in the file `path` where one is given."""
+    sizes, places, targets, columns, head, before = [], [], [], None, None, source.fingerprint(piece)
+    with nullcontext() if path is None else open(path, "wb") as file:
+        for X, y in source.read(piece if given is None else given):
+            here = columns_of(X)
+            if columns is not None and here != columns:
+                raise ValueError(differ(source, columns, here))
+            columns = here
+            head = take(X, np.arange(min(len_(X), HEAD))) if head is None and len_(X) else head
+            sizes.append(len_(X))
+            targets += [] if y is None else [y]
+            if file is not None:
+                places.append(file.tell())
+                pickle.dump(X, file, protocol=5)
+    return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before, head)
+
+
+def differ(source, one, other):
+    """A sentence on blocks with other columns."""
+    lost, strange = [c for c in one[1:] if c not in other], [c for c in other[1:] if c not in one]
+    what = f"{one[0]} {list(one[1:])[:10]} in one block and {list(other[1:])[:10]} in another"
+    if one[0] == other[0] == "columns" and not lost and not strange:
+        what = "the same columns in another order"
+    elif lost or strange:
+        what += f" (lacks {lost[:5]}, has {strange[:5]} besides)"
+    return f"{source!r} has {what}: give every block the same columns."
+
+
+def fetch(shard: Shard, rows: np.ndarray) -> Any:
+    """The examples with these numbers in the shard, sorted ones."""
+    found = []
+    for part, X in shard.parts():
+        mine = rows[np.searchsorted(rows, part.start) : np.searchsorted(rows, part.stop)] - part.start
+        if len(mine):
+            found.append(take(X, mine))
+    return concatenate(found)
+
+
+def price(shard: Shard, state: State, active: np.ndarray, most: int) -> Priced:
+    """The losses of all examples, and the worst `most` violators: those with loss that are not `active`.
+
+    An example with a = 0 adds c V(y, f) to the duality gap: what is largest there is worst.
+    """
+    begun = time.perf_counter()
+    losses, count, found = np.zeros(len(state.b)), 0, []
+    for part, X in shard.parts():
+        values = _losses(shard, part, X, state)
+        losses += values.sum(axis=1)
+        score = values.sum(axis=0)
+        score[active[np.searchsorted(active, part.start) : np.searchsorted(active, part.stop)] - part.start] = 0.0
+        worst = np.flatnonzero(score > 0)
+        count += len(worst)
+        if len(worst) > most:
+            worst = np.sort(worst[np.argpartition(-score[worst], most - 1)[:most]])
+        if len(worst):
+            found.append((part.start + worst, score[worst], take(X, worst)))
+    rows, values, X = _worst(found, most)
+    return Priced(losses, count, rows, values, X, time.perf_counter() - begun)
+
+
+def _losses(shard, part, X, state):
+    """c V of the examples of a block, (T, n)."""
+    f = state.predictor.decision(X, state.A, state.theta) + state.b[:, None]
+    Y = np.asarray(shard.Y[state.outputs, part], dtype=np.float64)
+    return np.asarray(shard.c[part], dtype=np.float64) * np.array(
+        [state.loss.value(y, f_t) for y, f_t in zip(Y, f, strict=True)]
+    )
+
+
+def _worst(found, most):
+    """The worst `most` of what the blocks gave, sorted by number."""
+    if not found:
+        return np.empty(0, np.int64), np.empty(0), None
+    rows, values = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    X = concatenate([part[2] for part in found])
+    if len(rows) <= most:
+        return rows, values, X
+    keep = np.sort(np.argpartition(-values, most - 1)[:most])
+    return rows[keep], values[keep], take(X, keep)
+
+
+def column_moments(shard: Shard) -> tuple | None:
+    """(weight, mean (d,), Σ w (x − mean)² (d,)) of the columns of numbers; None where there are none."""
+    total = None
+    for part, X in shard.parts():
+        x = numbers_of(X)
+        if x is None:
+            return None
+        w = shard.weights(part)
+        total = merge(total, moments_of(x, w) if w.sum() > 0 else None)
+    return total
+
+
+def moments_of(x, w):
+    """(Σ w, mean, Σ w (x − mean)²) of rows x (n, d)."""
+    mean = w @ x / w.sum()
+    return float(w.sum()), mean, w @ (x - mean) ** 2
+
+
+def merge(one, other):
+    """The moments of two sets of rows together (Chan, Golub and LeVeque 1979)."""
+    if one is None or other is None:
+        return other if one is None else one
+    (w, mean, square), (v, mean_v, square_v) = one, other
+    step = mean_v - mean
+    return w + v, mean + step * (v / (w + v)), square + square_v + step**2 * (w * v / (w + v))

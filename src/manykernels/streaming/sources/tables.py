@@ -1,0 +1,150 @@
+"""Tables in Parquet, Arrow and CSV files: blocks are DataFrames of pandas, so that kernels name their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ._base import FileSource
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+class _Table(FileSource):
+    """Files of one table: `columns` are those of X, None for all but the target."""
+
+    columns: list[str] | None
+
+    def _split(self, frame, path):
+        """(X, y) of a block."""
+        if self.target is None:
+            return (frame if self.columns is None else frame[self.columns]), None
+        if self.target not in frame.columns:
+            raise ValueError(f"{path} has no column {self.target!r}; it has {list(frame.columns)[:20]}.")
+        y = frame[self.target].to_numpy()
+        kept = [name for name in frame.columns if name != self.target] if self.columns is None else self.columns
+        return frame[kept], y
+
+    def _wanted(self):
+        """The columns that are read, None for all."""
+        return None if self.columns is None else [*self.columns, *([self.target] if self.target else [])]
+
+
+class ParquetFiles(_Table):
+    """The rows of a table in Parquet files, or in Feather (Arrow) ones; needs pyarrow and pandas.
+
+    Row groups are the pieces, so that a file of many rows should have several.
+
+    Parameters
+    ----------
+    paths : path, pattern with *, or list of them
+    columns : list of str, optional
+        Those of X; all but the target unless given.
+    rows : int, default 65536
+        In a block, at most.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from manykernels.streaming import ParquetFiles
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = pd.DataFrame({"a": [1.0, 2.0, 3.0], "label": [0, 1, 0]})
+    ...     table.to_parquet(f"{folder}/data.parquet", row_group_size=2)
+    ...     source = ParquetFiles(f"{folder}/data.parquet").with_target("label")
+    ...     [(list(X), y.tolist()) for piece in source.pieces() for X, y in source.read(piece)]
+    [(['a'], [0, 1]), (['a'], [0])]
+    """
+
+    def __init__(self, paths: Paths, columns: list[str] | None = None, rows: int = 2**16) -> None:
+        self._set(paths, rows)
+        self.columns = columns
+
+    def _open(self, path):
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise ImportError("ParquetFiles needs pyarrow: pip install manykernels[stream]") from error
+        return pq.ParquetFile(path) if _is_parquet(path) else pa.ipc.open_file(pa.memory_map(path))
+
+    def __len__(self):
+        return sum(self._n_rows(path) for path in self.paths)
+
+    def _n_rows(self, path):
+        file = self._open(path)
+        if _is_parquet(path):
+            return file.metadata.num_rows
+        return sum(file.get_batch(k).num_rows for k in range(file.num_record_batches))
+
+    def pieces(self) -> list[Any]:
+        found = []
+        for path in self.paths:
+            file = self._open(path)
+            groups = file.num_row_groups if _is_parquet(path) else file.num_record_batches
+            found += [(path, group) for group in range(groups)]
+        return found
+
+    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+        path, group = piece
+        file = self._open(path)
+        if _is_parquet(path):
+            batches = file.iter_batches(self.rows, row_groups=[group], columns=self._wanted())
+        else:
+            whole = file.get_batch(group)
+            whole = whole if self.columns is None else whole.select(self._wanted())
+            batches = (whole.slice(low, self.rows) for low in range(0, whole.num_rows, self.rows))
+        for batch in batches:
+            yield self._split(batch.to_pandas(), path)
+
+    def files(self, piece: Any) -> list[str]:
+        return [piece[0]]
+
+
+class CSVFiles(_Table):
+    """The rows of a table in CSV files (.gz, .bz2, .xz and .zst too), read in blocks by pandas.
+
+    Parameters
+    ----------
+    paths : path, pattern with *, or list of them
+    columns : list of str, optional
+        Those of X; all but the target unless given.
+    rows : int, default 65536
+        In a block.
+    **options
+        Of `pandas.read_csv`, such as sep.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from manykernels.streaming import CSVFiles
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pd.DataFrame({"a": [1.0, 2.0, 3.0], "label": [0, 1, 0]}).to_csv(f"{folder}/data.csv", index=False)
+    ...     source = CSVFiles(f"{folder}/data.csv", rows=2).with_target("label")
+    ...     [(list(X), y.tolist()) for piece in source.pieces() for X, y in source.read(piece)]
+    [(['a'], [0, 1]), (['a'], [0])]
+    """
+
+    in_order = True
+
+    def __init__(self, paths: Paths, columns: list[str] | None = None, rows: int = 2**16, **options: Any) -> None:
+        self._set(paths, rows)
+        self.columns, self.options = columns, options
+
+    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("CSVFiles needs pandas: pip install manykernels[stream]") from error
+        with pd.read_csv(piece, usecols=self._wanted(), chunksize=self.rows, **self.options) as blocks:
+            for frame in blocks:
+                yield self._split(frame, piece)
+
+
+def _is_parquet(path):
+    with open(path, "rb") as file:
+        return file.read(4) == b"PAR1"

@@ -1,0 +1,137 @@
+"""A source that was opened for one fit: scanned once, cut into shards, with the backend that asks them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from ..kernels._base import len_
+from ._rows import concatenate, take
+from .backends import active_backend
+from .shards import Scanned, Shard, column_moments, differ, fetch, merge, scan
+from .sources._base import DataSource
+
+
+class Stream:
+    """The shards of a source: a context, in which `n` examples with targets `y` can be asked."""
+
+    room = 2**29  # bytes for what is looked at besides blocks of examples
+
+    def __init__(self, source: DataSource, n_jobs: int | None = None) -> None:
+        self.source, self.backend, self.n_jobs = source, active_backend(n_jobs), n_jobs
+
+    def __enter__(self) -> Self:
+        self.folder = tempfile.TemporaryDirectory(prefix="manykernels-")
+        self.backend.open()
+        try:
+            self._scan()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.backend.close()
+        self.folder.cleanup()
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return repr(self.source)
+
+    def _scan(self):
+        source, pieces = self.source, self.source.pieces()
+        kept = self.backend.keeps_blocks and source.in_order
+        calls = [
+            (source, piece, os.path.join(self.folder.name, str(k)) if kept else None, self.backend.given(source, piece))
+            for k, piece in enumerate(pieces)
+        ]
+        found = self.backend.run(scan, calls)
+        shards, first = [], 0
+        for piece, call, part in zip(pieces, calls, found, strict=True):
+            if part.columns and found[0].columns and part.columns != found[0].columns:
+                raise ValueError(differ(source, found[0].columns, part.columns))
+            for shard, size in _shards(source, piece, call[2], part):
+                if size:
+                    shards.append(replace(shard, first=first, n=size))
+                    first += size
+        self.n, self.shards = first, shards
+        if not self.n:
+            raise ValueError(f"{source!r} has no examples.")
+        self.y = np.concatenate([part.y for part in found if part.y is not None]) if source.target else None
+        self.head = next(part.head for part in found if part.head is not None)
+
+    def identity(self) -> list[tuple]:
+        """What says that it is the same data, for a checkpoint."""
+        return [(shard.fingerprint, shard.n) for shard in self.shards]
+
+    def arrange(self, Y: np.ndarray, c: np.ndarray, weights: np.ndarray | None) -> None:
+        """Gives the shards their targets Y (T, n), costs c (n,) and weights in the normalisation; None: equal ones."""
+        self.Y, self.c, self.weights = Y, c, weights
+        self.weight = float(self.n if weights is None else weights.sum())
+        for k, shard in enumerate(self.shards):
+            own = slice(shard.first, shard.first + shard.n)
+            self.shards[k] = replace(shard, Y=Y[:, own], c=c[own], w=None if weights is None else weights[own])
+        self.handles = self.backend.hold(self.shards)
+        self.starts = np.array([shard.first for shard in self.shards])
+
+    def ask(self, function: Callable, *args: Any) -> list[Any]:
+        """function(shard, *args) of all shards."""
+        return self.backend.run(function, [(handle, *args) for handle in self.handles])
+
+    def ask_pairs(self, function: Callable, *args: Any) -> Iterator[tuple[tuple[int, int], Any]]:
+        """((i, j), function(shard i, shard j, *args)) of all pairs i <= j, row by row."""
+        for i in range(len(self.shards)):
+            pairs = [(i, j) for j in range(i, len(self.shards))]
+            calls = [(self.handles[i], self.handles[j], *args) for _, j in pairs]
+            yield from zip(pairs, self.backend.run(function, calls), strict=True)
+
+    def local(self, rows: np.ndarray, k: int) -> np.ndarray:
+        """Those of the sorted numbers `rows` of examples that lie in shard k, as numbers in it."""
+        shard = self.shards[k]
+        low, high = np.searchsorted(rows, [shard.first, shard.first + shard.n])
+        return rows[low:high] - shard.first
+
+    def fetch(self, rows: np.ndarray) -> Any:
+        """The examples with these numbers, sorted ones."""
+        mine = [(k, local) for k in range(len(self.shards)) if len(local := self.local(rows, k))]
+        return concatenate(self.backend.run(fetch, [(self.handles[k], local) for k, local in mine]))
+
+    def columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """(mean, standard deviation) of each column of numbers over all examples."""
+        total = None
+        for found in self.ask(column_moments):
+            total = merge(total, found)
+        if total is None:
+            raise ValueError(f'gamma="scale" is for rows of numbers, and {self.source!r} has none: give a number.')
+        W, mean, square = total
+        return mean, np.sqrt(square / W)
+
+
+def _shards(source, piece, path, part: Scanned) -> Iterator[tuple[Shard, int]]:
+    """The shards of a piece, one for each block that is kept."""
+    shard = Shard(source, piece, part.fingerprint)
+    if path is None:
+        yield shard, sum(part.sizes)
+        return
+    for place, size in zip(part.places, part.sizes, strict=True):
+        yield replace(shard, kept=(path, place)), size
+
+
+def stand_in(head: Any, mean: np.ndarray, deviation: np.ndarray) -> Any:
+    """Two examples like those of `head` whose columns have these means and standard deviations."""
+    two = take(head, np.arange(2) % len_(head))
+    values = np.stack([mean - deviation, mean + deviation])
+    if isinstance(two, np.ndarray):
+        return values
+    two = two.copy()
+    for name, column in zip(two.columns, values.T, strict=True):
+        if np.isfinite(column).all():
+            two[name] = column
+    return two

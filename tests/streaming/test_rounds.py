@@ -1,0 +1,121 @@
+"""What a streamed run keeps and tells: checkpoints, history, progress, sums of words."""
+
+import numpy as np
+import pytest
+from streams import groups, implicit, rows, sequences
+
+from manykernels import MKLClassifier, load
+from manykernels.sequences import Sequences
+from manykernels.streaming import driver
+from manykernels.streaming.shards import merge, moments_of
+
+
+class Stop(Exception):
+    pass
+
+
+def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch):
+    X, y, source, kernels, solver = implicit(tmp_path)
+    model = MKLClassifier(kernels, solver=solver, tol=1e-5, n_jobs=1)
+    whole = model.fit(source, y)
+    objective, rounds, weights = whole.objective_, len(whole.history_), whole.kernel_weights_
+    model.set_params(checkpoint=tmp_path / "fit.ckpt")
+    keep, count = driver.Driver._keep, []
+
+    def killed(self, *args):
+        keep(self, *args)
+        count.append(1)
+        if len(count) == 2:
+            raise Stop
+
+    monkeypatch.setattr(driver.Driver, "_keep", killed)
+    with pytest.raises(Stop):
+        model.fit(source, y)
+    monkeypatch.undo()
+    model.fit(source, y)
+    assert len(model.history_) == rounds and model.objective_ == pytest.approx(objective, rel=1e-9)
+    np.testing.assert_allclose(model.kernel_weights_, weights, rtol=1e-6)
+
+    def never(*args, **options):
+        raise AssertionError("it is solved already")
+
+    monkeypatch.setattr(driver, "solve", never)
+    again = MKLClassifier(kernels, solver=solver, tol=1e-5, n_jobs=1, checkpoint=tmp_path / "fit.ckpt").fit(source, y)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    assert again.duality_gap_ == model.duality_gap_ <= 1e-5
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        model.set_params(C=3.0).fit(source, y)
+
+
+def test_history_says_what_a_round_did(tmp_path):
+    X, y, source, kernels, solver = groups(tmp_path)
+    model = MKLClassifier(kernels, solver=solver).fit(source, y)
+    last = model.history_[-1]
+    assert last["certified"] and last["priced"] == len(y) and last["gap"] == model.duality_gap_ <= 1e-3
+    assert [step["iteration"] for step in model.history_] == list(range(1, model.n_iter_ + 1))
+    assert all(step["n_active"] <= len(y) and step["seconds_pricing"] > 0 for step in model.history_)
+    assert all(step["gap"] > 1e-3 or not step["certified"] for step in model.history_[:-1])
+
+
+def test_progress_shows_rounds_and_violators(tmp_path, capsys):
+    X, y, source, kernels, solver = groups(tmp_path)
+    MKLClassifier(kernels, solver=solver, verbose=True).fit(source, y)
+    shown = capsys.readouterr().out
+    assert "1,200 examples" in shown and "violators" in shown and "round" in shown
+
+
+def test_a_streamed_model_is_saved_and_read_as_any_other(tmp_path):
+    pytest.importorskip("dnaio")
+    texts, y, source, kernels, solver = sequences(tmp_path, 300)
+    model = MKLClassifier(kernels, solver=solver).fit(source, "class")
+    model.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").decision_function(texts), model.decision_function(texts))
+
+
+def test_moments_of_parts_are_those_of_the_whole():
+    x, _ = rows(200)
+    x += 1e4
+    w = np.random.default_rng(0).uniform(size=200)
+    parts = merge(moments_of(x[:30], w[:30]), merge(moments_of(x[30:31], w[30:31]), moments_of(x[31:], w[31:])))
+    for found, expected in zip(parts, moments_of(x, w), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        parts[2] / w.sum(), np.average((x - np.average(x, axis=0, weights=w)) ** 2, axis=0, weights=w)
+    )
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "ACDEFGHIKLMNPQRSTVWY"])
+def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
+    """Σ over words of (Σ_i w_i [x_i has the word at l])², words with unknown letters left out."""
+    from manykernels.loops.word_counts import word_keys, word_squares
+    from manykernels.sequences.alphabet import get
+
+    rng, d = np.random.default_rng(0), 4
+    texts = ["".join(rng.choice(list(letters[:3]), 7)) for _ in range(60)]
+    alphabet = get("dna" if letters == "ACGT" else "protein")
+    texts[5] = texts[5][:2] + alphabet.unknown + texts[5][3:]
+    codes, size = Sequences.encode(texts, alphabet).codes(), alphabet.size
+    bits, w = size.bit_length(), rng.uniform(size=60)
+    keys = np.empty((7, 60), np.uint64)
+    word_keys(codes, 7, d, bits, keys)
+    for at in range(7):
+        most, order = min(d, 7 - at), np.argsort(keys[at])
+        found = np.empty(most)
+        word_squares(keys[at][order], w[order], d, most, bits, size, found)
+        for k in range(1, most + 1):
+            counts = {}
+            for text, weight in zip(texts, w, strict=True):
+                word = text[at : at + k]
+                if alphabet.unknown not in word:
+                    counts[word] = counts.get(word, 0.0) + weight
+            assert found[k - 1] == pytest.approx(sum(count**2 for count in counts.values()))
+
+
+def test_sequences_are_joined_whatever_their_packing():
+    one, two = Sequences.encode(["ACGT", "GG"]), Sequences.encode(["ANT", "TTTTT"])
+    assert (one.bits, two.bits) == (2, 4)
+    both = Sequences.concatenate([one[1:], two, one])
+    assert list(both) == ["GG", "ANT", "TTTTT", "ACGT", "GG"]
+    with pytest.raises(ValueError, match="do not go together"):
+        Sequences.concatenate([one, Sequences.encode(["ACD"], "protein")])

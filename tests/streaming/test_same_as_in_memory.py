@@ -1,0 +1,98 @@
+"""A fit on a source is the fit in memory: objective, weights, scales and gap, whoever asks the shards."""
+
+import numpy as np
+import pytest
+from streams import assert_same, groups, implicit, rows, sequences
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.kernels import RBF, Linear
+from manykernels.streaming import ArrayFile, Processes, using
+
+TOL = 3e-7
+
+
+def case(name, folder):
+    if name == "sequences":
+        pytest.importorskip("dnaio")
+    return {"implicit": implicit, "groups": groups, "sequences": sequences}[name](folder)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("name", ["implicit", "groups", "sequences"])
+def test_streamed_by_threads(tmp_path, name, p):
+    X, y, source, kernels, solver = case(name, tmp_path)
+    model = MKLClassifier(kernels, regularizer=p, solver=solver, tol=TOL)
+    whole = model.fit(X, y)
+    weights, objective = whole.kernel_weights_, whole.decision_function(X)
+    streamed = MKLClassifier(kernels, regularizer=p, solver=solver, tol=TOL).fit(
+        source, "class" if name == "sequences" else y
+    )
+    assert_same(streamed, whole)
+    np.testing.assert_array_equal(streamed.classes_, whole.classes_)
+    np.testing.assert_allclose(streamed.decision_function(X), objective, atol=2e-3)
+    np.testing.assert_array_equal(streamed.decision_function(source), streamed.decision_function(X))
+    assert weights.shape == streamed.kernel_weights_.shape
+    assert len(streamed.support_) == streamed.dual_coef_.shape[1] <= streamed.history_[-1]["n_active"] < len(y)
+
+
+@pytest.mark.slow  # processes take seconds to start
+@pytest.mark.parametrize("name", ["implicit", "groups", "sequences"])
+def test_processes_give_what_threads_give(tmp_path, name):
+    X, y, source, kernels, solver = case(name, tmp_path)
+    y = "class" if name == "sequences" else y
+    model = MKLClassifier(kernels, solver=solver, tol=1e-4, n_jobs=1)
+    threads = model.fit(source, y).objective_, model.kernel_weights_, model.dual_coef_
+    with using(Processes(2)):
+        model.fit(source, y)
+    assert model.objective_ == pytest.approx(threads[0], rel=1e-12)
+    np.testing.assert_allclose(model.kernel_weights_, threads[1], rtol=1e-9)
+    np.testing.assert_allclose(model.dual_coef_, threads[2], atol=1e-9)
+    assert all(step["bytes"] > 0 for step in model.history_)
+
+
+@pytest.mark.parametrize("normalize", ["spherical", "trace", None])
+def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
+    X, _ = rows(700)
+    y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(2).normal(size=len(X))
+    weight = np.random.default_rng(3).uniform(0, 2, size=len(X))
+    weight[::7] = 0
+    np.save(tmp_path / "X.npy", X)
+    model = MKLRegressor([RBF(gamma=0.3), RBF(gamma="scale"), Linear()], normalize=normalize, tol=TOL)
+    whole = model.fit(X, y, weight)
+    found = whole.objective_, whole.kernel_weights_, whole.kernel_scale_
+    model.fit(ArrayFile(tmp_path / "X.npy", rows=150), y, weight)
+    assert model.objective_ == pytest.approx(found[0], rel=1e-6)
+    np.testing.assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
+    np.testing.assert_allclose(model.kernel_scale_, found[2], rtol=1e-9)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "shared"])
+def test_several_classes(tmp_path, multi_class):
+    X, _ = rows(700)
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2, [-0.3, 1.2])
+    np.save(tmp_path / "X.npy", X)
+    source = ArrayFile(tmp_path / "X.npy", rows=150)
+    kernels = [("x", RBF(gamma=0.5), [0]), ("y", RBF(gamma=0.5), [1]), ("rest", RBF(gamma=0.5), [2, 3])]
+    model = MKLClassifier(kernels, multi_class=multi_class, tol=TOL)
+    whole = model.fit(X, y)
+    found = whole.objective_, whole.kernel_weights_, whole.decision_function(X)
+    model.fit(source, y)
+    assert model.objective_ == pytest.approx(found[0], rel=1e-6)
+    np.testing.assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
+    np.testing.assert_allclose(model.decision_function(source), found[2], atol=1e-2)
+    assert {step.get("class") for step in model.history_} == ({0, 1, 2} if multi_class == "ovr" else {None})
+
+
+def test_the_certificate_is_that_of_all_examples(tmp_path):
+    """Computed anew from the model: Σ c V over all rows, norms and weights, against the dual value of its support."""
+    X, y, source, kernels, solver = implicit(tmp_path)
+    model = MKLClassifier(kernels, C=2.0, tol=1e-3).fit(source, y)
+    z = np.where(y == model.classes_[1], 1.0, -1.0)
+    parts = model.decision_parts(X)[model.support_]
+    a, theta = model.dual_coef_[0], model.kernel_weights_
+    squares = a @ parts  # θ_m aᵀK_m a
+    primal = 2.0 * np.maximum(0, 1 - z * model.decision_function(X)).sum() + 0.5 * squares.sum()
+    dual = a @ z[model.support_] - 0.5 * np.linalg.norm(squares / theta)  # p = 2
+    assert primal == pytest.approx(model.objective_, rel=1e-6)
+    assert -1e-6 * primal <= primal - dual <= 1.01e-3 * primal
+    assert abs(a.sum()) < 1e-8 and (a * z[model.support_] >= 0).all() and np.abs(a).max() <= 2.0
