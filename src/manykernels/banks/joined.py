@@ -25,6 +25,15 @@ class JoinedBank(ExplicitBank):
     def vectors(self):
         return JoinedVectors(self)
 
+    def owners(self):
+        found = [part.owners() for part in self.parts]
+        if any(owners is None for owners in found):
+            return None
+        return np.concatenate([own[owners] for own, owners in zip(self.which, found, strict=True)])
+
+    def dense(self, rows):
+        return np.hstack([part.dense(rows) for part in self.parts])
+
     def block(self, rows, theta):
         return sum(part.block(rows, theta[own]) for part, own in zip(self.parts, self.which, strict=True))
 

@@ -28,6 +28,7 @@ from .level import Level
 from .mackay import MacKay
 from .nesterov import Nesterov
 from .newton import Newton
+from .primal import Primal
 from .reweighted import Reweighted
 from .silp import SILP
 from .simplemkl import SimpleMKL
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Newton, Analytic, Hessian, SILP, SIP, Level, SimpleMKL, Chunking, Coordinate, Nesterov, Spicy, Reweighted,
-        MacKay,
+        Newton, Analytic, Hessian, SILP, SIP, Level, SimpleMKL, Chunking, Coordinate, Primal, Nesterov, Spicy,
+        Reweighted, MacKay,
     )
 }  # fmt: skip
-BEST = ("coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
+BEST = ("primal", "coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
 SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
 FEW = 5000  # on up to so many examples
 
