@@ -54,9 +54,7 @@ class Nystroem(LowRank):
     landmarks_: Any
     projection_: np.ndarray
 
-    def __init__(
-        self, kernel: Kernel, rank: int = 256, landmarks: str = "k-means++", random_state: int = 0
-    ) -> None:
+    def __init__(self, kernel: Kernel, rank: int = 256, landmarks: str = "k-means++", random_state: int = 0) -> None:
         self.kernel = kernel
         self.rank = rank
         self.landmarks = landmarks

@@ -11,7 +11,6 @@ from ._low_rank import LowRank
 from .laplacian import Laplacian
 from .rbf import RBF
 
-
 FAR = 1e3  # beyond, a float32 angle has too few digits for its cosine
 
 

@@ -9,9 +9,8 @@ fit takes few passes, whatever the conditioning, and nothing of the size of the 
 
 Losses whose slope jumps are smoothed: with (μ/2c) a² beside their conjugate, a = −c V_μ' stays in the box of the loss
 itself, so that every pass gives a dual point of the problem itself, and what the smoothing costs is a part of its gap.
-μ falls until that part is small. First on some of the examples, then on all; and between two passes over those, only
-examples that can still move are looked at, a small part of them: all others are held at the bound where they are, and
-their loss is the straight line there.
+μ falls until that part is small. Between two passes over all examples only those that can still move are looked at,
+a small part of them: all others are held at the bound where they are, and their loss is the straight line there.
 
 At the end w is θ_m v_m(a), with Σa = total to the last digit, and the gap is that of all solvers.
 """
@@ -24,10 +23,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, ssyrk
 
-from .._threads import limit_blas
 from ..inner import InnerProblem
+from ..inner.systems import blas_for
 from ..problem import Certificate
-from ._base import BaseSolver, seed_of
+from ._base import BaseSolver
 from ._oracle import Finished, Run
 from ._warm import _feasible
 from .newton import Model, NewtonStep
@@ -39,26 +38,20 @@ if TYPE_CHECKING:
 
 WIDEST = 12_000  # features
 BLOCK = 2048  # examples at a time
-FEWER = 8  # times fewer examples are on the level before
-LEAST = 2  # times as many examples as features are on the first one,
-SMALL = 4000  # and no fewer than these
-ROUGH = 1e-2  # gap at which a level is left for the next
+CURVED = 8  # times as many examples as features make up the curvature, evenly spread ones where there are more
 STEPS = 8  # on the weights between two passes
 SHARE = 0.5  # of the gap may be that of the smoothing
 STUCK = 60  # passes without progress
 FIRST = 2.0  # the first μ: at outputs of 0 every example has curvature
-REACH = 0.3  # outputs by which an example may be from moving, and still be among those that can
+REACH = 0.3  # outputs from moving within which an example can still move
+LOST = 0.02  # of these whose outputs change by more than that: it is time to look at all
+ROOM = 2**31  # bytes for the features of those, where there is no memory_limit
 MOST = 0.4  # of the examples among those are too many for it to pay
 TURNS = 30  # passes over them at most
 
 
 class Primal(BaseSolver):
     """Newton steps on weights and linear model together, from a few passes over the examples.
-
-    Parameters
-    ----------
-    random_state : int, None or NumPy generator
-        Of the examples that the first steps look at; None for that of the estimator, or of `solve`.
 
     Examples
     --------
@@ -76,9 +69,6 @@ class Primal(BaseSolver):
     needs = ("value", "conjugate", "prox", "minimise", "start")
     explicit = True
 
-    def __init__(self, random_state: Any = None) -> None:
-        self.random_state = random_state
-
     def refuse(self, problem: Problem) -> str | None:
         owners = problem.bank.owners() if problem.bank.explicit else None
         if owners is None:
@@ -90,8 +80,7 @@ class Primal(BaseSolver):
         return None
 
     def solve(self, problem: Problem, control: Control) -> Solution:
-        seed = seed_of(control.random_state if self.random_state is None else self.random_state)
-        return Descent(problem, control, seed).run(Descent.iterate)
+        return Descent(problem, control).run(Descent.iterate)
 
 
 class Place(NamedTuple):
@@ -103,15 +92,15 @@ class Place(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The examples that are looked at, each standing for `share` of them, and the gap to reach there.
+    """The examples that are looked at, and the gap to reach there.
 
     Others may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), by their v, Σa and Σ c V*.
     """
 
     rows: np.ndarray
-    share: float
     enough: float
     held: Any = None
+    kept: Any = None  # an array for their features, or None
 
 
 class Held(NamedTuple):
@@ -138,9 +127,9 @@ class Visit(NamedTuple):
 class Descent(Run):
     """One run."""
 
-    def __init__(self, problem, control, seed):
+    def __init__(self, problem, control):
         super().__init__(problem, control)
-        self.rng, self.scale = np.random.default_rng(seed), float(problem.c.sum())
+        self.scale = float(problem.c.sum())
         self.owners = problem.bank.owners()
         self.root = np.sqrt(self.bank.scale)[self.owners]
         self.D, self.T = len(self.owners), problem.n_outputs
@@ -148,31 +137,32 @@ class Descent(Run):
         self.smooth = all(side.smooth for side in self.sides)
 
     def iterate(self):
-        with limit_blas(self.bank.n_jobs):
+        with blas_for(self.D, self.bank.n_jobs):
             w, mu = np.zeros((self.T, self.D)), 0.0 if self.smooth else FIRST
-            place, levels = Place(w, self.b.copy(), self.theta), self._levels()
             if self.control.warm is not None and self.a.any():
                 w, mu = self._spread(self.theta) * self._sums(self.a), 0.1 * mu
-                place, levels = Place(w, self.b.copy(), self.theta), levels[-1:]
-            for level in levels:
-                place, mu = self._descend(level, place, mu)
+            self._descend(Level(np.arange(self.n), self.tol), Place(w, self.b.copy(), self.theta), mu)
 
-    def _levels(self):
-        """Few examples first, then more, then all."""
-        sizes, least = [self.n], max(LEAST * self.D, SMALL)
-        while sizes[0] >= 2 * FEWER * least // 3 and not self.problem.loss.total:
-            sizes.insert(0, max(sizes[0] // FEWER, least))
-        order, rough = self.rng.permutation(self.n), max(ROUGH, 3 * self.tol)
-        return [
-            Level(np.sort(order[:size]), self.n / size, rough if size < self.n else self.tol) for size in sizes
-        ]  # fmt: skip
+    def _features(self, level, part, first):
+        """φ(x) of some examples of a level, (·, D); kept from the `first` pass on where there is room."""
+        if level.kept is None:
+            return self.bank.dense(level.rows[part])
+        if first:
+            level.kept[part] = self.bank.dense(level.rows[part])
+        return level.kept[part]
+
+    def _room(self, size):
+        """An array for the features of so many examples, None where they do not fit."""
+        limit = ROOM if self.bank.memory_limit is None else self.bank.memory_limit // 4
+        fits = size * self.D * self.bank.dtype.itemsize <= limit
+        return np.empty((size, self.D), self.bank.dtype) if fits else None
 
     def _descend(self, level, place, mu, last=None):
-        """(place, μ) where the gap of a level is reached; on all examples it does not end by itself."""
-        whole = level.held is None and len(level.rows) == self.n
-        since, best, turns = 0, np.inf, 0
+        """(place, μ) where the gap of a level is reached; on all examples `Finished` ends it."""
+        whole = level.held is None
+        since, best, turns, begun = 0, np.inf, 0, None if last is None else last[1].f
         while True:
-            visit, turns = self._visit(level, place, mu), turns + 1
+            visit, turns = self._visit(level, place, mu, turns == 0), turns + 1
             back = None if last is None else self._between(level, last, place, visit, mu)
             if back is not None:
                 place = back
@@ -181,22 +171,21 @@ class Descent(Run):
             gap, scale = visit.certificate.gap, visit.certificate.scale
             since, best = (0, gap) if gap < 0.99 * best else (since + 1, best)
             done = len(self.history) >= self.max_iter or since >= STUCK or not np.isfinite(gap)
-            rough = not whole and level.held is None  # on some of the examples
-            ready = gap + (0.0 if rough else self._mismatch(place, visit) / scale) <= 0.95 * level.enough
+            ready = gap + self._mismatch(place, visit) / scale <= 0.95 * level.enough
             if whole and (done or ready):
                 place, visit = self._settle(level, place, visit, mu)
                 mu, since = 0.5 * mu, 0
                 if done:
                     raise Finished
-            elif done or ready or level.held is not None and turns >= TURNS:
+            elif done or ready or not whole and (turns >= TURNS or np.mean(np.abs(visit.f - begun) > REACH) > LOST):
                 return place, mu
             last, near = (place, visit), level.rows[visit.near]
             allowed, rest = SHARE * level.enough * scale, gap * scale - visit.smoothing
             place = self._model(level, place, visit, 0.1 * scale * level.enough)
             if visit.smoothing > allowed and rest <= 2 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
-            if level.held is None and len(near) <= MOST * len(level.rows):
-                small = Level(near, level.share, 0.7 * level.enough, visit.far)
+            if whole and len(near) <= MOST * len(level.rows):
+                small = Level(near, 0.7 * level.enough, visit.far, self._room(len(near)))
                 from_here = last[0], visit._replace(f=visit.f[:, visit.near])
                 place, mu = self._descend(small, place, mu, from_here)
 
@@ -215,26 +204,29 @@ class Descent(Run):
 
     # What follows are passes over the examples.
 
-    def _visit(self, level, place, mu):
+    def _visit(self, level, place, mu, first=False):
         rows, weights, dtype = level.rows, (place.w * self.root).T, None
         f, a = np.empty((2, self.T, len(rows)))
         v, curves = np.zeros((2, self.T, self.D)), [Curvature(self.D) for _ in self.sides]
-        near = np.ones(len(rows), bool)
+        near, thin = np.ones(len(rows), bool), []
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
-            G = self.bank.dense(rows[part])
+            G = self._features(level, part, first)
             if dtype is None:
                 dtype, weights = G.dtype, weights.astype(G.dtype)
             f[:, part] = (G @ weights).T + place.b[:, None]
-            found = [side.answer(rows[part], f_t, level.share, mu) for side, f_t in zip(self.sides, f[:, part], strict=True)]
+            found = [side.answer(rows[part], f_t, mu) for side, f_t in zip(self.sides, f[:, part], strict=True)]
             if level.held is None:
                 near[part] = np.any([distance <= REACH for _, _, distance in found], axis=0)
             far = ~near[part]
             for t, (a_t, S, _) in enumerate(found):
                 a[t, part], used = a_t, np.flatnonzero(S)
+                if start == 0:
+                    thin.append(max(1, len(used) * len(rows) // (BLOCK * CURVED * self.D)))
+                used = used[(start // BLOCK) % thin[t] :: thin[t]]
                 v[0, t] += a_t.astype(dtype) @ G
                 v[1, t] += np.where(far, a_t, 0.0).astype(dtype) @ G if far.any() else 0.0
-                curves[t].add(G[used], np.sqrt(S[used]))
+                curves[t].add(G[used], np.sqrt(thin[t] * S[used]))
             self.control.visited(min(start + BLOCK, len(rows)), len(rows))
         v *= self.root
         for curve in curves:
@@ -248,7 +240,7 @@ class Descent(Run):
         """Σ c V*(y, −a/c) of these examples of a level."""
         rows = level.rows[which]
         return sum(
-            self.problem.loss.dual_value(side.inner.y[rows], level.share * side.inner.c[rows], a_t[which])
+            self.problem.loss.dual_value(side.inner.y[rows], side.inner.c[rows], a_t[which])
             for side, a_t in zip(self.sides, a, strict=True)
         )
 
@@ -314,7 +306,7 @@ class Descent(Run):
         """(the gap on the examples of a level, as a Certificate, the part of it that smoothing has)."""
         problem, q = self.problem, self._norms(v)
         losses = zip(self.sides, f, strict=True)
-        risk = sum(float(level.share * side.inner.c[level.rows] @ problem.loss.value(side.inner.y[level.rows], f_t))
+        risk = sum(float(side.inner.c[level.rows] @ problem.loss.value(side.inner.y[level.rows], f_t))
                    for side, f_t in losses)  # fmt: skip
         conjugate = self._conjugates(level, a)
         smoothing = risk + conjugate + float(np.sum(a * f))
@@ -352,7 +344,7 @@ class Descent(Run):
             w, b, theta = (u + t * (x - u) for u, x in zip(before, place, strict=True))
             f = known.f + t * (visit.f - known.f)
             sides = zip(self.sides, f, strict=True)
-            risk = sum(side.value(level.rows, f_t, level.share, mu) for side, f_t in sides)
+            risk = sum(side.value(level.rows, f_t, mu) for side, f_t in sides)
             risk += 0.0 if level.held is None else self._line(level, Place(w, b, theta))
             return risk + self.problem.loss.total * float(b.sum()) + sum(self._penalty(Place(w, b, theta)))
 
@@ -442,22 +434,22 @@ class Side:
         self.loss = problem.loss
         self.smooth = self.loss.interior or bool(np.all(self.inner.diagonal[c > 0] > 0))
 
-    def _parts(self, rows, share, mu):
+    def _parts(self, rows, mu):
         """(lo, hi, linear, diagonal, kink) of these examples."""
-        inner, c = self.inner, share * self.inner.c[rows]
+        inner, c = self.inner, self.inner.c[rows]
         own = np.divide(mu, c, out=np.ones_like(c), where=c > 0)
-        diagonal = inner.diagonal[rows] / share + own
-        return share * inner.lo[rows], share * inner.hi[rows], inner.linear[rows], diagonal, inner.kink[rows]
+        diagonal = inner.diagonal[rows] + own
+        return inner.lo[rows], inner.hi[rows], inner.linear[rows], diagonal, inner.kink[rows]
 
-    def answer(self, rows, f, share, mu):
+    def answer(self, rows, f, mu):
         """a = −c V_μ'(f), S = c V_μ''(f), and how far f is from where S changes, 0 where S > 0; of these examples."""
         if self.loss.interior:
-            y, c = self.inner.y[rows], share * self.inner.c[rows]
+            y, c = self.inner.y[rows], self.inner.c[rows]
             a = -c * self.loss.gradient(y, f)
             diagonal = self.loss.quadratic(y, c, a)[1]
             S = np.divide(1.0, diagonal, out=np.zeros_like(a), where=(c > 0) & (diagonal > 0))
             return a, S, np.zeros_like(a)
-        lo, hi, linear, diagonal, kink = self._parts(rows, share, mu)
+        lo, hi, linear, diagonal, kink = self._parts(rows, mu)
         slope = -(f + linear)
         pull = np.sign(slope) * np.maximum(np.abs(slope) - kink, 0.0)
         aim = pull / diagonal
@@ -467,12 +459,12 @@ class Side:
         distance = np.where((pull == 0) & (kink > 0), kink - np.abs(slope), distance)
         return a, np.where(moves, 1.0 / diagonal, 0.0), np.where(hi > lo, distance, np.inf)
 
-    def value(self, rows, f, share, mu):
+    def value(self, rows, f, mu):
         """Σ c V_μ(f)."""
         if self.loss.interior:
-            return float(share * self.inner.c[rows] @ self.loss.value(self.inner.y[rows], f))
-        a = self.answer(rows, f, share, mu)[0]
-        _, _, linear, diagonal, kink = self._parts(rows, share, mu)
+            return float(self.inner.c[rows] @ self.loss.value(self.inner.y[rows], f))
+        a = self.answer(rows, f, mu)[0]
+        _, _, linear, diagonal, kink = self._parts(rows, mu)
         return -float(np.sum(a * (f + linear + 0.5 * diagonal * a) + kink * np.abs(a)))
 
 
