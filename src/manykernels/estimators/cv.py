@@ -163,8 +163,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, normalize, solver, features, tol, max_iter, fit_intercept, class_weight, multi_class, memory_limit, n_jobs, \
-    random_state, verbose : as in `MKLClassifier`
+    loss, normalize, solver, features, approximation, rank, tol, max_iter, fit_intercept, class_weight, multi_class, \
+    memory_limit, n_jobs, random_state, verbose : as in `MKLClassifier`
 
     Attributes
     ----------
@@ -209,6 +209,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         normalize: str | None = "multiplicative",
         solver: str | BaseSolver = "auto",
         features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -229,6 +231,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         self.normalize = normalize
         self.solver = solver
         self.features = features
+        self.approximation = approximation
+        self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
@@ -259,8 +263,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, epsilon, normalize, solver, features, tol, max_iter, fit_intercept, memory_limit, n_jobs, random_state, \
-    verbose : as in `MKLRegressor`
+    loss, epsilon, normalize, solver, features, approximation, rank, tol, max_iter, fit_intercept, memory_limit, \
+    n_jobs, random_state, verbose : as in `MKLRegressor`
 
     Attributes
     ----------
@@ -300,6 +304,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         normalize: str | None = "multiplicative",
         solver: str | BaseSolver = "auto",
         features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -319,6 +325,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.normalize = normalize
         self.solver = solver
         self.features = features
+        self.approximation = approximation
+        self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept

@@ -1,4 +1,4 @@
-"""Kernels of low rank that stand for others: what `RandomFeatures` and `Nystroem` share, and the estimators' shorthand."""
+"""Kernels of low rank that stand for others: what `RandomFeatures` and `Nystroem` share, and a shorthand."""
 
 from __future__ import annotations
 

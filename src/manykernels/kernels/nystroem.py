@@ -121,7 +121,7 @@ class Nystroem(LowRank):
 
 
 def _spread_out(K, size, rng):
-    """`size` examples of those whose kernel matrix is K, drawn as k-means++ does: sorted, fewer where the rest coincide.
+    """`size` examples, by their kernel matrix K, drawn as k-means++ does: sorted, fewer where the rest coincide.
 
     ‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z).
     """

@@ -182,7 +182,7 @@ class Descent(Run):
             last, near = (place, visit), level.rows[visit.near]
             allowed, rest = SHARE * level.enough * scale, gap * scale - visit.smoothing
             place = self._model(level, place, visit, 0.1 * scale * level.enough)
-            if visit.smoothing > allowed and rest <= 2 * visit.smoothing:  # of the order of μ²
+            if visit.smoothing > allowed and rest <= 4 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
             if whole and len(near) <= MOST * len(level.rows):
                 small = Level(near, 0.7 * level.enough, visit.far, self._room(len(near)))
