@@ -86,8 +86,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None
-        For the order of the examples in solver "coordinate" and for `approximation`; nothing else is drawn. None is the same as 0:
-        fits are deterministic.
+        For the order of the examples in solver "coordinate" and for `approximation`; nothing else is drawn. None is
+        the same as 0: fits are deterministic.
     verbose : bool, default False
         Whether to show progress, with an estimate of the time left.
     warm_start : bool, default False

@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from ._base import Control
 
 WIDEST = 12_000  # features
+FEWEST = 4  # times as many examples as features
 BLOCK = 2048  # examples at a time
 CURVED = 8  # times as many examples as features make up the curvature, evenly spread ones where there are more
-STEPS = 8  # on the weights between two passes
+STEPS = 2, 8  # on the weights between two passes: while the gap is large, and then
+LARGE = 0.05  # gap
 SHARE = 0.5  # of the gap may be that of the smoothing
 STUCK = 60  # passes without progress
 FIRST = 2.0  # the first μ: at outputs of 0 every example has curvature
@@ -59,8 +61,8 @@ class Primal(BaseSolver):
     >>> from manykernels import MKLClassifier
     >>> from manykernels.kernels import RBF, RandomFeatures
     >>> from manykernels.solvers import Primal
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier([RandomFeatures(RBF(gamma=0.1), rank=8)], solver=Primal()).fit(X, y)
+    >>> X = np.linspace(-1, 1, 40)[:, None]
+    >>> model = MKLClassifier([RandomFeatures(RBF(gamma=0.1), rank=8)], solver=Primal()).fit(X, X[:, 0] > 0)
     >>> bool(model.duality_gap_ <= model.tol)
     True
     """
@@ -77,6 +79,8 @@ class Primal(BaseSolver):
         wide = 16 * (problem.n_outputs + 1) * D * D > (np.inf if limit is None else limit)
         if D > WIDEST or wide:
             return f"it keeps matrices of {D} × {D} numbers, one for each feature and feature"
+        if problem.bank.n < FEWEST * D:
+            return f"{problem.bank.n} examples are few for {D} features: visits of single examples are quicker"
         return None
 
     def solve(self, problem: Problem, control: Control) -> Solution:
@@ -375,14 +379,15 @@ class Descent(Run):
             for v, w, b, curve in zip(visit.v, place.w, off, visit.curves, strict=True)
         ]  # fmt: skip
         step, theta, before, best = NewtonStep(closed_first=False), place.theta, None, None
-        for k in range(STEPS):
+        steps = STEPS[visit.certificate.gap < LARGE]
+        for k in range(steps):
             answer = Answer(self, visit.curves, linear, theta)
             value = answer.value + regularizer.value(theta)
             if before is not None and not step.judge(before - value):
                 theta = step.retry()
                 continue
             before, best, q = value, (theta, answer), self._norms(answer.v)
-            if k == STEPS - 1 or self._weights_gap(theta, q) <= slack:
+            if k == steps - 1 or self._weights_gap(theta, q) <= slack:
                 break
             if k == 0 and not regularizer.constraint and regularizer.has("weights_from_norms"):
                 step.promise, theta = 0.0, regularizer.weights_from_norms(theta * np.sqrt(q))
