@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._threads import run_blocks
+from ..kernels._matrix_files import MatrixFiles
 
 ROWS = 64  # rows of one block of work: fixed, so that results do not depend on the number of threads
 
@@ -10,6 +11,7 @@ ROWS = 64  # rows of one block of work: fixed, so that results do not depend on 
 class Stack:
     """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
 
+    on_disk = False  # matrices are read from files whenever they are wanted
     rounding = 1e-5  # how far below 0 rounding may push an eigenvalue, relative to the diagonal
     unit = 2.0**-53  # of rounding of the entries as given
 
@@ -21,7 +23,7 @@ class Stack:
     def of(cls, X):
         """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
         if hasattr(X, "matrices"):
-            stack = cls(_open(X.matrices))
+            stack = _from_files(X.matrices) if isinstance(X.matrices, MatrixFiles) else cls(_open(X.matrices))
             stack.rounding, stack.unit = _rounding(X.given), _unit(X.given)
             return stack
         X = np.asarray(X)
@@ -43,6 +45,24 @@ class Stack:
 
     def matrix(self, m):
         return self.array[..., m] if self.last else self.array[m]
+
+    def diagonals(self):
+        """(M, n) float64."""
+        return np.array([np.diagonal(self.matrix(m)) for m in range(self.shape[2])], dtype=np.float64)
+
+    def corner(self, m, pick):
+        """S_m[pick, pick]."""
+        return self.matrix(m)[np.ix_(pick, pick)]
+
+    def first_rows(self):
+        """The first row of every matrix, (n', M)."""
+        return self.array[0] if self.last else self.array[:, 0].T
+
+    def gather(self, m, rows, scale, out):
+        """out = scale · S_m[rows, rows], of kernels that come first."""
+        from ..loops.stack import gather
+
+        gather(self.array[m], rows, self.array.dtype.type(scale), out)
 
     def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
         """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; `symmetric` reads only the upper triangle."""
@@ -88,6 +108,12 @@ class Stack:
 
         run_blocks(block, range(0, len(rows), ROWS), n_jobs)
         return out
+
+
+def _from_files(files):
+    from ._file_stack import FileStack
+
+    return FileStack(files)
 
 
 def _check_sorted(cols):
