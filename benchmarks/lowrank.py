@@ -39,21 +39,23 @@ def main(data=None, out=".", quick=False):
 
 
 def make(n, seed):
-    """X (n, 50) float32 and y = ±1: sums of bumps in a few of the columns, and noise that turns some labels."""
+    """X (n, 50) float32 and y = ±1: a smooth function of ten of the columns, products among it, and noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, COLUMNS), dtype=np.float32)
-    score = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + np.cos(1.5 * X[:, 3] + X[:, 4]) - 0.6
-    score += 0.5 * np.tanh(X[:, 5:10].sum(axis=1)) + 0.5 * rng.standard_normal(n, dtype=np.float32)
+    score = 0.7 * X[:, 1] * X[:, 2] + np.sin(X[:, 0]) - 0.5 * (X[:, 3] ** 2 - 1) + 0.3 * X[:, 4] * X[:, 5]
+    score += np.tanh(X[:, 5:10].sum(axis=1)) + 0.5 * rng.standard_normal(n, dtype=np.float32)
     return X, np.where(score > 0, 1, -1)
 
 
 def kernels():
-    """Ten widths on the ten columns that matter, in part, and ten on all."""
+    """Ten widths about the median distance on the ten columns that matter, and ten on all."""
     from manykernels.kernels import RBF
 
-    widths = np.geomspace(0.003, 1.0, KERNELS // 2)
-    return [(f"some {g:.3g}", RBF(gamma=g), slice(0, 10)) for g in widths] + [
-        (f"all {g:.3g}", RBF(gamma=0.2 * g)) for g in widths
+    widths = np.geomspace(1 / 16, 2, KERNELS // 2)
+    return [
+        (f"{name} {g:.3g}", RBF(gamma=g / (2 * d)), slice(0, d))
+        for name, d in (("some", 10), ("all", COLUMNS))
+        for g in widths
     ]
 
 

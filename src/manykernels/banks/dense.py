@@ -148,7 +148,8 @@ class DenseBank(Bank):
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):
-            indefinite = np.array([_indefinite(self.stack, m) for m in range(self.M)])
+            corners = (self.stack.corner(m, _spread_out(self.n)) for m in range(self.M))
+            indefinite = np.array([_indefinite(corner, self.stack.rounding) for corner in corners])
         if indefinite.any():
             self.indefinite = self._name(indefinite)
             warn_indefinite(self.indefinite)
@@ -214,8 +215,8 @@ class DenseBank(Bank):
         self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
     ) -> np.ndarray:
         """Those in memory themselves, where they are as they are wanted."""
-        every = not self.stack.on_disk and (kernels is None or len(kernels) == self.M) and (rows is None or len(rows) == self.n)
-        plain = self._root is None and not self.stack.last and (self.scale == 1.0).all()
+        every = (kernels is None or len(kernels) == self.M) and (rows is None or len(rows) == self.n)
+        plain = self._root is None and not (self.stack.last or self.stack.on_disk) and (self.scale == 1.0).all()
         if every and plain and self.dtype == np.dtype(self.dtype if dtype is None else dtype):
             return self.stack.array
         return super().matrices(kernels, rows, dtype)
@@ -378,9 +379,13 @@ def _indices(index, n):
     return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)
 
 
-def _indefinite(stack, m, size=64):
+def _spread_out(n, size=64):
+    return np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
+
+
+def _indefinite(K, rounding):
     """Whether an evenly spread principal submatrix has a clearly negative eigenvalue."""
-    pick = np.unique(np.linspace(0, stack.shape[0] - 1, min(size, stack.shape[0])).astype(int))
-    block = np.array(stack.corner(m, pick), dtype=np.float64)
-    block[np.diag_indices(len(pick))] += stack.rounding * np.abs(np.diagonal(block)).max() + 1e-300
+    pick = _spread_out(len(K))
+    block = np.array(K[np.ix_(pick, pick)], dtype=np.float64)
+    block[np.diag_indices(len(pick))] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
     return dpotrf(block, lower=1)[1] != 0

@@ -163,7 +163,7 @@ class MKLBase(WeightBars, NamedParts, BaseEstimator):
     def _kernel_list(self, X, limit, weight):
         """The kernels on X, approximated where that is asked for, each with a seed of its own."""
         from ..kernels import KernelList
-        from ..kernels._low_rank import approximated
+        from ..kernels._approximated import approximated
         from ..solvers import seed_of
 
         if self.approximation is None:

@@ -1,4 +1,4 @@
-"""Kernels of low rank that stand for others: what `RandomFeatures` and `Nystroem` share, and a shorthand."""
+"""Kernels of low rank that stand for others: what `RandomFeatures` and `Nystroem` share."""
 
 from __future__ import annotations
 
@@ -63,13 +63,3 @@ class LowRank(Kernel):
     def diag(self, X: Any) -> np.ndarray:
         F = self.features(X)
         return np.einsum("ij,ij->i", F, F)
-
-
-def approximated(kernel: Kernel, how: str, rank: int, random_state: int) -> Kernel:
-    """The kernel by random features ("rff") or by landmarks ("nystroem"); those with few features stay as they are."""
-    from .nystroem import Nystroem
-    from .random_features import RandomFeatures
-
-    if kernel.family in ("features", "low_rank"):
-        return kernel
-    return (RandomFeatures if how == "rff" else Nystroem)(kernel, rank, random_state=random_state)

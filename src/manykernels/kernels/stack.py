@@ -233,7 +233,8 @@ class KernelStack:
         return part
 
     def __array__(self, dtype=None, copy=None):
-        return np.moveaxis(np.stack(list(self.matrices)) if self._on_disk else self.matrices, 0, 2).astype(dtype or self.dtype, copy=bool(copy))
+        matrices = np.stack(list(self.matrices)) if self._on_disk else self.matrices
+        return np.moveaxis(matrices, 0, 2).astype(dtype or self.dtype, copy=bool(copy))
 
     def __repr__(self):
         return f"KernelStack(shape={self.shape}, dtype={self.dtype})"

@@ -12,11 +12,13 @@ itself, so that every pass gives a dual point of the problem itself, and what th
 μ falls until that part is small. Between two passes over all examples only those that can still move are looked at,
 a small part of them: all others are held at the bound where they are, and their loss is the straight line there.
 
+Losses that are smoothed are left to `coordinate` below a gap of 1e-4, from where this one has come to.
 At the end w is θ_m v_m(a), with Σa = total to the last digit, and the gap is that of all solvers.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,7 +30,8 @@ from ..inner.systems import blas_for
 from ..problem import Certificate
 from ._base import BaseSolver
 from ._oracle import Finished, Run
-from ._warm import _feasible
+from ._warm import _feasible, begin_from
+from .coordinate import Coordinate
 from .newton import Model, NewtonStep
 
 if TYPE_CHECKING:
@@ -43,7 +46,8 @@ CURVED = 8  # times as many examples as features make up the curvature, evenly s
 STEPS = 2, 8  # on the weights between two passes: while the gap is large, and then
 LARGE = 0.05  # gap
 SHARE = 0.5  # of the gap may be that of the smoothing
-STUCK = 60  # passes without progress
+STUCK = 30  # passes without progress
+FINE = 1e-4  # gap below which visits of single examples finish what was smoothed
 FIRST = 2.0  # the first μ: at outputs of 0 every example has curvature
 REACH = 0.3  # outputs from moving within which an example can still move
 LOST = 0.02  # of these whose outputs change by more than that: it is time to look at all
@@ -84,7 +88,19 @@ class Primal(BaseSolver):
         return None
 
     def solve(self, problem: Problem, control: Control) -> Solution:
-        return Descent(problem, control).run(Descent.iterate)
+        if control.state is not None:  # a checkpoint of the end below
+            return Coordinate().solve(problem, control)
+        run = Descent(problem, control)
+        if run.smooth:
+            return run.run(Descent.iterate)
+        run.tol = max(run.tol, FINE)
+        found, end = run.run(Descent.iterate), Coordinate()
+        short = found.gap > control.tol and not found.interrupted and found.n_iter < control.max_iter
+        if not short or end.refusal(problem) is not None:
+            return replace(found, converged=bool(found.gap <= control.tol))
+        control.warm = begin_from(found, problem)
+        last = end.solve(problem, control)
+        return replace(last, history=found.history + last.history, n_iter=found.n_iter + last.n_iter)
 
 
 class Place(NamedTuple):
