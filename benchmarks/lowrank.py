@@ -5,7 +5,7 @@
   test error on 20,000 others.
 * exact: the same 10,000 examples with the kernels as they are, and by landmarks.
 
-`python -m benchmarks.lowrank 1000000 2` is one fit: examples, p, and then "rff", "nystroem" or "exact".
+`python -m benchmarks.lowrank 1000000 2` is one fit: examples, p, and then "rff", "nystroem" or "exact", and the rank.
 """
 
 import json
@@ -59,13 +59,13 @@ def kernels():
     ]
 
 
-def fit(n, p, how):
+def fit(n, p, how, rank=RANK):
     from manykernels import MKLClassifier
 
     X, y = make(n, 0)
     before, clock, used = _peak(), time.perf_counter(), time.process_time()
     approximation = None if how == "exact" else how
-    model = MKLClassifier(kernels(), regularizer=p, approximation=approximation, rank=RANK, memory_limit="4GB")
+    model = MKLClassifier(kernels(), regularizer=p, approximation=approximation, rank=rank, memory_limit="4GB")
     model.fit(X, y)
     clock, used = time.perf_counter() - clock, time.process_time() - used
     whole = sum(step["n_active"] == n for step in model.history_)
@@ -74,7 +74,7 @@ def fit(n, p, how):
     X, y = make(TEST, 1)
     error = 100 * float(np.mean(model.predict(X) != y))
     figures = round(clock, 1), round(used, 1), float(model.duality_gap_), passes, count, error
-    return [n, p, how, *figures, round(peak, 2), round(before, 2)]
+    return [n, p, how if rank == RANK else f"{how} {rank}", *figures, round(peak, 2), round(before, 2)]
 
 
 def _peak():
@@ -82,5 +82,5 @@ def _peak():
 
 
 if __name__ == "__main__":
-    size, norm, kind = (*sys.argv[1:], "rff")[:3]
-    print(json.dumps(fit(int(size), float(norm), kind)))
+    size, norm, *rest = sys.argv[1:]
+    print(json.dumps(fit(int(size), float(norm), *(rest[:1] or ["rff"]), *map(int, rest[1:]))))

@@ -136,6 +136,8 @@ class LazyRows:
 
     def _fill(self, F, rows):
         """Computes the features of these examples into F."""
+        if not len(rows):
+            return
         at, seen = span(rows), {}
         places = zip(self.kernels.kernels, self.kernels.view_of, self.first[:-1], self.first[1:], strict=True)
         for kernel, v, low, high in places:
