@@ -26,6 +26,8 @@ ROWS = 512  # in a block of one thread
 class LowRankBank(FeatureBank):
     """`matrix` are the `LazyRows` of F; kernel m has their columns first[m] : first[m + 1]."""
 
+    prefers = ("primal",)
+
     @classmethod
     def from_list(
         cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1, single=False

@@ -46,7 +46,7 @@ SOLVERS = {
         Reweighted, MacKay,
     )
 }  # fmt: skip
-BEST = ("primal", "coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
+BEST = ("coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
 SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
 FEW = 5000  # on up to so many examples
 
@@ -131,7 +131,7 @@ def best_for(problem: Problem) -> BaseSolver:
     >>> best_for(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
     Newton()
     """
-    for name in BEST:
+    for name in (*problem.bank.prefers, *BEST):
         if Solver(name).refusal(problem) is None:
             return Solver(name)
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
