@@ -45,7 +45,7 @@ FAMILIES = {
     "polynomial": ([Polynomial(degree=2), Polynomial(degree=2.5, gamma=0.1, coef0=3.0)], POSITIVE),
     "rbf": ([RBF(gamma=np.float64(0.1)), RBF(), RBF(gamma="scale")], X),
     "tanimoto": ([kernels.Tanimoto()], BITS),
-    "random features": ([kernels.RandomFeatures(RBF(gamma="scale"), 8), kernels.RandomFeatures(RBF(), 6)], X),
+    "low rank": ([kernels.RandomFeatures(RBF(gamma="scale"), 8), kernels.RandomFeatures(RBF(), 6)], X),
     "landmarks": ([kernels.Nystroem(Polynomial(degree=2), 8), ("a", kernels.Nystroem(RBF(), 5), [0, 1])], X),
     "landmarks of strings": ([kernels.Nystroem(strings.Spectrum(2), 8)], S),
     "sums and products": ([RBF(gamma=1.0) + Polynomial(degree=2) * Linear()], X),

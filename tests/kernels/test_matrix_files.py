@@ -40,12 +40,12 @@ def test_the_fit_is_that_of_the_stack_in_memory(files):
         )
 
 
-def test_slices_are_cut_without_reading_and_cross_validated(files):
+def test_slices_are_cut_without_reading_them_and_cross_validated(files):
     stack, known = KernelStack.from_files(files / "all.npy"), KernelStack(S)
     rows, cols = np.array([5, 900, 6, 7]), np.array([1000, 3])
     before = stack.passes
     part = stack[np.ix_(rows, cols)][..., [2, 0]]
-    assert part.shape == (4, 2, 2) and stack.passes - before < 0.1
+    assert part.shape == (4, 2, 2) and stack.passes - before < 0.2  # 64 rows, to see whether it is symmetric
     np.testing.assert_array_equal(np.asarray(part), np.asarray(known[np.ix_(rows, cols)][..., [2, 0]]))
     np.testing.assert_array_equal(part.test_diagonals, np.ones((2, 4)))
     some = np.arange(0, n, 4)
@@ -61,7 +61,8 @@ def test_files_that_cannot_be_read_by_rows_are_refused(files):
     for paths, what in (
         ([files / "half.npy"], "holds float16: give float32"), ([files / "columns.npy"], "in Fortran order"),
         ([files / "0.npy", files / "small.npy"], "all must be alike"), (files / "0.npy", r"it must be \(M, n, n\)"),
-        ([files / "all.npy"], "several in one file"), ([files / "none.npy"], "is not an .npy file"), ([], "names no file"),
+        ([files / "all.npy"], "several in one file"), ([files / "none.npy"], "is not an .npy file"),
+        ([], "names no file"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=what):
             KernelStack.from_files(paths)
@@ -73,7 +74,7 @@ def test_files_that_cannot_be_read_by_rows_are_refused(files):
 
 
 def test_a_stack_four_times_the_limit_fits_in_bounded_memory(tmp_path):
-    """8 matrices of 1,500²: 72 MB; the limit is 18 MB, the combined kernel 18 MB at most, and 40 MB are for all else."""
+    """8 matrices of 1,500²: 72 MB; the limit is 18 MB, the combined kernel 18 MB, and 40 MB are for all else."""
     code = textwrap.dedent(FIT).replace("FOLDER", str(tmp_path))
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     peak, before, gap, passes = map(float, found.stdout.split())

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+_SHORT = "{} has become shorter: it ends within matrix {}; write it again."
 BLOCK = 2**24  # bytes that are read at a time
 
 
@@ -102,7 +103,7 @@ class MatrixFiles:
                     block = out[first:last] if cols is None else np.empty((last - first, self._width), self.dtype)
                     file.seek(start + int(rows[first]) * line)
                     if _fill(file, block) != block.nbytes:
-                        raise ValueError(f"{path} has become shorter: it ends within matrix {m}.")
+                        raise ValueError(_SHORT.format(path, m))
                     if cols is not None:
                         out[first:last] = block[:, cols]
         with self._lock:
@@ -123,7 +124,10 @@ class MatrixFiles:
             with open(path, "rb") as file:
                 for k, (i, j) in enumerate(zip(rows.tolist(), cols.tolist(), strict=True)):
                     file.seek(start + (i * self._width + j) * self.dtype.itemsize)
-                    out[m, k] = np.frombuffer(file.read(self.dtype.itemsize), self.dtype)[0]
+                    number = file.read(self.dtype.itemsize)
+                    if len(number) < self.dtype.itemsize:
+                        raise ValueError(_SHORT.format(path, m))
+                    out[m, k] = np.frombuffer(number, self.dtype)[0]
         return out
 
     def __getitem__(self, index: Any) -> np.ndarray:
