@@ -19,6 +19,7 @@ COMMANDS = (
     "sources",
     "gpu",
     "threads",
+    "lowrank",
 )
 
 

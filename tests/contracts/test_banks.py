@@ -1,6 +1,8 @@
 """Every bank and its predictor are the naive float64 stack of its kernels. A new bank is one line in `BANKS`."""
 
 import pickle
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from manykernels.banks.choice import explicit_bank
 from manykernels.banks.degree import DegreeBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.joined import JoinedBank
+from manykernels.banks.low_rank import LowRankBank
 from manykernels.banks.trie import TrieBank
 from manykernels.banks.words import WordBank
 from manykernels.inner import InnerProblem
@@ -23,7 +26,9 @@ from manykernels.kernels import (
     KernelStack,
     Laplacian,
     Linear,
+    Nystroem,
     Polynomial,
+    RandomFeatures,
 )
 from manykernels.losses import Hinge
 from manykernels.problem import Problem
@@ -46,6 +51,10 @@ NUMBERS = [
     Laplacian(gamma=0.2), 0.5 * RBF(gamma=1.0) + Cosine(), ("pair", Linear(), [0, 2]),
 ]  # fmt: skip
 FEATURES = [Linear(), ("flat", Linear(), [4]), ("pair", Linear(), [0, 2]), ("cos", Cosine(), [1, 2, 3])]
+LOW = [
+    RandomFeatures(RBF(gamma=0.3), 16), ("one column", RandomFeatures(Laplacian(gamma=2.0), 8), [1]),
+    ("flat", RandomFeatures(RBF(gamma=1.0), 4), [4]), Nystroem(Polynomial(degree=2, gamma=0.5), 6).resolve(X[:n]),
+]  # fmt: skip
 PLACED = [Degree(k, **any_letter) for k in (1, 2, 3)] + [Degree(4, 2, 9, **any_letter)]
 FLAT = [Degree(1, 0, 1, **any_letter), Degree(1, 1, 6, **any_letter), WeightedDegree(3, 6, None, **any_letter)]
 NEAR = [WeightedDegree(3, **any_letter), WeightedDegreeShift(3, 2, **any_letter), Degree(2, 0, 5, **any_letter)]
@@ -91,6 +100,19 @@ def stacked(layout, dtype):
     return NUMBERS, X, lambda S, **options: DenseBank(layout(S.astype(dtype)), **options), dtype
 
 
+def in_file(S):
+    path = Path(tempfile.mkdtemp()) / "stack.npy"
+    np.save(path, S)
+    return KernelStack.from_files(path)
+
+
+def in_files(S):
+    folder = Path(tempfile.mkdtemp())
+    for m, K in enumerate(S):
+        np.save(folder / f"{m}.npy", K)
+    return KernelStack.from_files([folder / f"{m}.npy" for m in range(len(S))])
+
+
 def on_device(specs, data, dtype, **own):
     """PyTorch's own device of the host stands for a card."""
 
@@ -117,6 +139,8 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "stack, kernels first": stacked(lambda S: np.moveaxis(S, 0, 2), f8),
     "stack, float32": stacked(lambda S: np.moveaxis(S, 0, 2), f4),
     "KernelStack": stacked(KernelStack, f8),
+    "stack in a file": stacked(in_file, f8),
+    "stack in files, float32": stacked(in_files, f4),
     "on the fly": on_the_fly(NUMBERS, X, f8),
     "on the fly, float32": on_the_fly(NUMBERS, X, f4),
     "on the fly, CSR": on_the_fly([RBF(gamma=0.3), *FEATURES], csr_array(thin), f8),
@@ -124,6 +148,10 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "on the fly, words, float32": on_the_fly([*FLAT, *NEAR, *ANYWHERE], words, f4),
     "features": explicit(FeatureBank, FEATURES, X),
     "features, CSR": explicit(FeatureBank, FEATURES, csr_array(thin)),
+    "low rank": explicit(LowRankBank, LOW, X),
+    "low rank, kept in float32": explicit(LowRankBank, LOW, X, f4, single=True),
+    "low rank, float32": explicit(LowRankBank, LOW, X, f4, single=True, memory_limit=30_000),
+    "low rank, CSR": explicit(LowRankBank, [*LOW[:3], RandomFeatures(RBF(gamma=1.0), 8)], csr_array(thin)),
     "degree": explicit(DegreeBank, PLACED, words, f4),
     "degree, positions": explicit(DegreeBank, FLAT, words, f4),
     "trie": explicit(TrieBank, [*PLACED, *FLAT], words),

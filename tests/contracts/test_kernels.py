@@ -35,9 +35,14 @@ EXAMPLES = [
     2 * mk.Linear() + 1,
     mk.RBF(0.2) * mk.Polynomial(2),
     mk.Features(RBFSampler(n_components=20, random_state=0)),
+    mk.RandomFeatures(mk.RBF(0.7), 20),
+    mk.RandomFeatures(mk.Laplacian(0.7), 20, random_state=3),
+    mk.Nystroem(mk.RBF(), 6),
+    mk.Nystroem(mk.Polynomial(2), 5, "uniform"),
     mk.Categorical(),
     mk.On([0, 2], mk.RBF(0.5)),
 ]
+BY_FEATURES = (mk.Features, mk.RandomFeatures, mk.Nystroem)  # not functions of two examples alone
 EVERY = pytest.mark.parametrize("kernel", EXAMPLES, ids=repr)
 rng = np.random.default_rng(0)
 X = np.abs(rng.normal(size=(12, 3)))
@@ -52,7 +57,7 @@ def test_every_exported_kernel_has_an_example():
     assert exported == {type(kernel) for kernel in EXAMPLES}
 
 
-@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if not isinstance(k, mk.Features)], ids=repr)
+@pytest.mark.parametrize("kernel", [k for k in EXAMPLES if not isinstance(k, BY_FEATURES)], ids=repr)
 def test_equals_a_naive_loop(kernel):
     np.testing.assert_allclose(kernel(X), matrix(kernel, X), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(kernel(X, Y), matrix(kernel, X, Y), rtol=1e-12, atol=1e-13)

@@ -17,8 +17,20 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+import manykernels
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.kernels import RBF, Categorical, Constant, Features, Laplacian, Linear, On, Polynomial, multi_task
+from manykernels.kernels import (
+    RBF,
+    Categorical,
+    Constant,
+    Features,
+    Laplacian,
+    Linear,
+    On,
+    Polynomial,
+    RandomFeatures,
+    multi_task,
+)
 from manykernels.losses import Hinge
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.problem import Problem
@@ -49,6 +61,11 @@ TRANSFORMED = [
     Features(RBFSampler(n_components=5, random_state=0)),
     Features(Nystroem(n_components=3, random_state=0)),
 ]
+LOW_RANK = [
+    RandomFeatures(RBF(gamma=0.3), 8),
+    ("l1", RandomFeatures(Laplacian(0.3), 6, random_state=1), [0, 2]),
+    manykernels.kernels.Nystroem(Polynomial(degree=2), 5),
+]
 ACROSS = [
     On("x", RBF(gamma=0.5)) * On("t", Features(TfidfVectorizer())),
     On("x", Linear()) + On("s", Spectrum(2)) * On("l", Categorical()),
@@ -70,6 +87,7 @@ MODELS = {  # name: model, data, targets, further arguments
     "transformed": (MKLClassifier(TRANSFORMED), X, Y),
     "categories": (MKLClassifier([Categorical(), ("b", OneHotEncoder(), RBF())]), LETTERS, Y),
     "across": (MKLClassifier(ACROSS), {"x": X, "t": TEXTS, "s": S, "l": LETTERS}, Y),
+    "low_rank": (MKLClassifier(LOW_RANK, solver="coordinate"), X, Y),
     "pairs": (MKLClassifier(Pairwise([RBF(gamma=0.3), Linear()], [Linear()], ["kronecker", "sum"])), GRID, Y),
 }
 

@@ -56,6 +56,7 @@ class Bank(ABC):
     unit = 2.0**-53  # of rounding of the kernel values as they were given
     indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # products of feature vectors, positive semidefinite by their making
+    prefers: tuple[str, ...] = ()  # solvers that "auto" asks before others
     store = "auto"  # where `vectors` are kept, see `banks.choice`
     even = False  # a product costs as much for some examples as for all
     n_jobs: int | None = None  # threads, as estimators take them

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._threads import run_blocks
+from ..kernels._matrix_files import MatrixFiles
 
 ROWS = 64  # rows of one block of work: fixed, so that results do not depend on the number of threads
 
@@ -10,6 +11,7 @@ ROWS = 64  # rows of one block of work: fixed, so that results do not depend on 
 class Stack:
     """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
 
+    on_disk = False  # matrices are read from files whenever they are wanted
     rounding = 1e-5  # how far below 0 rounding may push an eigenvalue, relative to the diagonal
     unit = 2.0**-53  # of rounding of the entries as given
 
@@ -21,7 +23,7 @@ class Stack:
     def of(cls, X):
         """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
         if hasattr(X, "matrices"):
-            stack = cls(_open(X.matrices))
+            stack = FileStack(X.matrices) if isinstance(X.matrices, MatrixFiles) else cls(_open(X.matrices))
             stack.rounding, stack.unit = _rounding(X.given), _unit(X.given)
             return stack
         X = np.asarray(X)
@@ -43,6 +45,24 @@ class Stack:
 
     def matrix(self, m):
         return self.array[..., m] if self.last else self.array[m]
+
+    def diagonals(self):
+        """(M, n) float64."""
+        return np.array([np.diagonal(self.matrix(m)) for m in range(self.shape[2])], dtype=np.float64)
+
+    def corner(self, m, pick):
+        """S_m[pick, pick]."""
+        return self.matrix(m)[np.ix_(pick, pick)]
+
+    def first_rows(self):
+        """The first row of every matrix, (n', M)."""
+        return self.array[0] if self.last else self.array[:, 0].T
+
+    def gather(self, m, rows, scale, out):
+        """out = scale · S_m[rows, rows], of kernels that come first."""
+        from ..loops.stack import gather
+
+        gather(self.array[m], rows, self.array.dtype.type(scale), out)
 
     def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
         """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; `symmetric` reads only the upper triangle."""
@@ -88,6 +108,66 @@ class Stack:
 
         run_blocks(block, range(0, len(rows), ROWS), n_jobs)
         return out
+
+
+class FileStack(Stack):
+    """The same in files, kernel after kernel in the order of the disk: `array` are `MatrixFiles`.
+
+    A pass holds some megabytes of a matrix, and what it makes of them.
+    """
+
+    on_disk = True
+
+    def __init__(self, files):
+        self.array, self.last = files, False
+        self.shape = (*files.shape[1:], files.shape[0])
+
+    def diagonals(self):
+        return self.array.diagonals().astype(np.float64)
+
+    def corner(self, m, pick):
+        return self.array.read(m, pick, pick)
+
+    def first_rows(self):
+        return self.array[:, 0].T
+
+    def gather(self, m, rows, scale, out):
+        at = 0
+        for part in self.array.blocks(rows):
+            out[at : at + len(part)] = self.array.read(m, part, rows)
+            at += len(part)
+        out *= scale
+
+    def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
+        out = np.zeros((len(rows), len(cols)), dtype)
+        own = np.result_type(self.array.dtype, dtype)
+        cols = _all(cols, self.shape[1])
+        for m in np.flatnonzero(w):
+            at = 0
+            for part in self.array.blocks(rows):
+                block = self.array.read(m, part, cols).astype(own, copy=False)
+                if shift is not None:
+                    block -= own.type(shift[m])
+                block *= own.type(w[m])
+                out[at : at + len(part)] += block
+                at += len(part)
+        return out
+
+    def products(self, A, cols, rows, kernels, shift, n_jobs=None):
+        A = np.ascontiguousarray(A, dtype=np.float64)
+        out, cols = np.empty((len(A), len(kernels), len(rows))), _all(cols, self.shape[1])
+        for k, m in enumerate(kernels):
+            at = 0
+            for part in self.array.blocks(rows):
+                block = self.array.read(m, part, cols).astype(np.float64, copy=False)
+                out[:, k, at : at + len(part)] = A @ block.T
+                at += len(part)
+        return out
+
+
+def _all(cols, n):
+    """None where these are all columns."""
+    return None if len(cols) == n and np.array_equal(cols, np.arange(n)) else cols
 
 
 def _check_sorted(cols):

@@ -29,6 +29,7 @@ FAMILIES = {
     "shift": ("trie.TrieBank",),
     "channels": ("words.WordBank",),
     "features": ("features.FeatureBank",),
+    "low_rank": ("low_rank.LowRankBank",),
 }
 STORES = {
     "auto": FAMILIES,
@@ -95,7 +96,7 @@ def choose_bank(
             "EmpiricalBayes: take features='auto'"
         )
     if device is None and features_pay:
-        bank = explicit_bank(kernels, X, features, **options)
+        bank = explicit_bank(kernels, X, features, single=tol >= SINGLE, **options)
         if bank is not None:
             return bank
     if named:
@@ -127,10 +128,11 @@ def _pay(kernels, n):
     return None not in families and n > (WORDS if families & {"shift", "channels"} else MATRICES)
 
 
-def explicit_bank(kernels, X, store="auto", **options):
+def explicit_bank(kernels, X, store="auto", single=False, **options):
     """The bank of the explicit features of a `KernelList`; None where a kernel has none.
 
-    `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `banks.words` and `banks.trie`.
+    `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `banks.words` and `banks.trie`;
+    `single` that features which are computed on the way may be float32, see `banks.low_rank`.
     """
     if store not in STORES:
         raise ValueError(f"store={store!r} is unknown: choose one of {', '.join(map(repr, STORES))}.")
@@ -141,10 +143,10 @@ def explicit_bank(kernels, X, store="auto", **options):
     for kind in dict.fromkeys(kinds):
         own = np.array([m for m, other in enumerate(kinds) if other == kind])
         part = kernels.part(own)
-        lacks = kind != "features" and any(view.present is not None for view in part.views(X))
+        lacks = kind not in ("features", "low_rank") and any(view.present is not None for view in part.views(X))
         normalize = options.get("normalize", "multiplicative")
         own_options = options | {"normalize": normalize.part(own)} if isinstance(normalize, Scaled) else options
-        bank = None if kind is None or lacks else _first(STORES[store][kind], part, X, store, own_options)
+        bank = None if kind is None or lacks else _first(STORES[store][kind], part, X, store, single, own_options)
         if bank is None:
             return None
         parts.append(bank)
@@ -154,11 +156,11 @@ def explicit_bank(kernels, X, store="auto", **options):
     return bank
 
 
-def _first(families, kernels, X, store, options):
+def _first(families, kernels, X, store, single, options):
     """The first of these banks that takes all the kernels."""
     for family in families:
         module, name = family.split(".")
-        extra = {"store": store} if module == "words" else {}
+        extra = {"words": {"store": store}, "low_rank": {"single": single}}.get(module, {})
         bank = getattr(import_module("." + module, __package__), name).from_list(kernels, X, **extra, **options)
         if bank is not None:
             return bank

@@ -76,7 +76,7 @@ class DenseBank(Bank):
         if n > EXACT:
             w = w.astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
         w /= w.sum()
-        diagonals = np.array([np.diagonal(stack.matrix(m)) for m in range(M)], dtype=np.float64)
+        diagonals = stack.diagonals()
         if not np.isfinite(diagonals).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(diagonals).all(1))}; clean it first")
         self._root = None
@@ -84,7 +84,7 @@ class DenseBank(Bank):
             root = np.sqrt(np.maximum(diagonals, 0))
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         total = self._survey(w, diagonals)
-        self._shift = _floor(stack.array[0] if stack.last else stack.array[:, 0].T)
+        self._shift = _floor(stack.first_rows())
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self)
@@ -119,10 +119,11 @@ class DenseBank(Bank):
         from ..loops import stack as loops
 
         S, dtype, top = self.stack.array, self.dtype, w.max()
+        n_jobs = 1 if self.stack.on_disk else self.n_jobs  # one matrix in memory at a time
         v = (w / top).astype(dtype)
         if self.n <= EXACT:
             found = np.zeros((self.M, 2))
-            run_blocks(lambda m: _survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), self.n_jobs)
+            run_blocks(lambda m: _survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), n_jobs)
             total, skew = found.T
         elif self.stack.last:
             starts = range(0, self.n, 16)
@@ -136,9 +137,9 @@ class DenseBank(Bank):
             total, skew = totals.sum(axis=0) * top**2 + middle, skews.max(axis=0)
         else:
             u = np.where(np.random.default_rng(0).random(self.n) < 0.5, -1, 1).astype(dtype)
-            middle = S[:, 0].mean(axis=1, dtype=np.float64).astype(dtype)
+            middle = self.stack.first_rows().T.mean(axis=1, dtype=np.float64).astype(dtype)
             found = np.zeros((self.M, 2))
-            run_blocks(lambda m: loops.survey_first(S[m], v, middle[m], u, found[m]), range(self.M), self.n_jobs)
+            run_blocks(lambda m: loops.survey_first(S[m], v, middle[m], u, found[m]), range(self.M), n_jobs)
             total, skew = found[:, 0] * top**2 + middle, found[:, 1]
         size = np.maximum(np.abs(diagonals).max(axis=1), np.abs(total))
         if not np.isfinite(total).all():
@@ -147,7 +148,8 @@ class DenseBank(Bank):
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):
-            indefinite = np.array([_indefinite(self.stack.matrix(m), self.stack.rounding) for m in range(self.M)])
+            corners = (self.stack.corner(m, _spread_out(self.n)) for m in range(self.M))
+            indefinite = np.array([_indefinite(corner, self.stack.rounding) for corner in corners])
         if indefinite.any():
             self.indefinite = self._name(indefinite)
             warn_indefinite(self.indefinite)
@@ -195,19 +197,16 @@ class DenseBank(Bank):
 
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
         """A compact copy: gathers rows of a (M, n, n) stack once, so that later passes read them in order."""
-        from ..loops.stack import gather
-
         if self.stack.last or self._root is not None or len(rows) > 0.5 * self.n:
             return None
         kernels = _indices(kernels, self.M)
         size = len(kernels) * len(rows) ** 2 * self.dtype.itemsize
-        if self.memory_limit is not None and size > self.memory_limit:
+        if self.memory_limit is not None and size > self.memory_limit // (2 if self.stack.on_disk else 1):
             return None
         S = np.empty((len(kernels), len(rows), len(rows)), self.dtype)
 
         def block(k):
-            m = kernels[k]
-            gather(self.stack.array[m], rows, self.dtype.type(self.scale[m]), S[k])
+            self.stack.gather(kernels[k], rows, self.scale[kernels[k]], S[k])
 
         run_blocks(block, range(len(kernels)), self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
@@ -217,7 +216,7 @@ class DenseBank(Bank):
     ) -> np.ndarray:
         """Those in memory themselves, where they are as they are wanted."""
         every = (kernels is None or len(kernels) == self.M) and (rows is None or len(rows) == self.n)
-        plain = self._root is None and not self.stack.last and (self.scale == 1.0).all()
+        plain = self._root is None and not (self.stack.last or self.stack.on_disk) and (self.scale == 1.0).all()
         if every and plain and self.dtype == np.dtype(self.dtype if dtype is None else dtype):
             return self.stack.array
         return super().matrices(kernels, rows, dtype)
@@ -380,9 +379,13 @@ def _indices(index, n):
     return np.arange(n) if index is None else np.ascontiguousarray(index, dtype=np.int64)
 
 
-def _indefinite(K, rounding, size=64):
+def _spread_out(n, size=64):
+    return np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
+
+
+def _indefinite(K, rounding):
     """Whether an evenly spread principal submatrix has a clearly negative eigenvalue."""
-    pick = np.unique(np.linspace(0, len(K) - 1, min(size, len(K))).astype(int))
+    pick = _spread_out(len(K))
     block = np.array(K[np.ix_(pick, pick)], dtype=np.float64)
     block[np.diag_indices(len(pick))] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
     return dpotrf(block, lower=1)[1] != 0

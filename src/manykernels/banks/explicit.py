@@ -85,6 +85,14 @@ class ExplicitBank(Bank):
 
     hashed = False  # see `banks.words`
 
+    def owners(self):
+        """The kernel of each feature, (D,), where those are few and dense, as `dense` gives them; else None."""
+        return None
+
+    def dense(self, rows):
+        """φ(x_r) of these examples, all kernels side by side as `owners` says, before the scales: (|rows|, D)."""
+        raise NotImplementedError
+
     def data(self):
         """The examples as the kernels see them, those of each view."""
         return [view.X for view in self.views]

@@ -141,6 +141,12 @@ class FeatureBank(ExplicitBank):
     def vectors(self):
         return FeatureVectors(self)
 
+    def owners(self):
+        return None if self.matrix.sparse else np.repeat(np.arange(self.M), np.diff(self.first))
+
+    def dense(self, rows):
+        return self.matrix.F[rows]
+
     def data(self):
         """F, normalised but for the scale."""
         return self.matrix.F

@@ -15,6 +15,7 @@ class JoinedBank(ExplicitBank):
         self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
         self.memory_limit = parts[0].memory_limit
         self.scale, self.usable = self._gather("scale"), self._gather("usable")
+        self.prefers = tuple({name for part in parts for name in part.prefers})
 
     def _gather(self, name):
         return joined([getattr(part, name) for part in self.parts], self.which)
@@ -24,6 +25,15 @@ class JoinedBank(ExplicitBank):
 
     def vectors(self):
         return JoinedVectors(self)
+
+    def owners(self):
+        found = [part.owners() for part in self.parts]
+        if any(owners is None for owners in found):
+            return None
+        return np.concatenate([own[owners] for own, owners in zip(self.which, found, strict=True)])
+
+    def dense(self, rows):
+        return np.hstack([part.dense(rows) for part in self.parts])
 
     def block(self, rows, theta):
         return sum(part.block(rows, theta[own]) for part, own in zip(self.parts, self.which, strict=True))

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import check_choice, check_integer, check_number, parse_bytes
 from ..kernels._frames import check_names, completed, is_frame
+from ..kernels._low_rank import APPROXIMATIONS
 from ..kernels._views import is_views
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
@@ -45,6 +46,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     device = "cpu"  # of those that have no such parameter
+    approximation: str | None
+    rank: int
 
     def _is_precomputed(self):
         return isinstance(self.kernels, str) and self.kernels == "precomputed"
@@ -66,6 +69,10 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         check_choice("features", self.features, FEATURES)
         if self._is_precomputed() and self.features not in ("auto", "never"):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
+        check_choice("approximation", self.approximation, APPROXIMATIONS)
+        check_integer("rank", self.rank)
+        if self.approximation is not None:
+            self._check_approximation()
         check_number("tol", self.tol)
         check_integer("max_iter", self.max_iter)
         if not isinstance(getattr(self, "slack", False), bool | np.bool_):
@@ -74,6 +81,15 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
         if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
             raise ValueError(f"checkpoint={self.checkpoint!r} is not allowed: give None or the path of a file.")
+
+    def _check_approximation(self):
+        from ..banks._base import Source
+
+        what = f"approximation={self.approximation!r}"
+        if self._is_precomputed() or isinstance(self.kernels, Source):
+            raise ValueError(f"{what} has no effect on matrices or on kernels with a bank of their own: take None.")
+        if self.device not in ("cpu", "auto"):
+            raise ValueError(f"{what} is for the processor, but device={self.device!r}: take device='cpu'.")
 
     def _check_X(self, X, *, reset):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
@@ -154,7 +170,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal."""
         from ..banks._base import Source
         from ..banks.choice import choose_bank, stack_bank
-        from ..kernels import KernelList
 
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
@@ -166,7 +181,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
                     f"device={self.device!r} has no effect on kernels with a bank of their own: take 'cpu'."
                 )
             return self.kernels.bank(X, **options)
-        kernels = KernelList.from_spec(self.kernels, X, limit, weight)
+        kernels = self._kernel_list(X, limit, weight)
         return choose_bank(kernels, X, tol=self.tol, exact=exact, device=self.device, **self._features(), **options)
 
     def _features(self):
@@ -176,6 +191,23 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
         never = getattr(self, "slack", False) and not wanted and self.features == "auto"
         return dict(features="never" if never else self.features, wanted=wanted)  # slack has none that others share
+
+    def _kernel_list(self, X, limit, weight):
+        """The kernels on X, approximated where that is asked for, each with a seed of its own."""
+        from ..kernels import KernelList
+        from ..kernels._approximated import approximated
+        from ..solvers import seed_of
+
+        if self.approximation is None:
+            return KernelList.from_spec(self.kernels, X, limit, weight)
+        seed = seed_of(self.random_state)
+        return KernelList.from_spec(
+            self.kernels,
+            X,
+            limit,
+            weight,
+            lambda kernel, m: approximated(kernel, self.approximation, self.rank, seed + m),
+        )
 
     def _fit(self, X, Y, weight, c, loss, **options):
         """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""

@@ -51,9 +51,7 @@ class Kernels:
             return self.whole, None
         if self.refused or isinstance(model.kernels, Source):
             return None, None
-        from ..kernels import KernelList
-
-        kernels = KernelList.from_spec(model.kernels, X, parse_bytes(model.memory_limit), weight)
+        kernels = model._kernel_list(X, parse_bytes(model.memory_limit), weight)
         if self.known is None or not _same(kernels, self.known):
             self._compute(model, kernels)
         return self.whole, self.origin

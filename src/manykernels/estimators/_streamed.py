@@ -93,6 +93,7 @@ def _refuse(model, stream, loss, regularizer, task):
         raise ValueError(f"{where}, and regularizer={regularizer!r} looks at all kernel values at once: load X.")
     for name, value, plain in (
         ("task", task, None), ("slack", model.slack, False), ("warm_start", model.warm_start, False),
+        ("approximation", model.approximation, None),
     ):  # fmt: skip
         if value is not plain:
             raise ValueError(f"{where}, and {name} is for data in memory: leave it at {plain}, or load X.")

@@ -159,8 +159,9 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, normalize, slack, solver, features, tol, max_iter, fit_intercept, class_weight, multi_class, memory_limit, \
-    device, n_jobs, random_state, verbose : as in `MKLClassifier`; on a device each fold has its own kernels
+    loss, normalize, slack, solver, features, approximation, rank, tol, max_iter, fit_intercept, class_weight, \
+    multi_class, memory_limit, device, n_jobs, random_state, verbose : as in `MKLClassifier`
+        On a device each fold has its own kernels.
 
     Attributes
     ----------
@@ -206,6 +207,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -228,6 +231,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         self.slack = slack
         self.solver = solver
         self.features = features
+        self.approximation = approximation
+        self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
@@ -259,8 +264,9 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, epsilon, normalize, slack, solver, features, tol, max_iter, fit_intercept, memory_limit, device, n_jobs, \
-    random_state, verbose : as in `MKLRegressor`; on a device each fold has its own kernels
+    loss, epsilon, normalize, slack, solver, features, approximation, rank, tol, max_iter, fit_intercept, \
+    memory_limit, device, n_jobs, random_state, verbose : as in `MKLRegressor`
+        On a device each fold has its own kernels.
 
     Attributes
     ----------
@@ -301,6 +307,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -322,6 +330,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.slack = slack
         self.solver = solver
         self.features = features
+        self.approximation = approximation
+        self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept

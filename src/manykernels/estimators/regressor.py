@@ -73,6 +73,13 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
         that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
         vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+    approximation : "nystroem", "rff" or None, default None
+        Kernels by others of low rank, with which a fit is linear in the number of examples: each of `kernels` that has
+        no few features of its own stands as `Nystroem(kernel, rank)`, by landmarks, or as `RandomFeatures(kernel,
+        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is then that of the approximated problem;
+        `inspect.approximation_error` measures what it has to do with the exact one (docs/lowrank.md).
+    rank : int, default 256
+        How many features each of these kernels has.
     tol : float, default 1e-3
         The relative duality gap to reach (for EmpiricalBayes: `stationarity_`).
     max_iter : int, default 1000
@@ -88,8 +95,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None
-        For the order of the examples in solver "coordinate"; the other solvers draw nothing. None is the same as 0:
-        fits are deterministic.
+        For the order of the examples in solver "coordinate" and for `approximation`; nothing else is drawn. None is
+        the same as 0: fits are deterministic.
     verbose : bool, default False
         Whether to show progress, with an estimate of the time left.
     warm_start : bool, default False
@@ -172,6 +179,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         slack: bool = False,
         solver: str | BaseSolver = "auto",
         features: str = "auto",
+        approximation: str | None = None,
+        rank: int = 256,
         tol: float = 1e-3,
         max_iter: int = 1000,
         fit_intercept: bool = True,
@@ -192,6 +201,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         self.slack = slack
         self.solver = solver
         self.features = features
+        self.approximation = approximation
+        self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept

@@ -1,6 +1,7 @@
 """Looking at fitted models: which kernels, positions and words carry the decision, and what theory says of them."""
 
 from . import bounds
+from .approximation import ApproximationError, approximation_error
 from .bootstrap import bootstrap_weights
 from .displays import (
     AlignmentDisplay,
@@ -24,6 +25,7 @@ from .tables import weights_table
 __all__ = [
     "POIM",
     "AlignmentDisplay",
+    "ApproximationError",
     "ConvergenceDisplay",
     "DecisionDisplay",
     "PathDisplay",
@@ -34,6 +36,7 @@ __all__ = [
     "Suggestion",
     "WeightsAlongDisplay",
     "WeightsDisplay",
+    "approximation_error",
     "bootstrap_weights",
     "bounds",
     "plot_logo",

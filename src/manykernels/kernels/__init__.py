@@ -17,8 +17,10 @@ from .identity import Identity
 from .laplacian import Laplacian
 from .linear import Linear
 from .normalize import multiplicative, spherical, trace
+from .nystroem import Nystroem
 from .on import On
 from .polynomial import Polynomial
+from .random_features import RandomFeatures
 from .rank_one import rank_one_kernels
 from .rbf import RBF
 from .spec import KernelSpec
@@ -44,10 +46,12 @@ __all__ = [
     "KernelStack",
     "Laplacian",
     "Linear",
+    "Nystroem",
     "On",
     "Polynomial",
     "Product",
     "RBF",
+    "RandomFeatures",
     "Sum",
     "Tanimoto",
     "Views",

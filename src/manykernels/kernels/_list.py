@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any
 
@@ -70,11 +70,17 @@ class KernelList:
 
     @classmethod
     def from_spec(
-        cls, kernels: Any, X: Any, memory_limit: float | None = None, weights: np.ndarray | None = None
+        cls,
+        kernels: Any,
+        X: Any,
+        memory_limit: float | None = None,
+        weights: np.ndarray | None = None,
+        change: Callable[[Kernel, int], Kernel] | None = None,
     ) -> KernelList:
         """Reads what a user may give as `kernels`: a list of specifications, one kernel, or "auto".
 
-        Parameters that come from the data are those of examples of these weights (n,); None for all equal.
+        Parameters that come from the data are those of examples of these weights (n,); None for all equal. `change`
+        puts another in the place of a kernel, given with its number in the list.
         """
         if isinstance(kernels, KernelList):
             return kernels
@@ -92,6 +98,8 @@ class KernelList:
         specs = [as_spec(k) for k in kernels]
         if not specs:
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
+        if change is not None:
+            specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
         return cls(specs, X, weights)
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:

@@ -34,6 +34,8 @@ def describe(kernel):
         return f"{describe(kernel.k1)} {'+' if isinstance(kernel, Sum) else '·'} {describe(kernel.k2)}"
     if not isinstance(kernel, Kernel):
         return f"{kernel:.6g}" if isinstance(kernel, float) else getattr(kernel, "__name__", str(kernel))
+    if kernel.family == "low_rank":
+        return f"{type(kernel).__name__.lower()}({describe(kernel.kernel)}, {kernel.rank})"
     params = kernel.get_params(deep=False)
     if kernel.reads == "sequences" and "alphabet" in params:  # what is as usual goes without saying
         params["alphabet"] = getattr(params["alphabet"], "name", params["alphabet"])

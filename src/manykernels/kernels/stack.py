@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from ._matrix_files import MatrixFiles
 from ._rows import axes, positions
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class KernelStack:
     def __init__(
         self, matrices: Any, names: Iterable[str] | None = None, test_diagonals: ArrayLike | None = None
     ) -> None:
-        if not isinstance(matrices, np.ndarray):
+        if not isinstance(matrices, np.ndarray | MatrixFiles):
             sparse = [k for k, K in enumerate(matrices) if issparse(K)]
             if sparse:
                 raise ValueError(f"matrices[{sparse[0]}] is sparse: give kernel matrices as arrays, K.toarray()")
@@ -68,7 +69,7 @@ class KernelStack:
         self.given = matrices.dtype  # whose rounding the entries have
         if matrices.dtype not in (np.float32, np.float64):
             matrices = matrices.astype(np.float64)
-        self.matrices = np.ascontiguousarray(matrices)
+        self.matrices: Any = matrices if isinstance(matrices, MatrixFiles) else np.ascontiguousarray(matrices)
         self.names = None if names is None else list(names)
         if self.names is not None and (len(self.names) != len(matrices) or len(set(self.names)) < len(self.names)):
             raise ValueError(f"names must be {len(matrices)} different names, one a kernel; got {self.names}")
@@ -78,11 +79,53 @@ class KernelStack:
         if self._given is not None and self._given.shape != matrices.shape[:2]:
             raise ValueError(f"test_diagonals has shape {self._given.shape}; it must be (M, n) = {matrices.shape[:2]}")
 
+    @classmethod
+    def from_files(cls, paths: Any, names: Iterable[str] | None = None) -> KernelStack:
+        """The stack of matrices in .npy files, which may be larger than memory.
+
+        A fit reads them in the order of the files, some megabytes at a time, and one matrix as a whole at its
+        beginning; with `memory_limit` it keeps no more than that of the examples that matter. Slices read a few rows
+        only.
+
+        Parameters
+        ----------
+        paths : path, or list of M paths
+            One file (M, n, n_train), or one (n, n_train) for each kernel: float32 or float64, in C order.
+        names : M str, optional
+            Of the kernels.
+
+        Returns
+        -------
+        KernelStack
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from manykernels.kernels import KernelStack
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("a", "b"):
+        ...         np.save(f"{folder}/{name}.npy", np.eye(5))
+        ...     KernelStack.from_files([f"{folder}/a.npy", f"{folder}/b.npy"], names=["a", "b"])
+        KernelStack(shape=(5, 5, 2), dtype=float64)
+        """
+        return cls(MatrixFiles(paths), names)
+
+    @property
+    def passes(self) -> float:
+        """How often all matrices in files were read so far, in all: 0 where they lie in memory."""
+        return self.matrices.bytes_read / max(self.matrices.nbytes, 1) if self._on_disk else 0.0
+
+    @property
+    def _on_disk(self):
+        return isinstance(self.matrices, MatrixFiles)
+
     @property
     def test_diagonals(self) -> np.ndarray | None:
         """k_m(x, x) of the n examples, (M, n): as given, or the diagonal of a stack that is symmetric, else None."""
         if self._given is None and self._symmetric():
-            self._given = np.einsum("mii->mi", self.matrices).astype(float)
+            own = self.matrices.diagonals() if self._on_disk else np.einsum("mii->mi", self.matrices)
+            self._given = own.astype(float)
         return self._given
 
     def _symmetric(self, size=64):
@@ -92,11 +135,18 @@ class KernelStack:
             return False
         pick = np.unique(np.linspace(0, n - 1, min(size, n)).astype(int))
         tolerance = 3e-4 if self.dtype == np.float32 else 1e-6
-        for K in self.matrices:
-            rows = K[pick]
-            if not np.abs(rows - K[:, pick].T).max() <= tolerance * np.abs(rows).max():
+        for m in range(M):
+            rows, columns = self._crossing(m, pick)
+            if not np.abs(rows - columns).max() <= tolerance * np.abs(rows).max():
                 return False
         return True
+
+    def _crossing(self, m, pick):
+        """Some rows and some columns of matrix m, the latter as rows; of files only where they cross."""
+        if self._on_disk:
+            corner = self.matrices.read(m, pick, pick)
+            return corner, corner.T
+        return self.matrices[m][pick], self.matrices[m][:, pick].T
 
     def link(self) -> tuple[int, np.ndarray, np.ndarray] | None:
         """(number of the square stack it was cut from, positions of its rows there, of its columns); None for none."""
@@ -166,11 +216,17 @@ class KernelStack:
         rows, cols, kernels = axes(index)
         M, n, n_train = self.matrices.shape
         rows, cols, kernels = positions(rows, n), positions(cols, n_train), positions(kernels, M)
+        if self._on_disk:
+            return self._linked(self.matrices.take(rows, cols, kernels), rows, cols, kernels)
         cut = self.matrices if kernels is None else self.matrices[kernels]
         if rows is not None:
             cut = cut[:, rows] if cols is None else cut[:, rows[:, None], cols]
         elif cols is not None:
             cut = cut[:, :, cols]
+        return self._linked(cut, rows, cols, kernels)
+
+    def _linked(self, cut, rows, cols, kernels):
+        """The stack of what was cut from this one, which knows so."""
         diagonals, names = self.test_diagonals, self.names
         if kernels is not None:
             diagonals = None if diagonals is None else diagonals[kernels]
@@ -185,7 +241,8 @@ class KernelStack:
         return part
 
     def __array__(self, dtype=None, copy=None):
-        return np.moveaxis(self.matrices, 0, 2).astype(dtype or self.dtype, copy=bool(copy))
+        matrices = np.stack(list(self.matrices)) if self._on_disk else self.matrices
+        return np.moveaxis(matrices, 0, 2).astype(dtype or self.dtype, copy=bool(copy))
 
     def __repr__(self):
         return f"KernelStack(shape={self.shape}, dtype={self.dtype})"

@@ -28,6 +28,7 @@ from .level import Level
 from .mackay import MacKay
 from .nesterov import Nesterov
 from .newton import Newton
+from .primal import Primal
 from .reweighted import Reweighted
 from .silp import SILP
 from .simplemkl import SimpleMKL
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Newton, Analytic, Hessian, SILP, SIP, Level, SimpleMKL, Chunking, Coordinate, Nesterov, Spicy, Reweighted,
-        MacKay,
+        Newton, Analytic, Hessian, SILP, SIP, Level, SimpleMKL, Chunking, Coordinate, Primal, Nesterov, Spicy,
+        Reweighted, MacKay,
     )
 }  # fmt: skip
 BEST = ("coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
@@ -134,7 +135,7 @@ def best_for(problem: Problem) -> BaseSolver:
     >>> best_for(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
     Newton()
     """
-    for name in BEST:
+    for name in (*problem.bank.prefers, *BEST):
         if Solver(name).refusal(problem) is None:
             return Solver(name)
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")

@@ -116,9 +116,8 @@ class NewtonStep:
                     half = inner.half_hessian(state.K, free, B)
             halves.append(half)
         Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
-        self.model, self.theta, self.slack = Model(-0.5 * state.q, np.vstack(Z)), state.theta, state.slack
-        self.regularizer = state.problem.regularizer
-        theta = self._minimise()
+        model = Model(-0.5 * state.q, np.vstack(Z))
+        theta = self.aim(model, state.theta, state.problem.regularizer, state.slack)
         for inner, a, half in zip(state.inners, state.a, halves, strict=True):
             if half is not None and not inner.loss.interior:
                 guess = a.copy()
@@ -127,6 +126,11 @@ class NewtonStep:
                 if guess is not None:
                     a[:] = guess
         return theta
+
+    def aim(self, model, theta, regularizer, slack):
+        """The weights that a `Model` of J around θ leads to."""
+        self.model, self.theta, self.regularizer, self.slack = model, theta, regularizer, slack
+        return self._minimise()
 
     def _minimise(self):
         """The minimiser of the quadratic model, then of those around it, until they gain nothing or do not settle."""

@@ -1,0 +1,262 @@
+"""Kernels of low rank, `RandomFeatures` and `Nystroem`: features that are computed block by block, or kept in float32.
+
+    k_m(x, x') = Σ_j φ_j(x) φ_j(x'),   j over the features of kernel m
+
+The matrix F (n, D) of a `FeatureBank` is never there as a whole in float64. Where its float32 numbers fit they are
+kept; else each use computes them anew, a block of examples at a time, from the data and the seeds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._state import check, check_array, check_is, check_list, check_offsets
+from .._threads import limit_blas, run_blocks
+from ..kernels._pairs import _span as span
+from ..kernels._views import View
+from ._groups import check_rows
+from ._rows import blocks
+from .explicit import ExplicitPredictor, len_of
+from .features import FeatureBank
+
+ROOM = 2**31  # bytes for features that are kept, where there is no memory_limit
+ROWS = 512  # in a block of one thread
+
+
+class LowRankBank(FeatureBank):
+    """`matrix` are the `LazyRows` of F; kernel m has their columns first[m] : first[m + 1]."""
+
+    prefers = ("primal",)
+
+    @classmethod
+    def from_list(
+        cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1, single=False
+    ):
+        """The bank of a `KernelList`; None where a kernel is not of low rank. `single`: features in float32."""
+        if not all(kernel.family == "low_rank" for kernel in kernels.kernels):
+            return None
+        bank = cls()
+        bank.kernels, bank.names, bank.M = kernels, list(kernels.names), kernels.M
+        bank.n_jobs, bank.memory_limit, bank.spherical = n_jobs, memory_limit, normalize == "spherical"
+        bank.dtype = np.dtype(np.float32 if single else np.float64)
+        views = kernels.views(X)
+        bank.n, bank.first = len_of(views), _offsets(kernels, views)
+        bank.matrix = bank._lazy(views)
+        room = ROOM if memory_limit is None else memory_limit // 2
+        if single and 4 * bank.n * int(bank.first[-1]) <= room:
+            bank.matrix.keep(n_jobs)
+        bank.normalise(weights, normalize)
+        return bank
+
+    def _lazy(self, views):
+        return LazyRows(self.kernels, views, self.first, self.dtype, self.spherical)
+
+    def features(self, views):
+        return self._lazy(views)
+
+    def moments(self, w):
+        """In one pass over the features, around the mean of the first of them."""
+        with limit_blas(1):
+            middle = self.matrix.rows(np.arange(min(self.n, ROWS))).mean(axis=0, dtype=np.float64)
+
+            def part(rows):
+                F, v = self.matrix.rows(np.arange(rows.start, rows.stop)), w[rows]
+                square = np.einsum("i,ij,ij->j", v, F, F, dtype=np.float64)
+                F = F - middle.astype(F.dtype)
+                return square, v @ F, np.einsum("i,ij,ij->j", v, F, F, dtype=np.float64)
+
+            square, mean, spread = _sum(part, blocks(self.n, ROWS), self.n_jobs)
+        return self.sums(square), np.maximum(self.sums(spread - mean**2), 0.0)
+
+    def known(self):
+        return 1e-6 if self.dtype == np.float32 else 1e-12
+
+    def owners(self):
+        return np.repeat(np.arange(self.M), np.diff(self.first))
+
+    def dense(self, rows):
+        return self.matrix.block(rows, self.n_jobs)
+
+    def data(self):
+        return [view.X for view in self.matrix.views]
+
+    def coefficients(self, vectors, theta):
+        return None  # of features that are none of the columns
+
+    def predictor(self, support):
+        return LowRankPredictor(self.take(support))
+
+    def to_state(self):
+        views = [{"X": view.X, "present": view.present} for view in self.matrix.views]
+        state = {name: getattr(self, name) for name in ("kernels", "scale", "usable", "n_jobs", "memory_limit")}
+        return state | {"seen": views, "first": self.first, "spherical": self.spherical, "dtype": self.dtype.name}
+
+    @classmethod
+    def from_state(cls, state):
+        bank = cls._restored(state)
+        kernels, seen = bank.kernels, check_list("seen", state["seen"], dict, bank.kernels.n_views)
+        check(state["dtype"] in ("float32", "float64"), f"dtype is {state['dtype']!r}")
+        bank.dtype, bank.spherical = np.dtype(state["dtype"]), check_is("spherical", state["spherical"], bool)
+        views = [View(view["X"], view["present"]) for view in seen]
+        bank.n = len_of(views)
+        for view, reads, width in zip(views, kernels.reads, kernels.widths, strict=True):
+            check_rows(view.X, bank.n, width, reads)
+            if view.present is not None:
+                check_array("present", view.present, bool, bank.n)
+        check_offsets("first", state["first"], bank.M, int(state["first"][-1]))
+        bank.first = state["first"]
+        for kernel in kernels.kernels:
+            check(kernel.family == "low_rank", f"{kernel!r} is not of low rank")
+        check(np.array_equal(bank.first, _offsets(kernels, views)), "first is not that of the kernels")
+        bank.matrix = bank._lazy(views)
+        return bank
+
+
+class LazyRows:
+    """F (n, D) by what a bank does with its rows, as `_rows.DenseRows`; each block is computed when it is wanted.
+
+    Sums over a block are of the features' dtype, those over blocks float64.
+    """
+
+    sparse = False
+
+    def __init__(self, kernels, views, first, dtype, spherical):
+        self.kernels, self.views, self.first, self.dtype, self.spherical = kernels, views, first, dtype, spherical
+        self.n, self.kept, self._last = len_of(views), None, (None, None)
+
+    def rows(self, rows):
+        """F[rows], (|rows|, D); the last block is kept, since solvers ask several questions of it."""
+        if self.kept is not None:
+            return self.kept[span(rows)]
+        last, F = self._last
+        if last is rows:
+            return F
+        F = np.empty((len(rows), self.first[-1]), self.dtype)
+        self._fill(F, rows)
+        self._last = (rows, F) if len(rows) <= ROWS else (None, None)
+        return F
+
+    def _fill(self, F, rows):
+        """Computes the features of these examples into F."""
+        if not len(rows):
+            return
+        at, seen = span(rows), {}
+        places = zip(self.kernels.kernels, self.kernels.view_of, self.first[:-1], self.first[1:], strict=True)
+        for kernel, v, low, high in places:
+            if v not in seen:
+                seen[v] = _cast(self.views[v].X[at], self.dtype)
+            part = F[:, low:high]
+            part[...] = kernel.features(seen[v], self.dtype)
+            if self.spherical:
+                norms = np.sqrt(np.einsum("ij,ij->i", part, part))[:, None]
+                np.divide(part, norms, out=part, where=norms > 0)
+            if self.views[v].present is not None:
+                part[~self.views[v].present[at]] = 0.0
+
+    def block(self, rows, n_jobs):
+        """F[rows] by several threads."""
+        if self.kept is not None or len(rows) <= ROWS:
+            return self.rows(rows)
+        F = np.empty((len(rows), self.first[-1]), self.dtype)
+        run_blocks(lambda block: self._fill(F[block], rows[block]), blocks(len(rows), ROWS), n_jobs)
+        return F
+
+    def keep(self, n_jobs):
+        """Computes F once for all."""
+        self.kept = self.block(np.arange(self.n), n_jobs)
+
+    def take(self, rows):
+        views = [view._replace(X=view.X[rows], present=None if view.present is None else view.present[rows])
+                 for view in self.views]  # fmt: skip
+        return LazyRows(self.kernels, views, self.first, self.dtype, self.spherical)
+
+    def _parts(self, rows):
+        """The rows in blocks: those of one block as they are, so that `rows` knows them again."""
+        return [rows] if len(rows) <= ROWS else [rows[block] for block in blocks(len(rows), ROWS)]
+
+    def add(self, rows, delta, n_jobs):
+        """Σ_r delta_r F[rows_r], (D,)."""
+        delta, parts = np.asarray(delta).astype(self.dtype), self._parts(rows)
+        starts = np.cumsum([0, *map(len, parts)])
+
+        def part(k):
+            return (delta[starts[k] : starts[k + 1]] @ self.rows(parts[k])).astype(np.float64)
+
+        with limit_blas(1):
+            return _sum(lambda k: (part(k),), range(len(parts)), n_jobs)[0]
+
+    def look_up(self, rows, w, n_jobs):
+        """⟨w, F[rows_r]⟩, (|rows|,)."""
+        w = w.astype(self.dtype)
+        with limit_blas(1):
+            found = run_blocks(lambda part: self.rows(part) @ w, self._parts(rows), n_jobs)
+        return np.concatenate(found).astype(np.float64)
+
+    def parts(self, rows, v, first):
+        """Σ_j v_j F_rj over the columns of each kernel, (|rows|, M)."""
+        return np.concatenate([
+            np.add.reduceat(self.rows(part) * v, first[:-1], axis=1) for part in self._parts(rows)
+        ])  # fmt: skip
+
+    def own(self, first):
+        """Σ_j F_rj² over the columns of each kernel, (n, M)."""
+        found = []
+        for part in self._parts(np.arange(self.n)):
+            F = self.rows(part).astype(np.float64)
+            found.append(np.add.reduceat(F * F, first[:-1], axis=1))
+        return np.concatenate(found)
+
+    def gram(self, rows, w, n_jobs):
+        """F[rows] diag(w) F[rows]ᵀ for w >= 0, (|rows|, |rows|)."""
+        used = np.flatnonzero(w)
+        G = self.block(rows, n_jobs)
+        G = G * np.sqrt(w).astype(G.dtype) if len(used) == len(w) else G[:, used] * np.sqrt(w[used]).astype(G.dtype)
+        with limit_blas(1 if len(rows) <= ROWS else n_jobs):
+            return (G @ G.T).astype(np.float64)
+
+    def between(self, other, w, n_jobs):
+        """F diag(w) F'ᵀ with the rows of another matrix, (n, n')."""
+        out = np.empty((self.n, other.n))
+        for left in self._parts(np.arange(self.n)):
+            F = self.rows(left).astype(np.float64) * w
+            for right in self._parts(np.arange(other.n)):
+                out[left[0] : left[-1] + 1, right[0] : right[-1] + 1] = F @ other.rows(right).T
+        return out
+
+
+class LowRankPredictor(ExplicitPredictor):
+    """Predictions from v, which is summed once and not for every call."""
+
+    def __init__(self, bank):
+        super().__init__(bank)
+        self._summed = []
+
+    def vectors(self, a):
+        for known, vectors in self._summed:
+            if known is a or np.array_equal(known, a):
+                return vectors
+        vectors = super().vectors(a)
+        self._summed = [*self._summed[-31:], (np.array(a), vectors)]
+        return vectors
+
+    def __getstate__(self):
+        return {"bank": self.bank, "_summed": []}
+
+
+def _offsets(kernels, views):
+    """Where the features of each kernel begin, (M + 1,)."""
+    one = [kernel.features(views[v].X[:1]).shape[1] for kernel, v in zip(kernels.kernels, kernels.view_of, strict=True)]
+    return np.concatenate([[0], np.cumsum(one)])
+
+
+def _cast(x, dtype):
+    return x.astype(dtype, copy=False) if getattr(x, "dtype", np.dtype(object)).kind == "f" else x
+
+
+def _sum(fn, parts, n_jobs, ahead=32):
+    """The sums of the arrays that fn gives for each part, in order; only some of them wait to be added."""
+    parts, total = list(parts), None
+    for start in range(0, len(parts), ahead):
+        for found in run_blocks(fn, parts[start : start + ahead], n_jobs):
+            total = list(found) if total is None else [t + f for t, f in zip(total, found, strict=True)]
+    return total

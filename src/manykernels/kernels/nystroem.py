@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy.linalg import eigh
+
+from .._state import check, check_array
+from .._validation import check_choice
+from ._base import Kernel, len_
+from ._low_rank import LowRank
+
+LANDMARKS = ("k-means++", "uniform")
+POOL = 8  # times as many examples as landmarks are looked at to choose them,
+MOST = 6000  # and no more than these
+KEPT = 1e-10  # of the largest eigenvalue of k(Z, Z) must one be: below it is rounding
+
+
+class Nystroem(LowRank):
+    """Any kernel by its values at some training examples, the landmarks.
+
+    φ(x) = k(x, Z) k(Z, Z)^−½ with Z the landmarks, so that ⟨φ(x), φ(y)⟩ = k(x, Z) k(Z, Z)⁻¹ k(Z, y), which is exact
+    where x or y is one of them, and never larger than k on the diagonal (Williams and Seeger 2001).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of numbers, strings or any objects.
+    rank : int, default 256
+        How many landmarks, at most as many as there are examples.
+    landmarks : "k-means++" or "uniform", default "k-means++"
+        Drawn from a sample of the examples each with a chance in proportion to its squared distance, in the kernel's
+        own feature space, from those drawn before (Arthur and Vassilvitskii 2007), or all alike.
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    landmarks_ : array, CSR matrix or sequences
+        Of a kernel that was resolved on training data.
+    projection_ : array (rank, D)
+        k(Z, Z)^−½ in its eigenvectors, without those whose eigenvalue is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import RBF, Nystroem
+    >>> X = np.linspace(0, 1, 50)[:, None]
+    >>> kernel = Nystroem(RBF(gamma=1.0), rank=8).resolve(X)
+    >>> len(kernel.landmarks_), bool(np.abs(kernel(X) - RBF(gamma=1.0)(X)).max() < 1e-4)
+    (8, True)
+    """
+
+    landmarks_: Any
+    projection_: np.ndarray
+
+    def __init__(self, kernel: Kernel, rank: int = 256, landmarks: str = "k-means++", random_state: int = 0) -> None:
+        self.kernel = kernel
+        self.rank = rank
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("landmarks", self.landmarks, LANDMARKS, of=self)
+        if self.kernel.base in ("same", "gram") or self.kernel.reads in ("views", "nothing"):
+            raise ValueError(
+                f"{self.kernel!r} cannot be approximated by landmarks: it looks at no single example, or at several "
+                "views at once. Leave it as it is, or make products and sums of approximated kernels instead."
+            )
+
+    def to_state(self) -> dict[str, Any]:
+        fitted = {name: getattr(self, name) if self.resolved else None for name in ("landmarks_", "projection_")}
+        return self.get_params(deep=False) | fitted
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Nystroem:
+        state = dict(state)
+        Z, P = state.pop("landmarks_"), state.pop("projection_")
+        found = cls(**state)
+        found._check()
+        if P is not None:
+            check_array("projection_", P, np.float64, None, None)
+            check(len_(Z) == len(P), "there are not as many landmarks as rows of the projection")
+            found.landmarks_, found.projection_ = Z, P
+        return found
+
+    @property
+    def resolved(self) -> bool:
+        """Whether it has its landmarks."""
+        return "landmarks_" in vars(self)
+
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        if self.resolved:
+            return self
+        self._check()
+        found = self._of(self.kernel.resolve(X) if weights is None else self.kernel.resolve(X, weights))
+        kernel, rng = found.kernel, np.random.RandomState(self.random_state)
+        n = len_(X)
+        size = n if self.landmarks == "uniform" else min(n, POOL * self.rank, max(MOST, self.rank))
+        pool = np.sort(rng.choice(n, min(size, n), replace=False))
+        if self.landmarks == "uniform":
+            pool = np.sort(rng.choice(pool, min(self.rank, n), replace=False))
+            K = kernel(X[pool])
+        else:
+            K = kernel(X[pool])
+            picked = _spread_out(K, self.rank, rng)
+            pool, K = pool[picked], K[np.ix_(picked, picked)]
+        values, vectors = eigh(K)
+        used = values > KEPT * max(values[-1], 0.0)
+        if not used.any():
+            raise ValueError(f"{kernel!r} is 0 at all landmarks: check it, and the columns it sees.")
+        found.landmarks_, found.projection_ = X[pool], np.ascontiguousarray(vectors[:, used] / np.sqrt(values[used]))
+        return found
+
+    def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
+        """φ(x), (n, D)."""
+        kernel: Any = self.resolve(X)
+        K = kernel.kernel.between(X, kernel.landmarks_)
+        return (np.asarray(K, np.float64) @ kernel.projection_).astype(dtype, copy=False)
+
+
+def _spread_out(K, size, rng):
+    """`size` examples, by their kernel matrix K, drawn as k-means++ does: sorted, fewer where the rest coincide.
+
+    ‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z).
+    """
+    own, picked = np.diagonal(K), [int(rng.randint(len(K)))]
+    distance = own + own[picked[0]] - 2 * K[picked[0]]
+    while len(picked) < min(size, len(K)):
+        share = np.cumsum(np.maximum(distance, 0.0))
+        if not share[-1] > 1e-12 * np.abs(own).max():
+            break
+        picked.append(int(min(np.searchsorted(share, rng.random_sample() * share[-1], side="right"), len(K) - 1)))
+        distance = np.minimum(distance, own + own[picked[-1]] - 2 * K[picked[-1]])
+        distance[picked] = 0.0
+    return np.unique(picked)

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ._base import Kernel
+from ._low_rank import LowRank
+from .laplacian import Laplacian
+from .rbf import RBF
+
+FAR = 1e3  # beyond, a float32 angle has too few digits for its cosine
+
+
+class RandomFeatures(LowRank):
+    """A kernel by random Fourier features.
+
+    φ(x) = (cos xᵀw_j, sin xᵀw_j)_j / √(rank/2), the w_j drawn so that ⟨φ(x), φ(y)⟩ is k(x, y) on average: of RBF
+    Gaussian, orthogonal to each other (Yu et al. 2016), of Laplacian Cauchy (Rahimi and Recht 2007). The error falls as
+    1/√rank, and k(x, x) is exact.
+
+    Parameters
+    ----------
+    kernel : RBF or Laplacian
+        Others have no such features here: take `Nystroem` for them.
+    rank : int, default 256
+        How many features, an even number.
+    random_state : int, default 0
+        Of the w_j, which are drawn anew wherever they are needed and never kept. Kernels with one number on as many
+        columns share them: give each its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import RBF, RandomFeatures
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> kernel = RandomFeatures(RBF(gamma=0.5), rank=2000)
+    >>> kernel.features(X).shape, bool(np.abs(kernel(X) - RBF(gamma=0.5)(X)).max() < 0.1)
+    ((3, 2000), True)
+    """
+
+    def __init__(self, kernel: Kernel, rank: int = 256, random_state: int = 0) -> None:
+        self.kernel = kernel
+        self.rank = rank
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        if type(self.kernel) not in (RBF, Laplacian):
+            raise ValueError(
+                f"{self.kernel!r} has no random features here, only RBF and Laplacian have: take "
+                f'Nystroem({type(self.kernel).__name__}(...)), or approximation="nystroem".'
+            )
+        if self.rank % 2:
+            raise ValueError(f"rank={self.rank} of RandomFeatures must be even: cosines and sines come in pairs.")
+
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        self._check()
+        return self._of(self.kernel.resolve(X, weights))
+
+    def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
+        """φ(x), (n, rank)."""
+        kernel = self.kernel.resolve(X)
+        plain = isinstance(kernel, RBF)
+        width = np.sqrt(2.0 * kernel.gamma) if plain else kernel.gamma
+        W = width * _directions(plain, X.shape[1], self.rank // 2, self.random_state)
+        exact = np.dtype(dtype) if plain else np.dtype(np.float64)  # Cauchy numbers are large
+        phase = X.astype(exact, copy=False) @ W.astype(exact, copy=False)
+        if exact == np.float32 and not max(phase.max(initial=0.0), -phase.min(initial=0.0)) < FAR:
+            phase = X.astype(np.float64) @ W
+        F = np.empty((phase.shape[0], self.rank), dtype)
+        np.cos(phase, out=F[:, : self.rank // 2], casting="same_kind")
+        np.sin(phase, out=F[:, self.rank // 2 :], casting="same_kind")
+        F *= np.asarray(np.sqrt(2.0 / self.rank), F.dtype)
+        return F
+
+
+@lru_cache(maxsize=1024)
+def _directions(gaussian, d, size, seed):
+    """w_j as columns, (d, size): standard normal, d at a time orthogonal, or standard Cauchy.
+
+    By NumPy's old generator, whose numbers never change: a model is read again with the same ones.
+    """
+    rng = np.random.RandomState(seed)
+    if not gaussian:
+        return rng.standard_cauchy((d, size))
+    parts = []
+    for start in range(0, size, d):
+        Q, R = np.linalg.qr(rng.standard_normal((d, min(d, size - start))))
+        norms = np.sqrt(rng.chisquare(d, Q.shape[1]))
+        parts.append(Q * np.sign(np.diagonal(R)) * norms)  # with signs Q is the same by every LAPACK
+    return np.hstack(parts)
