@@ -6,4 +6,4 @@ PAPER = {
     "2006.",
     "picture": "sonnenburg2006_figure2",
 }
-EXPERIMENTS = ()
+EXPERIMENTS = ("figure2", "figure3", "figure4")
