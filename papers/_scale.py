@@ -11,19 +11,26 @@ from pathlib import Path
 
 import numpy as np
 
+from ._data import Data
+
 LIMIT = 30 * 60
-TOO_LONG = "> 30 min"
+TOO_LONG, TO_BE_RUN = "> 30 min", "to be run"
+
+
+class NotKept(Exception):
+    """A cell that was not run, where none may be."""
 
 
 class Scale:
     """The size of a run.
 
     `quick` is True for the run of CI, on bundled and generated data; `pick` chooses between the two sizes. `cell`
-    keeps what it computes under `folder`, if there is one, so that a run that was stopped goes on where it was.
+    keeps what it computes under `folder`, if there is one, so that a run that was stopped goes on where it was; with
+    `kept` nothing is run that is not there.
     """
 
-    def __init__(self, quick, folder=None):
-        self.quick, self.folder = quick, None if folder is None else Path(folder)
+    def __init__(self, quick, folder=None, kept=False):
+        self.quick, self.kept, self.folder = quick, kept, None if folder is None else Path(folder)
         self.cells = []
 
     def pick(self, quick, full):
@@ -33,14 +40,19 @@ class Scale:
         """function(**parameters), or what it returned the last time; None if it took longer than `limit` seconds.
 
         `function` is one of a module (not a lambda) and takes and returns what JSON can hold (arrays become lists). It
-        is known by its name and its parameters: delete its file to run it again. `apart` runs it in a process of its
-        own, as timings want it, and only there the limit can be enforced.
+        is known by its name and its parameters, the folder of a `Data` not among them: delete its file to run it again.
+        `apart` runs it in a process of its own, as timings want it, and only there the limit can be enforced.
         """
         name = f"{function.__module__.removeprefix('papers.')}.{function.__name__}"
-        text = json.dumps(parameters, sort_keys=True, default=_plain)
+        known = {
+            key: str(bool(value.folder)) if isinstance(value, Data) else value for key, value in parameters.items()
+        }
+        text = json.dumps(known, sort_keys=True, default=_plain)
         path = self.folder and self.folder / f"{name}.{hashlib.sha1(text.encode()).hexdigest()[:12]}.json"
         if path and path.exists():
             record = json.loads(path.read_text())
+        elif self.kept:
+            raise NotKept(f"{name} {text}")
         else:
             print(f"  {name} {text}", flush=True)
             record = {"function": name, "parameters": json.loads(text)} | _measured(function, parameters, apart, limit)
@@ -51,6 +63,14 @@ class Scale:
                 part.replace(path)
         self.cells.append({key: value for key, value in record.items() if key != "result"})
         return record["result"]
+
+    def time(self, function, **parameters):
+        """A cell apart: (its result, None), or (None, the words that stand in the table for it)."""
+        try:
+            result = self.cell(function, apart=not self.quick, **parameters)
+        except NotKept:
+            return None, TO_BE_RUN
+        return result, TOO_LONG if result is None else None
 
     def loaded(self):
         """Whether others used the machine while a cell of this scale ran."""
@@ -67,7 +87,7 @@ def _measured(function, parameters, apart, limit):
 
 def _apart(function, parameters, limit):
     command = [sys.executable, "-m", "papers._scale", function.__module__, function.__name__]
-    text = json.dumps(parameters, default=_plain)
+    text = json.dumps(parameters | {key: str(x.folder) for key, x in parameters.items() if isinstance(x, Data)})
     try:
         done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True, timeout=limit)
     except subprocess.TimeoutExpired:
@@ -93,5 +113,7 @@ def _plain(value):
 
 
 if __name__ == "__main__":
-    function = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])
-    print(json.dumps(function(**json.load(sys.stdin)), default=_plain))
+    given = json.load(sys.stdin)
+    if "data" in given:
+        given["data"] = Data(None if given["data"] == "None" else given["data"])
+    print(json.dumps(getattr(importlib.import_module(sys.argv[1]), sys.argv[2])(**given), default=_plain))
