@@ -6,4 +6,4 @@ PAPER = {
     "2006.",
     "picture": "sonnenburg2006_figure2",
 }
-EXPERIMENTS = ("figure2", "figure3", "figure4")
+EXPERIMENTS = ("figure2", "figure3", "figure4", "figure5", "figure6", "table1", "table2", "table3", "table4")
