@@ -64,6 +64,18 @@ class Scale:
         self.cells.append({key: value for key, value in record.items() if key != "result"})
         return record["result"]
 
+    def repeat(self, times, function):
+        """[function(0), function(1), …]; with `kept` as many as are there, at least two."""
+        found = []
+        for seed in range(times):
+            try:
+                found.append(function(seed))
+            except NotKept:
+                if len(found) < 2:
+                    raise
+                break
+        return found
+
     def time(self, function, **parameters):
         """A cell apart: (its result, None), or (None, the words that stand in the table for it)."""
         try:

@@ -10,21 +10,24 @@ NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 
 
 def run(scale, data):
-    informative = toy.INFORMATIVE
-    repetitions = {50: scale.pick(10, 100), 800: scale.pick(2, 10)}
-    sizes = scale.pick((50,), (50, 800))
-    found = {
-        n: [[scale.cell(one, n=n, informative=k, seed=r, held_out=scale.pick(4000, 10_000)) for k in informative]
-            for r in range(repetitions[n])]
-        for n in sizes
-    }  # fmt: skip
+    times, sizes = {50: scale.pick(5, 50), 800: 10}, scale.pick((50,), (50, 800))
+    common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
+
+    def repeat(times, n, tol):
+        def repetition(seed):
+            return [scale.cell(one, n=n, informative=k, seed=seed, tol=tol, **common) for k in toy.INFORMATIVE]
+
+        return scale.repeat(times, repetition)
+
+    found = {n: repeat(times[n], n, 1e-5) for n in sizes}
+    loose = repeat(scale.pick(2, 10), 50, 1e-3)
     errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
     models = {n: _stack(found[n], "model") / 100 for n in sizes}
     section = Section(
         "Figure 3",
         "Two Gaussians in 50 dimensions with means ±1.75 θ/‖θ‖, θ binary with 50, 28, 18, 9, 4 or 1 ones; a linear "
         "kernel for each feature, multiplicative normalisation; p in {1, 4/3, 2, 4, ∞}, C in 10^{−4, −3.5, …, 0} by "
-        "the error on 10,000 validation examples, relative gap 1e-3, error on 10,000 others. The model error is the "
+        "the error on 10,000 validation examples, error on 10,000 others. The model error is the "
         "distance of θ from the truth, both of norm 1. The paper shows curves without a table: its values are those "
         "of its text.",
         "generated as in the paper.",
@@ -32,9 +35,14 @@ def run(scale, data):
         deviations=[
             'ν = 1 of the paper would leave no informative feature; as its text says, "only a single kernel carries '
             'the whole discriminative information", so that it is 0.98.',
-            f"Repetitions, which the paper does not give: {', '.join(f'{repetitions[n]} at n = {n}' for n in sizes)}.",
+            f"Repetitions, which the paper does not give: {', '.join(f'{len(found[n])} at n = {n}' for n in sizes)}.",
+            "A relative gap of 1e-5 in the place of 1e-3: see below.",
         ],
         figures=[_draw(errors, models)],
+        remarks="Why not 1e-3: at the small C of the grid nearly all of the objective is the loss, so that the uniform "
+        "weights of the start are within 1e-3 of the optimum, whatever p. ℓ1 then is the plain sum at such C, and C "
+        "= 1e-4 is chosen where that is good. The table above shows it: the model errors of ℓ1 fall to 0 in the "
+        "dense scenario.",
     )
     for n in sizes:
         section.tables += [
@@ -42,10 +50,12 @@ def run(scale, data):
             _table(f"Model error, n = {n}", models[n], 3),
         ]
     section.tables.append(_chosen(found, sizes))
+    section.tables.append(_table("Test error, n = 50, at a gap of 1e-3", _stack(loose, "error"), 2))
+    section.tables.append(_table("Model error, n = 50, at a gap of 1e-3", _stack(loose, "model") / 100, 3))
     return section
 
 
-def one(n, informative, seed, held_out):
+def one(n, informative, seed, held_out, Cs, tol):
     """{p: error, model error and C} of one training sample."""
     from manykernels import MKLClassifier
     from manykernels.kernels import linear_coefficients, rank_one_kernels
@@ -56,8 +66,8 @@ def one(n, informative, seed, held_out):
     T, t = toy.sample(held_out, informative, rng)
     result = []
     for p in toy.NORMS:
-        model, best = MKLClassifier(rank_one_kernels(toy.D), regularizer=p, warm_start=True), None
-        for C in CS:
+        model, best = MKLClassifier(rank_one_kernels(toy.D), regularizer=p, tol=tol, solver="coordinate"), None
+        for C in Cs:
             model.set_params(C=C).fit(X, y)
             w, b = linear_coefficients(model).total, model.intercept_
             wrong = np.mean(np.sign(V @ w + b) != v)
@@ -179,7 +189,7 @@ def _chosen(found, sizes):
     rows = []
     for n in sizes:
         C = np.median(_stack(found[n], "C"), axis=0)
-        edge = np.isin(_stack(found[n], "C"), (CS[0], CS[-1])).mean(axis=(0, 1))
+        edge = np.isclose(_stack(found[n], "C")[..., None], CS[[0, -1]]).any(axis=-1).mean(axis=(0, 1))
         rows.append(
             [f"n = {n}", *(f"{C[0, j]:.2g} … {C[5, j]:.2g} ({100 * edge[j]:.0f} %)" for j in range(len(NAMES)))]
         )

@@ -13,7 +13,7 @@ def run(scale, data):
     Cs = scale.pick((0.5, 5.0), (0.05, 0.5, 5.0, 50.0))
     n, repetitions = scale.pick(400, 2000), scale.pick(1, 3)
     found = {
-        C: [[scale.cell(one, radius=radius, C=C, n=n, seed=seed) for radius in radii] for seed in range(repetitions)]
+        C: scale.repeat(repetitions, lambda seed, C=C: [scale.cell(one, radius=r, C=C, n=n, seed=seed) for r in radii])
         for C in Cs
     }
     errors = {C: _stack(found[C], "error") for C in Cs}
@@ -46,11 +46,10 @@ def run(scale, data):
                 "while the problem is hard, the kernel of the smallest width is used", "0.01",
                 f"weights {_text(near)} for widths {', '.join(map('{:g}'.format, WIDTHS))}", near[0] > 0.5,
                 "more than half of the weight at the smallest distance",
-                **_narrow(),
             ),
             Finding(
                 "the kernel of width 100 is never chosen", "0", f"{typical[:, 4].max():.3f} at most",
-                typical[:, 4].max() < 0.01, "below 0.01 at every distance", **_wide(),
+                typical[:, 4].max() < 0.01, "below 0.01 at every distance",
             ),
             Finding(
                 "the course of the weights tells the structure: the heaviest width grows", "0.01 … 10",
@@ -75,14 +74,6 @@ def run(scale, data):
             "there: its C is ours times N at equal predictors).",
         ],
     )  # fmt: skip
-
-
-def _narrow():
-    return {}
-
-
-def _wide():
-    return {}
 
 
 def stars(n, radius, rng):

@@ -47,8 +47,7 @@ def run(scale, data):
             Table(
                 "Per cent; ours, and the paper's on human sites with 1.1 % true ones",
                 ["N", "accuracy", "auROC", "auPRC", "accuracy, paper", "auROC, paper", "auPRC, paper"],
-                [[f"{n:,}", *(f"{100 * found[n][k]:.2f}" if n in found else None for k in ("accuracy", "auROC", "auPRC")),
-                  *(f"{v:.2f}" for v in PAPER.get(n, ()))] for n in sorted({*sizes, *PAPER}) if n in PAPER],
+                [[f"{n:,}", *_ours(found.get(n)), *(f"{v:.2f}" for v in values)] for n, values in PAPER.items()],
             )
         ],
         figures=[_draw(sizes, accuracy, roc, prc)],
@@ -72,6 +71,10 @@ def performance(n, tested, data):
     f = model.decision_function(new)
     right = np.mean(np.sign(f) == truth)
     return {"accuracy": right, "auROC": roc_auc_score(truth, f), "auPRC": average_precision_score(truth, f)}
+
+
+def _ours(cell):
+    return [None if cell is None else f"{100 * cell[key]:.2f}" for key in ("accuracy", "auROC", "auPRC")]
 
 
 def _draw(sizes, accuracy, roc, prc):

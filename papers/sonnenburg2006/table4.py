@@ -47,9 +47,7 @@ def run(scale, data):
             )
         ],
         figures=[
-            timing.draw("sonnenburg2006_figure9", "Times against the number of examples: ours, and dotted the paper's.", {
-                "20 kernels": (found, theirs),
-            })
+            timing.draw("sonnenburg2006_figure9", {"20 kernels": (found, theirs)})
         ],
         deviations=timing.DEVIATIONS,
         timed=True,

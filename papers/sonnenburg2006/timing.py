@@ -68,7 +68,7 @@ def slope(found, name, least=1000):
     return float(np.polyfit(np.log(n[keep]), np.log(s[keep]), 1)[0]) if keep.sum() > 1 else float("nan")
 
 
-def draw(name, caption, groups):
+def draw(name, groups):
     """Log-log times: {title: ({method: {n: seconds}} of ours, the same of the paper)}."""
     fig, axes = panels(len(groups), width=5, height=3.8)
     for ax, (title, (ours, theirs)) in zip(axes[0], groups.items(), strict=True):
@@ -80,4 +80,4 @@ def draw(name, caption, groups):
         ax.set_xlabel("examples")
         ax.set_ylabel("seconds")
         ax.legend(fontsize=6)
-    return Figure(name, caption, fig)
+    return Figure(name, "Times against the number of examples: ours, and dotted those of the paper.", fig)
