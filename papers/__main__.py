@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -32,7 +33,10 @@ def main():
     known = [name for paper in papers for name in _about(paper).EXPERIMENTS]
     if wrong := [name for name in only or () if name not in known]:
         parser.error(f"--only {','.join(wrong)}: the experiments are {', '.join(known)}")
+    warnings.filterwarnings("ignore", message=".*nearly diagonal")  # the pages speak of it
     bad = []
+    if not (options.quick or options.pages or options.data):
+        print("no --data and no MANYKERNELS_DATA: generated sets in the place of real ones")
     for paper in papers:
         if not options.pages:
             bad += run(paper, options, only, out)

@@ -22,17 +22,19 @@ class Data:
     """The folder of real data, or none."""
 
     def __init__(self, folder=None):
-        self.folder = None if folder is None else Path(folder)
+        self.folder, self.missed = None if folder is None else Path(folder), []
         if self.folder is not None and not self.folder.is_dir():
             raise SystemExit(f"--data {folder}: there is no such folder. Leave it out to run on generated data.")
 
     def find(self, name):
-        """The path of a file, or None, said on the screen."""
+        """The path of a file, or None; one that the folder lacks is said on the screen."""
         path = self.folder and self.folder / name
         if path and path.exists():
             return path
-        what = SOURCES.get(name, "real data")
-        print(f"  {name} is not in --data or MANYKERNELS_DATA ({what}): a bundled or generated set in its place")
+        if self.folder and name not in self.missed:
+            self.missed.append(name)
+            what = SOURCES.get(name, "real data")
+            print(f"  {name} is not in --data or MANYKERNELS_DATA ({what}): a bundled or generated set in its place")
         return None
 
     def arrays(self, name):

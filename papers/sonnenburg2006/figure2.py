@@ -9,8 +9,8 @@ INNER, NOISE, POINTS, DEPTH = 4.0, 0.3, 5, 0.25
 
 
 def run(scale, data):
-    radii = scale.pick((4.1, 4.8, 6.0, 8.0, 9.9), tuple(np.round(np.arange(4.1, 10, 0.2), 1)))
-    Cs = scale.pick((0.5, 5.0), (0.05, 0.5, 5.0, 50.0))
+    radii = scale.pick((4.1, 4.8, 6.0, 8.0, 9.9), (4.1, 4.3, 4.5, 4.7, 5, 5.3, 5.7, 6.1, 6.5, 7, 7.5, 8, 8.7, 9.3, 9.9))
+    Cs = scale.pick((0.5, 5.0), (0.05, 0.5, 5.0))
     n, repetitions = scale.pick(400, 2000), scale.pick(1, 3)
     found = {
         C: scale.repeat(repetitions, lambda seed, C=C: [scale.cell(one, radius=r, C=C, n=n, seed=seed) for r in radii])

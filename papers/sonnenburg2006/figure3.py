@@ -9,7 +9,7 @@ LENGTH, NOISE, EPSILON = 10.0, 0.1, 0.1
 
 
 def run(scale, data):
-    frequencies = scale.pick((0.2, 1.0, 5.0), (0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5))
+    frequencies = scale.pick((0.2, 1.0, 5.0), (0.1, 0.2, 0.4, 0.7, 1, 1.5, 2, 3, 4, 5))
     n, Cs = scale.pick(200, 1000), scale.pick((10.0,), (1.0, 10.0, 100.0))
     clear = [_course(scale, frequencies, C, n, 0.0) for C in Cs]
     errors = {C: course["error"].mean() for C, course in zip(Cs, clear, strict=True)}
