@@ -54,10 +54,8 @@ def run(paper, options, only, out):
         if only and name not in only:
             continue
         print(f"{paper} {name}", flush=True)
-        start, scale = (
-            time.perf_counter(),
-            Scale(options.quick, None if options.quick else out / ".cells", options.kept),
-        )
+        start, spent = time.perf_counter(), time.process_time()
+        scale = Scale(options.quick, None if options.quick else out / ".cells", options.kept)
         data = Data(None if options.quick else options.data)
         try:
             section = import_module(f".{paper}.{name}", __package__).run(scale, data)
@@ -69,7 +67,7 @@ def run(paper, options, only, out):
             judged = "as known" if item.holds and item.judged else "not judged" if item.holds else "NOT AS KNOWN"
             print(f"  {judged}: {item.verdict}: {item.says} (theirs {item.theirs}, ours {item.ours})")
             bad += [] if item.holds else [f"{paper} {name}: {item.says}: {item.ours}; margin {item.margin}"]
-        print(f"  {time.perf_counter() - start:.1f} s", flush=True)
+        print(f"  {time.perf_counter() - start:.1f} s, CPU {time.process_time() - spent:.1f} s", flush=True)
     return bad
 
 

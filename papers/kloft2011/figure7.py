@@ -73,8 +73,8 @@ def run(scale, data):
                 f"the two most at n = {common:,}", judged=judged,
             ),
             Finding(
-                "non-sparse chunking scales like that of ℓ1", "similarly", _ratio(t, DENSE, SPARSE), _within(t, DENSE, SPARSE, 3),
-                f"within a factor of 3 at n = {common:,}", judged=judged,
+                "non-sparse chunking scales like that of ℓ1", "similarly", _ratio(t, DENSE, SPARSE),
+                _within(t, DENSE, SPARSE, 3), f"within a factor of 3 at n = {common:,}", judged=judged,
             ),
             Finding(
                 "HessianMKL lies between the wrappers and the interleaved methods", "between",
