@@ -9,7 +9,7 @@ DEGREES = 20
 
 
 def run(scale, data):
-    n, tested = scale.pick(1500, 100_000), scale.pick(5000, 100_000)
+    n, tested = scale.pick(1500, 30_000), scale.pick(5000, 50_000)
     common = dict(n=n, tested=tested, data=data)
     learned = scale.cell(degrees, normalize="trace", slack=False, **common)
     other = scale.cell(degrees, normalize="multiplicative", slack=False, **common)
