@@ -18,9 +18,10 @@ def run(scale, data):
     sizes = scale.pick((100, 200), (250, 500, 1000, 2000))
     held = scale.pick(400, 3000)
     common = dict(held=held, Cs=CS[:: scale.pick(3, 1)], data=data)
-    found = {
-        n: scale.repeat(scale.pick(2, 3), lambda seed, n=n: scale.cell(one, n=n, seed=seed, **common)) for n in sizes
-    }
+    found = scale.each(
+        sizes, lambda n: scale.repeat(scale.pick(2, 3), lambda seed: scale.cell(one, n=n, seed=seed, **common))
+    )
+    sizes = tuple(found)
     area = {n: 100 * np.array([cell["area"] for cell in found[n]]) for n in sizes}  # (repetitions, norms)
     top = max(sizes)
     single = 100 * np.mean([cell["single"] for cell in found[top]], axis=0)

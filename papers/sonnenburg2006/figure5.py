@@ -9,12 +9,12 @@ DEGREES = 20
 
 
 def run(scale, data):
-    n, tested = scale.pick(1500, 30_000), scale.pick(5000, 50_000)
+    n, tested = scale.pick(1500, 10_000), scale.pick(5000, 30_000)
     common = dict(n=n, tested=tested, data=data)
     learned = scale.cell(degrees, normalize="trace", slack=False, **common)
     other = scale.cell(degrees, normalize="multiplicative", slack=False, **common)
     slack = scale.cell(degrees, normalize="trace", slack=True, **common)
-    shown = scale.pick((1, 3, 6, 10), (1, 2, 3, 4, 6, 8, 10, 14, 20))
+    shown = scale.pick((1, 3, 6, 10), (1, 2, 3, 4, 6, 10, 20))
     single = {d: scale.cell(alone, degree=d, **common) for d in shown}
     w, s = np.array(learned["weights"]), np.array(slack["weights"])
     long = w[8:].sum(), s[8:].sum()
