@@ -1,13 +1,26 @@
 """Figure 3: test error and model error of ℓp-norm learning against the sparsity of the truth, n = 50 and n = 800."""
 
+from functools import partial
+
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, mean, panels
 from . import toy
 
 CS = 10.0 ** np.arange(-4, 0.25, 0.5)
-FOUR = {}
-ROBUST = {}
+FOUR = {
+    "expected": "disagree",
+    "reason": "Only the sparsest scenario is above, and not by much. It depends on what that is: with two informative "
+    "features of 50 in place of one, which the paper's ν = 1 does not exclude, ℓ4 is well below 10 %. It depends on "
+    "the normalisation more: as kernels are, the informative feature has four times the variance of the others, and "
+    "ℓ4 is close to Bayes; normalised, as the paper says, it has not. The intercept plays no part. See the table on "
+    "ℓ4.",
+}
+SUM = {
+    "expected": "disagree",
+    "reason": "The plain sum, ℓ∞, is a little more than a point above Bayes; ℓ1 to ℓ4 are within a quarter of a point. "
+    "If the paper counts the sum as a support vector machine and not as a variant of MKL, it agrees.",
+}
 NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 
 
@@ -15,13 +28,10 @@ def run(scale, data):
     times, sizes = {50: scale.pick(3, 50), 800: 10}, scale.pick((50,), (50, 800))
     common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
 
-    def repeat(times, n, **options):
-        def repetition(seed):
-            return [scale.cell(one, n=n, informative=k, seed=seed, **options, **common) for k in toy.INFORMATIVE]
+    def repetition(seed, n):
+        return [scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common) for k in toy.INFORMATIVE]
 
-        return scale.repeat(times, repetition)
-
-    found = {n: repeat(times[n], n, tol=1e-5) for n in sizes}
+    found = {n: scale.repeat(times[n], partial(repetition, n=n)) for n in sizes}
     errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
     models = {n: _stack(found[n], "model") / 100 for n in sizes}
     section = Section(
@@ -48,19 +58,26 @@ def run(scale, data):
         ]
     section.tables.append(_chosen(found, sizes))
     if not scale.quick:
-        loose = repeat(5, 50, tol=1e-3, solver="auto")
-        section.tables += [
-            _table("Test error, n = 50, at a gap of 1e-3", _stack(loose, "error"), 2),
-            _table("Model error, n = 50, at a gap of 1e-3", _stack(loose, "model") / 100, 3),
-            _variants(scale, common),
-        ]
+        section.tables += [_stopping(scale, common), _variants(scale, common)]
         section.remarks = (
             "Why not a gap of 1e-3: at the small C of the grid nearly all of the objective is the loss, so that the "
             "uniform weights of the start are within 1e-3 of the optimum, whatever p. ℓ1 then is the plain sum at "
-            "such C, which are chosen where the sum is good: the tables above show smaller errors and model errors "
-            "of ℓ1 in the dense scenarios. They say something of the stopping rule and nothing of ℓ1."
+            "such C, and those are chosen where the sum is good. That says something of the stopping rule and "
+            "nothing of ℓ1."
         )
     return section
+
+
+def _stopping(scale, common):
+    """ℓ1 where all kernels are informative, at two gaps."""
+    rows = []
+    for tol in (1e-5, 1e-3):
+        options = dict(n=50, informative=50, tol=tol, solver="auto", norms=[1.0]) | common
+        cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options)[0])
+        columns = (mean([cell[key] for cell in cells], 2, factor) for key, factor in (("error", 1), ("model", 0.01)))
+        rows.append([f"{tol:.0e}", *columns, f"{np.median([cell['C'] for cell in cells]):.2g}"])
+    columns = ["gap", "test error", "model error", "median C"]
+    return Table("ℓ1 where all kernels are informative, n = 50, by the gap at which it stops", columns, rows)
 
 
 def _variants(scale, common):
@@ -72,9 +89,9 @@ def _variants(scale, common):
     rows = []
     for name, options in cases.items():
         options = {"informative": 1, "n": 50, "tol": 1e-5, "norms": [4.0]} | options | common
-        cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options))
-        rows.append([name, mean([cell[0]["error"] for cell in cells], 2)])
-    return Table("Test error of ℓ4 in the sparsest scenario, n = 50", ["", "error"], rows)
+        cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options)[0])
+        rows.append([name, mean([cell["error"] for cell in cells], 2)])
+    return Table("ℓ4 in the sparsest scenario, n = 50", ["", "test error"], rows)
 
 
 def one(
@@ -141,13 +158,14 @@ def _findings(scale, errors, models):
         ),
         Finding(
             "ℓ4 errs less than 10 % in every scenario, n = 50", "< 10",
-            ", ".join(mean(errors[50][:, s, 3], 1) for s in range(6)), worst[3] < 10, "none: as stated",
-            judged=not scale.quick, **FOUR,
+            ", ".join(mean(errors[50][:, s, 3], 1) for s in range(6)), worst[3] - _error(errors[50], E, 3) < 10,
+            "at most one standard error above", judged=not scale.quick, **FOUR,
         ),
         Finding(
             "ℓ4 is the most robust, n = 50", "ℓ4",
             "largest errors " + ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, worst, strict=True)),
-            worst.argmin() == 3, "lowest of the largest errors over the scenarios", judged=not scale.quick, **ROBUST,
+            worst[3] - _error(errors[50], E, 3) <= worst.min(),
+            "lowest of the largest errors over the scenarios, but for one standard error", judged=not scale.quick,
         ),
         Finding(
             "ℓ1 is mostly worse than the others elsewhere, n = 50", "worst of five", f"in {_worst(E)} of 5 scenarios",
@@ -171,7 +189,7 @@ def _findings(scale, errors, models):
             ),
             Finding(
                 "all norms do well in the sparse scenario, n = 800", "near Bayes", f"{excess:.2f} points above at most",
-                excess < 1, "within 1 point of Bayes",
+                excess < 1, "within 1 point of Bayes", **SUM,
             ),
             Finding(
                 "the norm matters less with more examples", "smaller differences",
@@ -187,10 +205,17 @@ def _findings(scale, errors, models):
             Finding(
                 "ℓ4 is the most robust, n = 800", "ℓ4",
                 ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, L.max(axis=0), strict=True)),
-                L.max(axis=0).argmin() == 3, "lowest of the largest errors over the scenarios",
+                L[:, 3].max() - _error(errors[800], L, 3) <= L.max(axis=0).min(),
+                "lowest of the largest errors over the scenarios, but for one standard error",
             ),
         ]  # fmt: skip
     return found
+
+
+def _error(errors, means, j):
+    """The standard error of norm j where its mean is largest."""
+    values = errors[:, means[:, j].argmax(), j]
+    return values.std(ddof=1) / np.sqrt(len(values))
 
 
 def _worst(E):
