@@ -134,14 +134,12 @@ def kernel_matrices(X, n):
     return np.array(found)
 
 
-def one(n, seed, held, Cs, data):
-    """Test areas of all norms and single kernels with C chosen on validation data, weights, alignments."""
+def chooser(y, n, held, Cs):
+    """judged(K, p): (validation area, test area, weights, C) at the C that is best on the validation examples."""
     from sklearn.metrics import roc_auc_score
 
     from manykernels import MKLClassifier
 
-    X, y = load(data, n, held, seed)
-    K = kernel_matrices(X, n)
     validation, test = slice(n, n + held), slice(n + held, n + 2 * held)
 
     def judged(K, p):
@@ -156,6 +154,23 @@ def one(n, seed, held, Cs, data):
                 best = area, roc_auc_score(y[test], f[held:]), model.kernel_weights_, C
         return best
 
+    return judged
+
+
+def without(n, seed, held, Cs, data):
+    """Test areas of ℓ1 and ℓ∞ (columns): each kernel taken out by turns (rows), then all with equal variances."""
+    X, y = load(data, n, held, seed)
+    K, judged = kernel_matrices(X, n), chooser(y, n, held, Cs)
+    train = K[:, :n]
+    variance = np.trace(train, axis1=1, axis2=2) / n - train.mean(axis=(1, 2))
+    cases = [np.delete(K, m, axis=0) for m in range(len(K))] + [K / variance[:, None, None]]
+    return [[judged(case, p)[1] for p in (1.0, np.inf)] for case in cases]
+
+
+def one(n, seed, held, Cs, data):
+    """Test areas of all norms and single kernels with C chosen on validation data, weights, alignments."""
+    X, y = load(data, n, held, seed)
+    K, judged = kernel_matrices(X, n), chooser(y, n, held, Cs)
     found = [judged(K, p) for p in NORMS]
     train = K[:, :n]
     centred = train - train.mean(axis=1, keepdims=True) - train.mean(axis=2, keepdims=True)
@@ -176,9 +191,9 @@ def _align(K):
 def _draw(sizes, area, shares, A):
     fig, axes = panels(3, width=4)
     for j, name in enumerate(NAMES):
-        values = np.array([area[n][:, j] for n in sizes])
-        error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-        axes[0, 0].errorbar(sizes, values.mean(axis=1), error, label=name, marker=".")
+        values = [area[n][:, j] for n in sizes]
+        error = [v.std(ddof=1) / np.sqrt(len(v)) for v in values]
+        axes[0, 0].errorbar(sizes, [v.mean() for v in values], error, label=name, marker=".")
     axes[0, 0].set_xscale("log")
     axes[0, 0].set_xlabel("training examples")
     axes[0, 0].set_ylabel("area under the ROC curve, %")
