@@ -11,6 +11,18 @@ NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 REAL = "human promoters of 300 letters against other sequences (GUE, development and test parts), not the dbTSS set."
 GENERATED = "splice sites of `make_splice` with their AG in the place of the TSS, since no promoters were given."
+SPARSE = {
+    "expected": "disagree",
+    "reason": "Looked into by taking kernels out: the last table has ℓ1 ahead whichever kernel is missing, so that it "
+    "is no matter of one kernel that spoils the sum, and with kernels of equal variance too, so that it is none of the "
+    "normalisation. Its lead is smallest without the promoter kernel, which is far ahead of the others here while "
+    "three were alike in the paper, and it falls as n grows. What is left is the data.",
+}
+BEST = {
+    "expected": "disagree",
+    "reason": "The composition of the letters before the start tells most here, where windows have 300 letters and not "
+    "2,001: the kernel of the exon sees 51 of them.",
+}
 CS = 2.0 ** np.arange(-2, 6)
 
 
@@ -29,10 +41,11 @@ def run(scale, data):
     shares = weights / weights.sum(axis=1, keepdims=True)
     A = np.mean([cell["alignment"] for cell in found[top]], axis=0)
     real = data.find(FILE) is not None
+    left = [] if scale.quick else scale.repeat(3, lambda seed: scale.cell(without, n=250, seed=seed, **common), least=0)
     against = {n: area[n][:, 4] - area[n][:, 0] for n in sizes}
     dense = {n: area[n][:, 2] - area[n][:, 4] for n in sizes}
     energy = np.delete(A[4], 4)
-    return Section(
+    section = Section(
         "Figures 4 and 5",
         "Five kernels (weighted degree with shifts at the TSS, spectra before and after it, twist angles and stacking "
         "energies as linear kernels), spherical normalisation, p in {1, 4/3, 2, 4, ∞}; C in 2^{−2 … 5} on validation "
@@ -44,6 +57,7 @@ def run(scale, data):
                 "ℓ1 is outperformed by the sum kernel at every size", "significantly",
                 "; ".join(f"n = {n}: {mean(against[n], 2)}" for n in sizes),
                 all(v.mean() > 0 for v in against.values()), "ℓ∞ ahead in the mean at every size", judged=real,
+                **SPARSE,
             ),
             Finding(
                 "ℓ2 is ahead of ℓ∞ for few examples", "significantly, up to 20,000",
@@ -59,7 +73,7 @@ def run(scale, data):
             Finding(
                 "the TSS kernel alone is best, angles alone worst", "0.89, 0.86, 0.84, 0.55, 0.74",
                 ", ".join(f"{v / 100:.2f}" for v in single), single.argmax() == 0 and single.argmin() == 3,
-                "highest and lowest area", judged=real,
+                "highest and lowest area", judged=real, **BEST,
             ),
             Finding(
                 "the energies align least with the others although they tell much", "few",
@@ -92,6 +106,17 @@ def run(scale, data):
             f"{len(found[top])} training sets of each size; {held} examples for validation, {held} for testing.",
         ],
     )  # fmt: skip
+    if left:
+        rows = [*(f"without {name}" for name in KERNELS), "all, of equal variance"]
+        values = 100 * np.array(left)  # (repetitions, cases, norms)
+        section.tables.append(
+            Table(
+                "Area under the ROC curve with kernels taken out, n = 250, %", ["", "ℓ1", "ℓ∞", "difference"],
+                [[name, mean(values[:, k, 0], 1), mean(values[:, k, 1], 1), mean(values[:, k, 0] - values[:, k, 1], 1)]
+                 for k, name in enumerate(rows)],
+            )
+        )  # fmt: skip
+    return section
 
 
 PAPER = ("0.89", "0.86", "0.84", "0.55", "0.74")

@@ -15,8 +15,9 @@ NORMS = (1.0, 4 / 3, 2.0, 4.0, 8.0, 10.0, np.inf)
 NAMES = ("1", "4/3", "2", "4", "8", "10", "∞")
 RISE = {
     "expected": "disagree",
-    "reason": "It rises from ℓ1 to ℓ4/3, as in the paper, and is flat from there on: the norms from 4/3 to ∞ lie within "
-    "half a point. What the paper concludes, that taking weight from any of the kernels costs, is true of ℓ1 alone.",
+    "reason": "It rises from ℓ1 to ℓ4/3, as in the paper, and is flat from there on: the norms from 4/3 to ∞ lie "
+    "within half a point. What the paper concludes, that taking weight from any of the kernels costs, is true of ℓ1 "
+    "alone.",
 }
 THREE = ("simcomp", "sider", "aersfreq")
 PAPER = {"1": "75.08 ± 1.4", "4/3": "78.14 ± 1.6", "2": "80.12 ± 1.8", "4": "81.58 ± 1.9", "8": "81.99 ± 2.0",
