@@ -41,7 +41,7 @@ def run(scale, data):
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
     typical, names = error.mean(axis=0), [NAMES[k] for k in chosen]
     gain = error[:, -1] - error[:, 0]
-    near = names.index("4/3")
+    near, judged = names.index("4/3"), scale.quick or len(found) >= 5
     return Section(
         "Table 1",
         "One-vs-rest on 69 kernels, 64 of which count patterns of up to five letters with gaps in four parts of the "
@@ -53,17 +53,17 @@ def run(scale, data):
             Finding(
                 "ℓ1 is ahead of the sum of the kernels", "8.18 against 11.85 (plant)",
                 f"{typical[0]:.2f} against {typical[-1]:.2f}; difference {mean(gain, 2)}", gain.mean() > 0,
-                "lower mean error",
+                "lower mean error", judged=judged,
             ),
             Finding(
                 "norms slightly above 1 are as good as 1", "8.21 at 8/7, 8.43 at 4/3",
                 ", ".join(f"{v:.2f} at {n}" for n, v in zip(names[: near + 1], typical, strict=False)),
                 typical[: near + 1].max() - typical[0] < max(1.0, gain.mean() / 2),
-                "within 1 point, or half of the difference between 1 and ∞",
+                "within 1 point, or half of the difference between 1 and ∞", judged=judged,
             ),
             Finding(
                 "the error grows with p", "8.2 to 11.9", f"correlation with the order of p {_slope(typical):.2f}",
-                _slope(typical) > 0.7, "correlation above 0.7", judged=not scale.quick,
+                _slope(typical) > 0.7, "correlation above 0.7", judged=judged and not scale.quick,
             ),
         ],
         tables=[

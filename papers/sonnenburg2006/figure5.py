@@ -76,12 +76,12 @@ def run(scale, data):
     )  # fmt: skip
 
 
-def degrees(n, tested, normalize, slack, data):
+def degrees(n, tested, normalize, slack, data, C=5.0):
     from manykernels import MKLClassifier
     from manykernels.strings import degree_kernels
 
     X, y = splice.sites(data, n)
-    model = MKLClassifier(degree_kernels(DEGREES), regularizer=1, C=5, normalize=normalize, slack=slack).fit(X, y)
+    model = MKLClassifier(degree_kernels(DEGREES), regularizer=1, C=C, normalize=normalize, slack=slack).fit(X, y)
     total = model.kernel_weights_.sum() + (model.slack_weight_ if slack else 0.0)
     weights = {"weights": model.kernel_weights_ / total, "slack": model.slack_weight_ / total if slack else 0.0}
     return weights | areas(model, data, tested) | {"gap": model.duality_gap_}
