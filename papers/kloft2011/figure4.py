@@ -14,9 +14,9 @@ GENERATED = "splice sites of `make_splice` with their AG in the place of the TSS
 SPARSE = {
     "expected": "disagree",
     "reason": "Looked into by taking kernels out: the last table has ℓ1 ahead whichever kernel is missing, least "
-    "without the angles, the weakest of the five, to which the sum gives as much as to the others; and ahead with kernels of "
-    "equal variance too, so that it is not the normalisation. The lead halves from n = 250 to 500. In the paper three "
-    "kernels are about equally good; here one is far ahead.",
+    "without the angles, the weakest of the five, to which the sum gives as much as to the others; and ahead with "
+    "kernels of equal variance too, so that it is not the normalisation. The lead halves from n = 250 to 500. In the "
+    "paper three kernels are about equally good; here one is far ahead.",
 }
 BEST = {
     "expected": "disagree",
