@@ -122,6 +122,7 @@ def keep(out, paper, experiment, section, scale):
     record = asdict(section) | {
         "date": datetime.now(UTC).date().isoformat(), "machine": machine(), "versions": versions(),
         "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
+        "unfinished": scale.missing > 0,
         "cpu_seconds": sum(cell["cpu"] for cell in scale.cells),
     }  # fmt: skip
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
@@ -191,6 +192,8 @@ def section(name, record):
     lines += [record["remarks"], ""] if record["remarks"] else []
     run = record["machine"], ", ".join(f"{key} {value}" for key, value in record["versions"].items())
     lines += [f"*`--only {name}`, {record['scale']}, {record['date']}; {run[0]}; {run[1]}.*", ""]
+    if record["unfinished"]:
+        lines += ["*Unfinished: some repetitions or sizes of `--full` are still to be run.*", ""]
     if record["loaded"]:
         lines += ["*Loaded machine: others used it during the run, so that seconds are too many.*", ""]
     return lines

@@ -31,7 +31,7 @@ class Scale:
 
     def __init__(self, quick, folder=None, kept=False):
         self.quick, self.kept, self.folder = quick, kept, None if folder is None else Path(folder)
-        self.cells = []
+        self.cells, self.missing = [], 0
 
     def pick(self, quick, full):
         return quick if self.quick else full
@@ -71,7 +71,7 @@ class Scale:
             try:
                 found[case] = function(case)
             except NotKept as error:
-                missing = error
+                missing, self.missing = error, self.missing + 1
         if missing and len(found) < least:
             raise missing
         return found
@@ -85,6 +85,7 @@ class Scale:
         try:
             result = self.cell(function, apart=not self.quick, **parameters)
         except NotKept:
+            self.missing += 1
             return None, TO_BE_RUN
         return result, TOO_LONG if result is None else None
 
