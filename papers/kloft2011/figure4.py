@@ -1,0 +1,235 @@
+"""Figures 4 and 5: gene starts by five kernels, area under the ROC curve by training size, weights and alignments."""
+
+import numpy as np
+from benchmarks.sequences import ENERGY, TWIST, profile
+
+from .._page import Figure, Finding, Section, Table, mean, panels
+
+FILE = "promoter_human_300_gue_devtest.tsv.gz"
+KERNELS = ("TSS signal", "promoter", "1st exon", "angles", "energies")
+NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
+NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
+REAL = "human promoters of 300 letters against other sequences (GUE, development and test parts), not the dbTSS set."
+GENERATED = "splice sites of `make_splice` with their AG in the place of the TSS, since no promoters were given."
+SPARSE = {
+    "expected": "disagree",
+    "reason": "Looked into by taking kernels out: the last table has ℓ1 ahead whichever kernel is missing, least "
+    "without the angles, the weakest of the five, to which the sum gives as much as to the others; and ahead with "
+    "kernels of equal variance too, so that it is not the normalisation. The lead halves from n = 250 to 500. In the "
+    "paper three kernels are about equally good; here one is far ahead.",
+}
+BEST = {
+    "expected": "disagree",
+    "reason": "The composition of the letters before the start tells most here, where windows have 300 letters and not "
+    "2,001: the kernel of the exon sees 51 of them.",
+}
+CS = 2.0 ** np.arange(-2, 6)
+
+
+def run(scale, data):
+    sizes = scale.pick((100, 200), (250, 500, 1000, 2000))
+    held = scale.pick(400, 3000)
+    common = dict(held=held, Cs=CS[:: scale.pick(3, 1)], data=data)
+    found = scale.each(
+        sizes, lambda n: scale.repeat(scale.pick(2, 3), lambda seed: scale.cell(one, n=n, seed=seed, **common))
+    )
+    sizes = tuple(found)
+    area = {n: 100 * np.array([cell["area"] for cell in found[n]]) for n in sizes}  # (repetitions, norms)
+    top = max(sizes)
+    single = 100 * np.mean([cell["single"] for cell in found[top]], axis=0)
+    weights = np.mean([cell["weights"] for cell in found[top]], axis=0)  # (norms, kernels)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    A = np.mean([cell["alignment"] for cell in found[top]], axis=0)
+    real = data.find(FILE) is not None
+    left = [] if scale.quick else scale.repeat(3, lambda seed: scale.cell(without, n=250, seed=seed, **common), least=0)
+    against = {n: area[n][:, 4] - area[n][:, 0] for n in sizes}
+    dense = {n: area[n][:, 2] - area[n][:, 4] for n in sizes}
+    energy = np.delete(A[4], 4)
+    section = Section(
+        "Figures 4 and 5",
+        "Five kernels (weighted degree with shifts at the TSS, spectra before and after it, twist angles and stacking "
+        "energies as linear kernels), spherical normalisation, p in {1, 4/3, 2, 4, ∞}; C in 2^{−2 … 5} on validation "
+        "data, area under the ROC curve on test data, disjoint training sets of each size. The paper has windows of "
+        "2,001 letters, up to 60,000 of them, for training.",
+        REAL if real else GENERATED,
+        findings=[
+            Finding(
+                "ℓ1 is outperformed by the sum kernel at every size", "significantly",
+                "; ".join(f"n = {n}: {mean(against[n], 2)}" for n in sizes),
+                all(v.mean() > 0 for v in against.values()), "ℓ∞ ahead in the mean at every size", judged=real,
+                **SPARSE,
+            ),
+            Finding(
+                "ℓ2 is ahead of ℓ∞ for few examples", "significantly, up to 20,000",
+                "; ".join(f"n = {n}: {mean(dense[n], 2)}" for n in sizes), all(v.mean() > 0 for v in dense.values()),
+                "ahead in the mean at every size", judged=real,
+            ),
+            Finding(
+                "ℓ1 concentrates on the best kernels, ℓ2 gives weight to all", "TSS signal; all five",
+                f"largest share {shares[0].max():.2f} at ℓ1, {shares[2].max():.2f} at ℓ2; smallest at ℓ2 "
+                f"{shares[2].min():.3f}", shares[0].max() > shares[2].max() and shares[2].min() > 1e-3,
+                "larger top share at ℓ1, every share at ℓ2 above 0.001",
+            ),
+            Finding(
+                "the TSS kernel alone is best, angles alone worst", "0.89, 0.86, 0.84, 0.55, 0.74",
+                ", ".join(f"{v / 100:.2f}" for v in single), single.argmax() == 0 and single.argmin() == 3,
+                "highest and lowest area", judged=real, **BEST,
+            ),
+            Finding(
+                "the energies align least with the others although they tell much", "few",
+                f"mean alignment with the others {energy.mean():.2f}, of the other pairs {_others(A).mean():.2f}; "
+                "alone "
+                f"{single[4] / 100:.2f}", energy.mean() < _others(A).mean() and single[4] > 60,
+                "below the mean of the other pairs, area alone above 0.6", judged=real,
+            ),
+        ],
+        tables=[
+            Table("Area under the ROC curve, %", ["n", *NAMES],
+                  [[f"{n:,}", *(mean(area[n][:, j], 2) for j in range(5))] for n in sizes]),
+            Table(f"Share of the weight, n = {top:,}, and the area of each kernel alone", ["", *KERNELS],
+                  [[name, *(f"{v:.3f}" for v in row)] for name, row in zip(NAMES, shares, strict=True)]
+                  + [["alone, ours", *(f"{v / 100:.3f}" for v in single)], ["alone, paper (n = 2,000)", *PAPER]]),
+            Table("Alignments of the kernels ⟨K, L⟩/(‖K‖‖L‖)", ["", *KERNELS],
+                  [[name, *(f"{v:.2f}" for v in row)] for name, row in zip(KERNELS, A, strict=True)]),
+            Table("The same, centred", ["", *KERNELS], [
+                [name, *(f"{v:.2f}" for v in row)]
+                for name, row in zip(KERNELS, np.mean([c["centred"] for c in found[top]], axis=0), strict=True)
+            ]),
+        ],
+        figures=[_draw(sizes, area, shares, A)],
+        deviations=[
+            "Other data and much shorter windows, 249 letters before the TSS and 50 after: the promoter kernel sees "
+            "the first 249, that of the exon the last 51, the TSS signal 80 around it.",
+            "Half of the examples are positive; in the paper one in eleven.",
+            "Parameters of the kernels were not selected: words of 4 letters, weighted degree 8 with shifts of 5, "
+            "profiles in means of ten letters.",
+            f"{len(found[top])} training sets of each size; {held} examples for validation, {held} for testing.",
+        ],
+    )  # fmt: skip
+    if left:
+        rows = [*(f"without {name}" for name in KERNELS), "all, of equal variance"]
+        values = 100 * np.array(left)  # (repetitions, cases, norms)
+        section.tables.append(
+            Table(
+                "Area under the ROC curve with kernels taken out, n = 250, %", ["", "ℓ1", "ℓ∞", "difference"],
+                [[name, mean(values[:, k, 0], 1), mean(values[:, k, 1], 1), mean(values[:, k, 0] - values[:, k, 1], 1)]
+                 for k, name in enumerate(rows)],
+            )
+        )  # fmt: skip
+    return section
+
+
+PAPER = ("0.89", "0.86", "0.84", "0.55", "0.74")
+
+
+def _others(A):
+    first = A[:4, :4]
+    return first[np.triu_indices(4, 1)]
+
+
+def load(data, n, held, seed):
+    """(list of the examples, labels): training, validation and test one after the other; training sets are disjoint."""
+    from manykernels.datasets import make_splice
+
+    rows = data.table(FILE, "label", "sequence")
+    if rows is None:
+        X, y = make_splice(2 * held + n, 300, 0.5, site=247, random_state=seed)
+        X = [str(s) for s in X]
+        return X, np.asarray(y, float)
+    y, X = np.array(rows[0]).astype(float), rows[1]
+    order = np.random.default_rng(0).permutation(len(y))
+    order = np.r_[order[2 * held + n * seed : 2 * held + n * (seed + 1)], order[: 2 * held]]
+    return [X[i] for i in order], np.where(y[order] > 0, 1.0, -1.0)
+
+
+def kernel_matrices(X, n):
+    """(5, all, n), spherically normalised: k(x, x')/√(k(x, x) k(x', x'))."""
+    from manykernels.kernels import Linear
+    from manykernels.strings import Spectrum, WeightedDegreeShift
+
+    words = dict(unknown="ignore")
+    views = [
+        (WeightedDegreeShift(8, 5, start=210, stop=290, **words), X), (Spectrum(4, stop=249, **words), X),
+        (Spectrum(4, start=249, **words), X), (Linear(), profile(X, TWIST)), (Linear(), profile(X, ENERGY)),
+    ]  # fmt: skip
+    found = []
+    for kernel, view in views:
+        d = np.sqrt(np.maximum(kernel.diag(view), 1e-12))
+        found.append(kernel(view, view[:n]) / (d[:, None] * d[:n]))
+    return np.array(found)
+
+
+def chooser(y, n, held, Cs):
+    """judged(K, p): (validation area, test area, weights, C) at the C that is best on the validation examples."""
+    from sklearn.metrics import roc_auc_score
+
+    from manykernels import MKLClassifier
+
+    validation, test = slice(n, n + held), slice(n + held, n + 2 * held)
+
+    def judged(K, p):
+        best = None
+        for C in Cs:
+            model = MKLClassifier("precomputed", regularizer=p, C=C, normalize=None).fit(
+                np.moveaxis(K[:, :n], 0, 2), y[:n]
+            )
+            f = model.decision_function(np.moveaxis(K[:, n:], 0, 2))
+            area = roc_auc_score(y[validation], f[:held])
+            if best is None or area > best[0]:
+                best = area, roc_auc_score(y[test], f[held:]), model.kernel_weights_, C
+        return best
+
+    return judged
+
+
+def without(n, seed, held, Cs, data):
+    """Test areas of ℓ1 and ℓ∞ (columns): each kernel taken out by turns (rows), then all with equal variances."""
+    X, y = load(data, n, held, seed)
+    K, judged = kernel_matrices(X, n), chooser(y, n, held, Cs)
+    train = K[:, :n]
+    variance = np.trace(train, axis1=1, axis2=2) / n - train.mean(axis=(1, 2))
+    cases = [np.delete(K, m, axis=0) for m in range(len(K))] + [K / variance[:, None, None]]
+    return [[judged(case, p)[1] for p in (1.0, np.inf)] for case in cases]
+
+
+def one(n, seed, held, Cs, data):
+    """Test areas of all norms and single kernels with C chosen on validation data, weights, alignments."""
+    X, y = load(data, n, held, seed)
+    K, judged = kernel_matrices(X, n), chooser(y, n, held, Cs)
+    found = [judged(K, p) for p in NORMS]
+    train = K[:, :n]
+    centred = train - train.mean(axis=1, keepdims=True) - train.mean(axis=2, keepdims=True)
+    centred += train.mean(axis=(1, 2), keepdims=True)
+    return {
+        "area": [f[1] for f in found], "weights": [f[2] for f in found], "C": [f[3] for f in found],
+        "single": [judged(K[m : m + 1], 2.0)[1] for m in range(5)],
+        "alignment": _align(train), "centred": _align(centred),
+    }  # fmt: skip
+
+
+def _align(K):
+    flat = K.reshape(len(K), -1)
+    G = flat @ flat.T
+    return G / np.sqrt(np.outer(np.diag(G), np.diag(G)))
+
+
+def _draw(sizes, area, shares, A):
+    fig, axes = panels(3, width=4)
+    for j, name in enumerate(NAMES):
+        values = [area[n][:, j] for n in sizes]
+        error = [v.std(ddof=1) / np.sqrt(len(v)) for v in values]
+        axes[0, 0].errorbar(sizes, [v.mean() for v in values], error, label=name, marker=".")
+    axes[0, 0].set_xscale("log")
+    axes[0, 0].set_xlabel("training examples")
+    axes[0, 0].set_ylabel("area under the ROC curve, %")
+    axes[0, 0].legend(fontsize=8)
+    for m, kernel in enumerate(KERNELS):
+        axes[0, 1].bar(np.arange(5), shares[:, m], bottom=shares[:, :m].sum(axis=1), label=kernel)
+    axes[0, 1].set_xticks(range(5), NAMES)
+    axes[0, 1].set_ylabel("share of the weight")
+    axes[0, 1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    shown = axes[0, 2].imshow(A, vmin=0, vmax=1)
+    axes[0, 2].set_xticks(range(5), KERNELS, rotation=40, ha="right", fontsize=8)
+    axes[0, 2].set_yticks(range(5), KERNELS, fontsize=8)
+    fig.colorbar(shown, ax=axes[0, 2], label="alignment")
+    return Figure("kloft2011_figure4", "Areas by training size, weights and alignments of the five kernels.", fig)
