@@ -51,8 +51,8 @@ FIRST = f"""# What works with what
 
 Every cell marked ✓ is a contract test: the solver reaches its duality gap and the objective of a conic program. A
 number points to the reason of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay`
-that is ✓, and `coordinate` where kernels have explicit features. The two-stage weightings (`Uniform`, `BestSingle`,
-`Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
+that is ✓; where kernels have explicit features `coordinate`, and `interior` for hundreds of kernels. The two-stage
+weightings (`Uniform`, `BestSingle`, `Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
 This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
 """
 
