@@ -1,0 +1,79 @@
+"""python -m papers PAPER --quick | --full [--data DIR] [--only NAMES] [--out DIR]: see README.md."""
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+from . import PAPERS, _page
+from ._data import Data
+from ._scale import NotKept, Scale
+
+OUT = Path(__file__).parents[1] / "docs" / "papers"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m papers", description="See papers/README.md.")
+    parser.add_argument("paper", choices=(*PAPERS, "all"))
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--quick", action="store_true", help="minutes, on generated data: are findings as known?")
+    size.add_argument("--full", action="store_true", help="hours, on real data; goes on where it was stopped")
+    size.add_argument("--kept", action="store_true", help="--full from the cells that are there: nothing is run")
+    size.add_argument("--pages", action="store_true", help="write the pages again from the results that are there")
+    parser.add_argument("--data", default=os.environ.get("MANYKERNELS_DATA"), help="real data (or MANYKERNELS_DATA)")
+    parser.add_argument("--only", help="experiments, such as figure3,figure7")
+    parser.add_argument("--out", help="folder of pages and cells: docs/papers, and .papers for --quick")
+    options = parser.parse_args()
+    out = Path(options.out or (".papers" if options.quick else OUT))
+    papers = PAPERS if options.paper == "all" else (options.paper,)
+    only = options.only.split(",") if options.only else None
+    known = [name for paper in papers for name in _about(paper).EXPERIMENTS]
+    if wrong := [name for name in only or () if name not in known]:
+        parser.error(f"--only {','.join(wrong)}: the experiments are {', '.join(known)}")
+    warnings.filterwarnings("ignore", message=".*nearly diagonal")  # the pages speak of it
+    bad = []
+    if not (options.quick or options.pages or options.data):
+        print("no --data and no MANYKERNELS_DATA: generated sets in the place of real ones")
+    for paper in papers:
+        if not options.pages:
+            bad += run(paper, options, only, out)
+        _page.write(out, paper, _about(paper))
+    _page.summary(out, {paper: _about(paper) for paper in PAPERS})
+    for line in bad:
+        print(f"NOT AS KNOWN: {line}")
+    sys.exit(1 if bad else 0)
+
+
+def run(paper, options, only, out):
+    """Runs the experiments of a paper; returns a line for each finding that is not as known."""
+    bad = []
+    for name in _about(paper).EXPERIMENTS:
+        if only and name not in only:
+            continue
+        print(f"{paper} {name}", flush=True)
+        start, spent = time.perf_counter(), time.process_time()
+        scale = Scale(options.quick, None if options.quick else out / ".cells", options.kept)
+        data = Data(None if options.quick else options.data)
+        try:
+            section = import_module(f".{paper}.{name}", __package__).run(scale, data)
+        except NotKept as missing:
+            print(f"  left as it is: {missing} was not run")
+            continue
+        _page.keep(out, paper, name, section, scale)
+        for item in section.findings:
+            judged = "as known" if item.holds and item.judged else "not judged" if item.holds else "NOT AS KNOWN"
+            print(f"  {judged}: {item.verdict}: {item.says} (theirs {item.theirs}, ours {item.ours})")
+            bad += [] if item.holds else [f"{paper} {name}: {item.says}: {item.ours}; margin {item.margin}"]
+        print(f"  {time.perf_counter() - start:.1f} s, CPU {time.process_time() - spent:.1f} s", flush=True)
+    return bad
+
+
+def _about(paper):
+    return import_module(f".{paper}", __package__)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+"""Pages: what a paper says beside what came out, as Markdown and PNG."""
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass
+class Finding:
+    """One thing that a paper says, and whether it came out.
+
+    `expected` is "disagree" for what was looked into and is known not to come out: then `reason` says why, and a run in
+    which it agrees fails, as one does in which another finding disagrees. A finding that only --full can judge has
+    `judged=False` at --quick, and is shown there, not asserted.
+    """
+
+    says: str
+    theirs: str
+    ours: str
+    agrees: bool
+    margin: str
+    reason: str = ""
+    expected: str = "agree"
+    judged: bool = True
+
+    def __post_init__(self):
+        self.agrees = bool(self.agrees)
+        if self.expected not in ("agree", "disagree"):
+            raise ValueError(f"expected must be 'agree' or 'disagree', got {self.expected!r}")
+        if self.expected == "disagree" and not self.reason:
+            raise ValueError(f"a finding that is expected to disagree needs a reason: {self.says!r}")
+
+    @property
+    def verdict(self):
+        return "agree" if self.agrees else "disagree"
+
+    @property
+    def holds(self):
+        return not self.judged or self.verdict == self.expected
+
+
+@dataclass
+class Table:
+    """Rows of texts, numbers and None, under a title."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+    note: str = ""
+
+
+@dataclass
+class Figure:
+    """A matplotlib figure, saved as images/NAME.png."""
+
+    name: str
+    caption: str
+    figure: Any = None
+
+
+@dataclass
+class Section:
+    """What an experiment returns.
+
+    `protocol` says how the paper did it, `deviations` where this run departs, `data` which data it was; `timed` if it
+    reports times, so that the page says so when the machine was shared.
+    """
+
+    title: str
+    protocol: str
+    data: str
+    findings: list[Finding] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    deviations: list[str] = field(default_factory=list)
+    remarks: str = ""
+    timed: bool = False
+
+
+def mean(values, digits=3, factor=1.0):
+    """The mean ± its standard error, as text."""
+    values = np.asarray(values, dtype=float) * factor
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return f"{values.mean():.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
+
+
+def panels(columns, rows=1, width=4.2, height=3.4, **options):
+    """(figure, array (rows, columns) of axes) in the style of the other pictures."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    size = (width * columns, height * rows)
+    fig, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
+    for ax in axes.flat:
+        ax.spines[["top", "right"]].set_visible(False)
+    return fig, axes
+
+
+def keep(out, paper, experiment, section, scale):
+    """Saves pictures and OUT/results/PAPER.EXPERIMENT.json, from which the page is written."""
+    import matplotlib.pyplot as plt
+
+    for figure in section.figures:
+        path = Path(out) / "images" / f"{figure.name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if figure.figure is not None:
+            figure.figure.savefig(path, dpi=110)
+            plt.close(figure.figure)
+            figure.figure = None
+    record = asdict(section) | {
+        "date": datetime.now(UTC).date().isoformat(), "machine": machine(), "versions": versions(),
+        "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
+        "cpu_seconds": sum(cell["cpu"] for cell in scale.cells),
+    }  # fmt: skip
+    path = Path(out) / "results" / f"{paper}.{experiment}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=float) + "\n")
+
+
+def kept(out, paper, experiment):
+    path = Path(out) / "results" / f"{paper}.{experiment}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def write(out, paper, about):
+    """OUT/PAPER.md, of all its experiments that were run so far."""
+    found = {name: kept(out, paper, name) for name in about.EXPERIMENTS}
+    lines = [f"# {about.PAPER['title']}", "", about.PAPER["reference"], ""]
+    lines += [f"Written by `python -m papers {paper} --full`; [all papers](README.md).", ""]
+    if missing := [name for name in found if not found[name]]:
+        lines += [f"Still to be run: {', '.join(missing)}.", ""]
+    lines += findings([(record["title"], record) for record in found.values() if record])
+    for name, record in found.items():
+        if record:
+            lines += section(name, record)
+    (Path(out) / f"{paper}.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def summary(out, papers):
+    """OUT/README.md: the findings of all papers at a glance, and a picture for each."""
+    lines = ["# The papers, rerun", "", "Written by `python -m papers all --full`; `papers/README.md` says how.", ""]
+    for paper, about in papers.items():
+        found = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
+        items = [Finding(**given) for record in found for given in record["findings"]]
+        agree = sum(item.agrees for item in items)
+        lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
+        ran = f"{len(found)} of {len(about.EXPERIMENTS)} experiments run"
+        lines += [f"{agree} of {len(items)} findings agree; {ran}.", ""]
+        pictures = {figure["name"]: figure["caption"] for record in found for figure in record["figures"]}
+        if (name := about.PAPER["picture"]) in pictures:
+            lines += [f"![{pictures[name]}](images/{name}.png)", "", pictures[name], ""]
+        lines += findings([(record["title"], record) for record in found])
+    (Path(out) / "README.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def findings(records):
+    lines = ["| the paper says | theirs | ours | margin | |", "|---|---|---|---|---|"]
+    for title, record in records:
+        for item in (Finding(**given) for given in record["findings"]):
+            verdict = (item.verdict if item.agrees else f"**{item.verdict}**") if item.judged else "not judged"
+            lines.append(f"| {title}: {item.says} | {item.theirs} | {item.ours} | {item.margin} | {verdict} |")
+    return [*lines, ""] if len(lines) > 2 else []
+
+
+def section(name, record):
+    lines = [f"## {record['title']}", "", record["protocol"], "", f"Data: {record['data']}", ""]
+    if record["deviations"]:
+        lines += ["Where this departs from the paper:", "", *[f"- {item}" for item in record["deviations"]], ""]
+    for figure in record["figures"]:
+        lines += [f"![{figure['caption']}](images/{figure['name']}.png)", "", figure["caption"], ""]
+    for item in record["tables"]:
+        lines += [item["title"], "", *table(item["columns"], item["rows"]), ""]
+        lines += [item["note"], ""] if item["note"] else []
+    for item in (Finding(**given) for given in record["findings"]):
+        if item.reason:
+            lines.append(f"- {item.says}: {item.verdict}. {item.reason}")
+    if lines[-1]:
+        lines.append("")
+    lines += [record["remarks"], ""] if record["remarks"] else []
+    run = record["machine"], ", ".join(f"{key} {value}" for key, value in record["versions"].items())
+    lines += [f"*`--only {name}`, {record['scale']}, {record['date']}; {run[0]}; {run[1]}.*", ""]
+    if record["loaded"]:
+        lines += ["*Loaded machine: others used it during the run, so that seconds are too many.*", ""]
+    return lines
+
+
+def table(columns, rows):
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    return lines + ["| " + " | ".join(number(cell) for cell in row) + " |" for row in rows]
+
+
+def number(x):
+    if x is None:
+        return "–"
+    if isinstance(x, str):
+        return x
+    if isinstance(x, int):
+        return f"{x:,}"
+    return f"{x:.1e}" if 0 < abs(x) < 1e-3 else f"{x:.3g}" if abs(x) < 1000 else f"{x:,.0f}"
+
+
+def machine():
+    """The kind of processor and the cores, nothing that tells one machine from another."""
+    kind = platform.machine()
+    try:
+        listed = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout.splitlines()
+        kind = next((line.split(":")[1].strip() for line in listed if line.startswith("Model name")), kind)
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    return f"{platform.system()}, {kind}, {os.cpu_count()} cores"
+
+
+def versions():
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,220 @@
+"""Figure 3: test error and model error of ℓp-norm learning against the sparsity of the truth, n = 50 and n = 800."""
+
+import numpy as np
+
+from .._page import Figure, Finding, Section, Table, mean, panels
+from . import toy
+
+CS = 10.0 ** np.arange(-4, 0.25, 0.5)
+NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
+
+
+def run(scale, data):
+    times, sizes = {50: scale.pick(5, 50), 800: 10}, scale.pick((50,), (50, 800))
+    common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
+
+    def repeat(times, n, tol):
+        def repetition(seed):
+            return [scale.cell(one, n=n, informative=k, seed=seed, tol=tol, **common) for k in toy.INFORMATIVE]
+
+        return scale.repeat(times, repetition)
+
+    found = {n: repeat(times[n], n, 1e-5) for n in sizes}
+    loose = repeat(scale.pick(2, 10), 50, 1e-3)
+    errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
+    models = {n: _stack(found[n], "model") / 100 for n in sizes}
+    section = Section(
+        "Figure 3",
+        "Two Gaussians in 50 dimensions with means ±1.75 θ/‖θ‖, θ binary with 50, 28, 18, 9, 4 or 1 ones; a linear "
+        "kernel for each feature, multiplicative normalisation; p in {1, 4/3, 2, 4, ∞}, C in 10^{−4, −3.5, …, 0} by "
+        "the error on 10,000 validation examples, error on 10,000 others. The model error is the "
+        "distance of θ from the truth, both of norm 1. The paper shows curves without a table: its values are those "
+        "of its text.",
+        "generated as in the paper.",
+        findings=_findings(scale, errors, models),
+        deviations=[
+            'ν = 1 of the paper would leave no informative feature; as its text says, "only a single kernel carries '
+            'the whole discriminative information", so that it is 0.98.',
+            f"Repetitions, which the paper does not give: {', '.join(f'{len(found[n])} at n = {n}' for n in sizes)}.",
+            "A relative gap of 1e-5 in the place of 1e-3: see below.",
+        ],
+        figures=[_draw(errors, models)],
+        remarks="Why not 1e-3: at the small C of the grid nearly all of the objective is the loss, so that the uniform "
+        "weights of the start are within 1e-3 of the optimum, whatever p. ℓ1 then is the plain sum at such C, and C "
+        "= 1e-4 is chosen where that is good. The table above shows it: the model errors of ℓ1 fall to 0 in the "
+        "dense scenario.",
+    )
+    for n in sizes:
+        section.tables += [
+            _table(f"Test error in points, n = {n} (Bayes {100 * toy.BAYES:.1f})", errors[n], 2),
+            _table(f"Model error, n = {n}", models[n], 3),
+        ]
+    section.tables.append(_chosen(found, sizes))
+    section.tables.append(_table("Test error, n = 50, at a gap of 1e-3", _stack(loose, "error"), 2))
+    section.tables.append(_table("Model error, n = 50, at a gap of 1e-3", _stack(loose, "model") / 100, 3))
+    return section
+
+
+def one(n, informative, seed, held_out, Cs, tol):
+    """{p: error, model error and C} of one training sample."""
+    from manykernels import MKLClassifier
+    from manykernels.kernels import linear_coefficients, rank_one_kernels
+
+    rng = np.random.default_rng([seed, n, informative])
+    X, y = toy.sample(n, informative, rng)
+    V, v = toy.sample(held_out, informative, rng)
+    T, t = toy.sample(held_out, informative, rng)
+    result = []
+    for p in toy.NORMS:
+        model, best = MKLClassifier(rank_one_kernels(toy.D), regularizer=p, tol=tol, solver="coordinate"), None
+        for C in Cs:
+            model.set_params(C=C).fit(X, y)
+            w, b = linear_coefficients(model).total, model.intercept_
+            wrong = np.mean(np.sign(V @ w + b) != v)
+            if best is None or wrong < best[0]:
+                best = wrong, C, w, b, model.kernel_weights_.copy(), model.duality_gap_
+        _, C, w, b, theta, gap = best
+        away = toy.unit(theta) - toy.unit(toy.truth(informative))
+        result.append({
+            "error": 100 * np.mean(np.sign(T @ w + b) != t), "model": 100 * np.linalg.norm(away), "C": C, "gap": gap,
+            "weights": theta.round(4),
+        })  # fmt: skip
+    return result
+
+
+def _stack(found, key):
+    return np.array([[[cell[key] for cell in scenario] for scenario in repetition] for repetition in found])
+
+
+def _findings(scale, errors, models):
+    E, names = errors[50].mean(axis=0), np.array(NAMES)
+    best = names[E.argmin(axis=1)]
+    worst = E.max(axis=0)
+    balanced = [int(E[s].argmin()) for s in (2, 3, 4)]
+    ranks = np.corrcoef(E.ravel(), models[50].mean(axis=0).ravel())[0, 1]
+    found = [
+        Finding(
+            "ℓ1 is best where one kernel carries everything, n = 50", "ℓ1", _gap(errors[50][:, 5], 0),
+            E[5].argmin() == 0, "lowest mean error",
+        ),
+        Finding(
+            "and reaches the Bayes error there", f"{100 * toy.BAYES:.1f}", mean(errors[50][:, 5, 0], 2),
+            E[5, 0] <= 100 * toy.BAYES + 0.5, "within 0.5 points",
+        ),
+        Finding(
+            "ℓ∞ is best where all kernels are equally informative, n = 50", "ℓ∞", _gap(errors[50][:, 0], 4),
+            E[0].argmin() == 4, "lowest mean error",
+        ),
+        Finding(
+            "but does not approach the Bayes error there", f"> {100 * toy.BAYES:.1f}", mean(errors[50][:, 0, 4], 2),
+            E[0, 4] > 100 * toy.BAYES + 2, "more than 2 points above",
+        ),
+        Finding(
+            "ℓ2 or ℓ4 is best at 64, 82 and 92 % noise, n = 50", "ℓ4, ℓ2", ", ".join(best[2:5]),
+            all(k in (2, 3) for k in balanced), "lowest mean error in all three",
+        ),
+        Finding(
+            "ℓ4 errs less than 10 % in every scenario, n = 50", "< 10", f"{worst[3]:.2f} at most", worst[3] < 10,
+            "none: as stated",
+        ),
+        Finding(
+            "ℓ4 is the most robust, n = 50", "ℓ4", ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, worst, strict=True)),
+            worst.argmin() == 3, "lowest of the largest errors over the scenarios",
+        ),
+        Finding(
+            "ℓ1 is mostly worse than the others elsewhere, n = 50", "worst of five", f"in {_worst(E)} of 5 scenarios",
+            _worst(E) >= 3, "worst in at least 3 of 5",
+        ),
+        Finding(
+            "model errors reflect test errors, n = 50", "agreement", f"correlation {ranks:.2f}", ranks > 0.7,
+            "correlation over scenarios and norms above 0.7",
+        ),
+    ]  # fmt: skip
+    if 800 in errors:
+        L = errors[800].mean(axis=0)
+        lost = L[:2, 0] - L[:2, 4]
+        spread = np.ptp(E, axis=1).max(), np.ptp(L, axis=1).max()
+        excess = L[5].max() - 100 * toy.BAYES
+        high = models[800].mean(axis=0)
+        found += [
+            Finding(
+                "ℓ∞ is ahead of ℓ1 by up to 1 point in the two least sparse scenarios, n = 800", "up to 1",
+                f"{lost[0]:.2f}, {lost[1]:.2f}", 0.3 <= lost.max() <= 1.7 and lost.min() > 0, "0.3 to 1.7, both > 0",
+            ),
+            Finding(
+                "all norms do well in the sparse scenario, n = 800", "near Bayes", f"{excess:.2f} points above at most",
+                excess < 1, "within 1 point of Bayes",
+            ),
+            Finding(
+                "the norm matters less with more examples", "smaller differences",
+                f"{spread[0]:.1f} points between norms at n = 50, {spread[1]:.1f} at 800", spread[1] < spread[0] / 2,
+                "less than half",
+            ),
+            Finding(
+                "model errors stay high at n = 800 although test errors are low", "relatively high",
+                f"mean {high.mean():.2f}, n = 50: {models[50].mean():.2f}", high.mean() > models[50].mean() / 2,
+                "more than half of those at n = 50, where test errors fall to "
+                f"{(L - 100 * toy.BAYES).mean() / (E - 100 * toy.BAYES).mean():.2f} of theirs above Bayes",
+            ),
+            Finding(
+                "ℓ4 is the most robust, n = 800", "ℓ4",
+                ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, L.max(axis=0), strict=True)),
+                L.max(axis=0).argmin() == 3, "lowest of the largest errors over the scenarios",
+            ),
+        ]  # fmt: skip
+    return found
+
+
+def _worst(E):
+    return int((E[:5].argmax(axis=1) == 0).sum())
+
+
+def _gap(errors, k):
+    """The norm of the lowest mean error, and by how much norm k is ahead of the best other, paired."""
+    others = np.delete(errors, k, axis=1)
+    rival = others.mean(axis=0).argmin()
+    name = NAMES[int(errors.mean(axis=0).argmin())]
+    return f"{name}; {NAMES[k]} ahead of the best other by {mean(others[:, rival] - errors[:, k], 2)}"
+
+
+def _table(title, values, digits):
+    rows = [
+        [f"{100 * toy.sparsity(k):.0f} %", *(mean(values[:, s, j], digits) for j in range(len(NAMES)))]
+        for s, k in enumerate(toy.INFORMATIVE)
+    ]
+    return Table(title, ["noise kernels", *NAMES], rows)
+
+
+def _chosen(found, sizes):
+    rows = []
+    for n in sizes:
+        C = np.median(_stack(found[n], "C"), axis=0)
+        edge = np.isclose(_stack(found[n], "C")[..., None], CS[[0, -1]]).any(axis=-1).mean(axis=(0, 1))
+        rows.append(
+            [f"n = {n}", *(f"{C[0, j]:.2g} … {C[5, j]:.2g} ({100 * edge[j]:.0f} %)" for j in range(len(NAMES)))]
+        )
+    return Table(
+        "Median C, least to most sparse scenario (and how often C is at the end of the grid)", ["", *NAMES], rows,
+        "The paper says that its C lie in the interior of the grid.",
+    )  # fmt: skip
+
+
+def _draw(errors, models):
+    fig, axes = panels(2, len(errors), sharex=True)
+    x = [100 * toy.sparsity(k) for k in toy.INFORMATIVE]
+    for row, n in enumerate(errors):
+        for ax, values, label in zip(axes[row], (errors[n], models[n]), ("test error, %", "model error"), strict=True):
+            for j, name in enumerate(NAMES):
+                error = values[:, :, j].std(axis=0, ddof=1) / np.sqrt(len(values))
+                ax.errorbar(x, values[:, :, j].mean(axis=0), error, label=name, marker=".", linewidth=1.2)
+            ax.set_title(f"n = {n}", loc="left", fontsize=10)
+            ax.set_ylabel(label)
+        axes[row, 0].axhline(100 * toy.BAYES, color="0.5", linestyle=":", label="Bayes")
+    for ax in axes[-1]:
+        ax.set_xlabel("kernels of noise, %")
+    axes[0, 0].legend(fontsize=8)
+    return Figure(
+        "kloft2011_figure3",
+        "Test errors (left) and model errors (right) against the share of kernels of noise, mean ± standard error.",
+        fig,
+    )  # fmt: skip

@@ -1,0 +1,174 @@
+"""Table 1: where a protein goes in the cell, by 64 kernels on patterns of letters."""
+
+from itertools import product
+
+import numpy as np
+
+from .._page import Figure, Finding, Section, Table, mean, panels
+
+FILE = "protein_subloc_multiloc.tsv.gz"
+LETTERS = "ACDEFGHIKLMNPQRSTVWY"
+PARTS = {"whole": slice(None), "first 60": slice(60), "first 15": slice(15), "last 15": slice(-15, None)}
+PATTERNS = [(1, *rest) for rest in product((0, 1), repeat=4)]  # of five letters, which count; the first always does
+NORMS = (1.0, 32 / 31, 16 / 15, 8 / 7, 4 / 3, 2.0, 4.0, 8.0, 16.0, np.inf)
+NAMES = ("1", "32/31", "16/15", "8/7", "4/3", "2", "4", "8", "16", "∞")
+PAPER = {
+    "plant": ("8.18", "8.22", "8.20", "8.21", "8.43", "9.47", "11.00", "11.61", "11.91", "11.85"),
+    "nonpl": ("8.97", "9.01", "9.08", "9.19", "9.24", "9.43", "9.77", "10.05", "10.23", "10.33"),
+    "psortNeg": ("9.99", "9.91", "9.87", "10.01", "10.13", "11.01", "12.20", "12.73", "13.04", "13.33"),
+    "psortPos": ("13.07", "13.01", "13.41", "13.17", "13.25", "14.68", "15.55", "16.43", "17.36", "17.63"),
+}
+REAL = (
+    "MultiLoc sequences in the four groups of the plant set: chloroplast, mitochondrion, outside the cell, and "
+    "cytoplasm or nucleus, equally many of each. The 69 kernels of the paper cannot be had."
+)
+GENERATED = (
+    "generated sequences of four kinds that differ in the letters of their first 60, since MultiLoc was not given."
+)
+
+
+def run(scale, data):
+    each, chosen = scale.pick((40, (0, 4, 5, 9)), (150, (0, 2, 3, 4, 5, 6, 9)))
+    Cs = scale.pick((2.0, 32.0), (0.5, 2.0, 8.0, 32.0))
+    norms = [NORMS[k] for k in chosen]
+    parts = scale.pick(["whole", "first 60"], list(PARTS))
+
+    def split(seed):
+        return [scale.cell(one, seed=seed, p=p, each=each, Cs=Cs, parts=parts, data=data) for p in norms]
+
+    found = scale.repeat(scale.pick(2, 5), split)
+    error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
+    used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
+    typical, names = error.mean(axis=0), [NAMES[k] for k in chosen]
+    gain = error[:, -1] - error[:, 0]
+    near = names.index("4/3")
+    return Section(
+        "Table 1",
+        "One-vs-rest on 69 kernels, 64 of which count patterns of up to five letters with gaps in four parts of the "
+        "sequence; multiplicative normalisation; p from 1 to ∞, C in {1/32 … 128}, the best C on the test set of "
+        "each split and norm, 30 splits; 100 times 1 minus the mean Matthews correlation of the classes. The paper "
+        "finds ℓ1 clearly ahead of the sum, norms near 1 as good as 1.",
+        REAL if data.find(FILE) else GENERATED,
+        findings=[
+            Finding(
+                "ℓ1 is ahead of the sum of the kernels", "8.18 against 11.85 (plant)",
+                f"{typical[0]:.2f} against {typical[-1]:.2f}; difference {mean(gain, 2)}", gain.mean() > 0,
+                "lower mean error",
+            ),
+            Finding(
+                "norms slightly above 1 are as good as 1", "8.21 at 8/7, 8.43 at 4/3",
+                ", ".join(f"{v:.2f} at {n}" for n, v in zip(names[: near + 1], typical, strict=False)),
+                typical[: near + 1].max() - typical[0] < max(1.0, gain.mean() / 2),
+                "within 1 point, or half of the difference between 1 and ∞",
+            ),
+            Finding(
+                "the error grows with p", "8.2 to 11.9", f"correlation with the order of p {_slope(typical):.2f}",
+                _slope(typical) > 0.7, "correlation above 0.7",
+            ),
+        ],
+        tables=[
+            Table(
+                "100 (1 − mean MCC), and the kernels with weight in the mean over classes",
+                ["", *names],
+                [["ours", *(mean(error[:, j], 2) for j in range(len(names)))],
+                 ["kernels, ours", *(f"{v:.0f}" for v in used)],
+                 *([f"{name}, paper", *(values[k] for k in chosen)] for name, values in PAPER.items())],
+            )
+        ],
+        figures=[_draw(names, error)],
+        deviations=[
+            "Histograms of the patterns are compared by the sum of the square roots of their products; the paper's "
+            "kernels are Gaussians of the Jensen–Shannon divergence. Its three BLAST and two phylogenetic kernels "
+            "are missing.",
+            f"{4 * each} proteins, 70 % for training, {len(found)} splits, C in "
+            f"{{{', '.join(f'{C:g}' for C in Cs)}}}.",
+        ],
+    )  # fmt: skip
+
+
+def _slope(values):
+    return float(np.corrcoef(np.arange(len(values)), values)[0, 1])
+
+
+def proteins(data, each):
+    """(sequences, class numbers)."""
+    rows = data.table(FILE, "location", "sequence")
+    rng = np.random.default_rng(0)
+    if rows is None:
+        shares = rng.dirichlet(np.full(20, 12.0), size=5)
+        X = [
+            "".join(rng.choice(list(LETTERS), 60, p=shares[k])) + "".join(rng.choice(list(LETTERS), 140, p=shares[4]))
+            for k in range(4)
+            for _ in range(each)
+        ]
+        return X, np.repeat(np.arange(4), each)
+    groups = (("chloroplast",), ("mitochondrial",), ("extracellular",), ("cytoplasmic", "nuclear"))
+    place, found = np.array(rows[0]), []
+    for group in groups:
+        found.append(rng.permutation(np.flatnonzero(np.isin(place, group)))[:each])
+    return [rows[1][i] for i in np.concatenate(found)], np.repeat(np.arange(4), each)
+
+
+def pattern_kernels(X, parts):
+    """(n, n, M): Σ √(h h') of the histograms of every pattern in every part of the sequences."""
+    from scipy import sparse
+
+    code = np.full(256, -1)
+    code[[ord(c) for c in LETTERS]] = np.arange(20)
+    coded = [code[np.frombuffer(x.encode(), np.uint8)] for x in X]
+    found = []
+    for part in parts:
+        cut = [c[PARTS[part]] for c in coded]
+        for pattern in PATTERNS:
+            at = np.flatnonzero(pattern)
+            rows, words = [], []
+            for i, c in enumerate(cut):
+                starts = np.arange(max(len(c) - at[-1], 0))
+                letters = c[starts[:, None] + at]
+                letters = letters[(letters >= 0).all(axis=1)]
+                words.append(letters @ 20 ** np.arange(len(at)))
+                rows.append(np.full(len(letters), i))
+            rows, words = np.concatenate(rows), np.concatenate(words)
+            _, columns = np.unique(words, return_inverse=True)
+            H = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)))
+            H.sum_duplicates()
+            H = sparse.diags(1 / np.maximum(np.asarray(H.sum(axis=1)).ravel(), 1)) @ H
+            H.data = np.sqrt(H.data)
+            found.append((H @ H.T).toarray())
+    return np.stack(found, axis=2)
+
+
+def one(seed, p, each, Cs, parts, data):
+    """The error at the best C for a split and a norm, and the kernels with weight there."""
+    from sklearn.metrics import matthews_corrcoef
+    from sklearn.model_selection import train_test_split
+
+    from manykernels import MKLClassifier
+
+    X, y = proteins(data, each)
+    K = pattern_kernels(X, parts)
+    train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
+    given, new, best = K[np.ix_(train, train)], K[np.ix_(test, train)], None
+    for C in Cs:
+        model = MKLClassifier("precomputed", regularizer=p, C=C).fit(given, y[train])
+        said = model.predict(new)
+        error = 1 - np.mean([matthews_corrcoef(y[test] == k, said == k) for k in range(4)])
+        if best is None or error < best["error"]:
+            used = (np.atleast_2d(model.kernel_weights_) > 1e-6).sum(axis=1).mean()
+            best = {"error": error, "C": C, "kernels": used, "gap": model.duality_gap_}
+    return best
+
+
+def _draw(names, error):
+    fig, axes = panels(1, width=5)
+    x = np.arange(len(names))
+    axes[0, 0].errorbar(
+        x, error.mean(axis=0), error.std(axis=0, ddof=1) / np.sqrt(len(error)), marker="o", label="ours"
+    )
+    for name, values in PAPER.items():
+        axes[0, 0].plot(x, [float(values[NAMES.index(n)]) for n in names], ":", marker=".", label=f"{name}, paper")
+    axes[0, 0].set_xticks(x, names)
+    axes[0, 0].set_xlabel("p")
+    axes[0, 0].set_ylabel("100 (1 − mean MCC)")
+    axes[0, 0].legend(fontsize=7)
+    return Figure("kloft2011_table1", "Error against p: ours on other data, and the four sets of the paper.", fig)

@@ -1,0 +1,107 @@
+"""The reruns of the papers: how findings are judged, cells kept and pages written. The findings run in CI."""
+
+import json
+from importlib import import_module
+
+import pytest
+from papers import PAPERS, _page
+from papers.__main__ import run
+from papers._data import Data
+from papers._scale import NotKept, Scale
+
+CALLS = []
+
+
+def finding(**given):
+    return _page.Finding(**{"says": "a", "theirs": "1", "ours": "2", "agrees": True, "margin": "0.1"} | given)
+
+
+def tripled(x):
+    CALLS.append(x)
+    return {"value": 3 * x}
+
+
+@pytest.mark.parametrize("agrees", (True, False))
+@pytest.mark.parametrize("expected", ("agree", "disagree"))
+def test_a_finding_holds_exactly_if_it_is_as_expected(agrees, expected):
+    assert finding(agrees=agrees, expected=expected, reason="known").holds == (agrees == (expected == "agree"))
+
+
+def test_a_finding_that_is_not_judged_holds():
+    assert finding(agrees=False, judged=False).holds
+
+
+def test_a_finding_that_should_disagree_needs_a_reason():
+    with pytest.raises(ValueError, match="needs a reason"):
+        finding(expected="disagree")
+
+
+def test_a_cell_is_run_once_and_then_read(tmp_path):
+    CALLS.clear()
+    for _ in range(2):
+        assert Scale(False, tmp_path).cell(tripled, x=2) == {"value": 6}
+    assert CALLS == [2]
+
+
+def test_nothing_is_run_where_only_what_is_kept_may_be(tmp_path):
+    full, kept = Scale(False, tmp_path), Scale(False, tmp_path, kept=True)
+    assert full.repeat(2, lambda seed: full.cell(tripled, x=seed)) == [{"value": 0}, {"value": 3}]
+    assert kept.repeat(5, lambda seed: kept.cell(tripled, x=seed)) == [{"value": 0}, {"value": 3}]
+    assert kept.time(tripled, x=9) == (None, "to be run")
+    with pytest.raises(NotKept):
+        kept.cell(tripled, x=9)
+
+
+def test_a_cell_apart_gives_the_same_and_is_cut_off(tmp_path):
+    from papers.kloft2011.toy import sparsity
+
+    assert Scale(False, tmp_path).cell(sparsity, apart=True, informative=5) == 0.9
+    assert Scale(False).cell(sparsity, apart=True, limit=0.01, informative=5) is None
+
+
+def test_the_folder_of_data_is_not_part_of_what_a_cell_is_known_by(tmp_path):
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    scale = Scale(False, tmp_path / "cells")
+    assert [scale.cell(holds, data=Data(tmp_path / name)) for name in "ab"] == ["a", "a"]
+
+
+def holds(data):
+    return data.folder.name
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_experiment_has_a_run(paper):
+    about = import_module(f"papers.{paper}")
+    assert about.PAPER.keys() == {"title", "reference", "picture"}
+    for name in about.EXPERIMENTS:
+        assert callable(import_module(f"papers.{paper}.{name}").run)
+
+
+def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
+    about = import_module("papers.kloft2011")
+    first, second, *_ = about.EXPERIMENTS
+    section = _page.Section("Figure 9", "as in the paper", "generated.", timed=True)
+    section.findings = [
+        finding(says="x grows"),
+        finding(says="y falls", agrees=False, expected="disagree", reason="Why."),
+    ]
+    section.tables = [_page.Table("numbers", ["n", "value"], [["1,000", 0.25], ["2,000", None]])]
+    _page.keep(tmp_path, "kloft2011", first, section, Scale(False))
+    _page.write(tmp_path, "kloft2011", about)
+    _page.summary(tmp_path, {"kloft2011": about})
+    page = (tmp_path / "kloft2011.md").read_text()
+    assert f"Still to be run: {second}" in page
+    assert "| Figure 9: x grows | 1 | 2 | 0.1 | agree |" in page and "| 0.1 | **disagree** |" in page
+    assert "- y falls: disagree. Why." in page and "| 2,000 | – |" in page
+    assert "1 of 2 findings agree; 1 of" in (tmp_path / "README.md").read_text()
+    record = json.loads((tmp_path / "results" / f"kloft2011.{first}.json").read_text())
+    assert record["scale"] == "full" and "python" in record["versions"]
+
+
+def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
+    module = import_module("papers.kloft2011.bounds")
+    section = _page.Section("T", "p", "d", [finding(says="holds"), finding(says="fails", agrees=False)])
+    monkeypatch.setattr(module, "run", lambda scale, data: section)
+    options = type("Options", (), {"quick": True, "kept": False, "data": None})
+    bad = run("kloft2011", options, ["bounds"], tmp_path)
+    assert len(bad) == 1 and "fails" in bad[0]
