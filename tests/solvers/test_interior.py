@@ -10,7 +10,7 @@ from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.kernels import KernelList, Linear, rank_one_kernels
 from manykernels.problem import Problem
-from manykernels.regularizers import ElasticNet, LpNorm
+from manykernels.regularizers import ElasticNet, Entropy, LpNorm
 from manykernels.solvers import Interior, best_for, solve
 from manykernels.solvers.interior import MANY
 
@@ -52,6 +52,25 @@ def test_it_reaches_the_conic_optimum(loss, p, width, sparse, intercept):
     assert found.converged
     assert found.dual - 1e-6 * truth <= truth <= found.primal + 1e-6 * truth
     assert found.primal == pytest.approx(truth, rel=1e-4)
+
+
+def test_the_entropy_is_another_smooth_conjugate():
+    X, y = data(seed=4)
+    problem, Ks = posed(rank_one_kernels(30), X, y, "hinge", Entropy(0.5))
+    found = solve(problem, "interior", tol=1e-5)
+    assert found.converged
+    truth = solve_conic(Ks, y, "hinge", Entropy(0.5))["objective"]
+    assert found.primal == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize("regularizer", [LpNorm(4 / 3), LpNorm(2), LpNorm(4), Entropy(0.7)], ids=repr)
+def test_the_curvature_of_the_conjugate_is_that_of_differences(regularizer):
+    rng, h = np.random.default_rng(0), 1e-5
+    s = rng.random(5) + 0.1
+    d, e = regularizer.conjugate_curvature(s)
+    steps = h * np.eye(5)
+    slopes = [regularizer.weights_from_dual(s + t) - regularizer.weights_from_dual(s - t) for t in steps]
+    np.testing.assert_allclose(np.diag(d) - np.outer(e, e), np.array(slopes) / (2 * h), rtol=1e-5, atol=1e-7)
 
 
 def test_the_certificate_is_that_of_the_kernels_themselves():
