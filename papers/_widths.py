@@ -15,7 +15,7 @@ BUNDLED = "wdbc"  # comes with scikit-learn
 
 
 def specs(d, together):
-    """Gaussian kernels of ten widths and polynomials of degree 1 to 3 on every column; `together` on all of them too."""
+    """Gaussian kernels of ten widths, polynomials of degree 1 to 3 on every column; `together` on all of them too."""
     from manykernels.kernels import RBF, Polynomial
 
     views = [("all", None)] * together + [(f"x{j}", [j]) for j in range(d)]

@@ -19,9 +19,12 @@ THEIR_CS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)  # times the regularizer: ours ar
 ELL2_CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 LAMBDAS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0)
 PROTOCOL = (
-    "Two classes, some examples a class for training; uniform weights, block 1-norm, elastic net with λ = 0.5 and with λ of 0, "
-    "0.2, …, 1 by cross-validation, all with the logistic loss; uniform weights with the squared loss, ℓ2-norm with the hinge, "
-    "empirical Bayes by MacKay's update. C of 10^−4, …, 10 (times the regularizer; 10^−2, …, 10³ times the loss for ℓ2) by "
+    "Two classes, some examples a class for training; uniform weights, block 1-norm, elastic net with λ = 0.5 "
+    "and with λ of 0, "
+    "0.2, …, 1 by cross-validation, all with the logistic loss; uniform weights with the squared loss, ℓ2-norm "
+    "with the hinge, "
+    "empirical Bayes by MacKay's update. C of 10^−4, …, 10 (times the regularizer; 10^−2, …, 10³ times the loss "
+    "for ℓ2) by "
     "2 × 4-fold cross-validation on the training examples."
 )
 

@@ -14,7 +14,7 @@ SIZES = (5, 10, 20, 40)
 def cells(scale, seed, data):
     options = scale.pick(
         dict(folds=3, repeats=1, Cs=(1e-3, 1e-1), lambdas=(0.0, 0.5, 1.0)),
-        dict(folds=4, repeats=2, Cs=compare.THEIR_CS, lambdas=compare.LAMBDAS),
+        dict(folds=4, repeats=1, Cs=compare.THEIR_CS, lambdas=compare.LAMBDAS),
     )
     return [scale.cell(one, size=size, seed=seed, data=data, **options) for size in scale.pick((5, 15), SIZES)]
 
@@ -33,45 +33,73 @@ def run(scale, data):
     return Section(
         "The same on the multiple features of digits",
         compare.PROTOCOL,
-        "UCI multiple features, 3 against 5: six views, Gaussian kernels of ten widths around the median distance on each." if real
+        "UCI multiple features, 3 against 5: six views, Gaussian kernels of ten widths around the median "
+        "distance on each."
+        if real
         else "the digits of scikit-learn cut into four quarters, in the place of the multiple features.",
         findings=[
             Finding(
-                "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes", "ahead", f"{good - bad:.1f} points",
-                good > bad, "means over all sizes", judged=not scale.quick, **AHEAD,
+                "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes",
+                "ahead",
+                f"{good - bad:.1f} points",
+                good > bad,
+                "means over all sizes",
+                judged=not scale.quick,
+                **AHEAD,
             ),
             Finding(
-                "elastic net and ℓ2 are as accurate as uniform weights", "almost the same", f"{near:.1f} points apart at most",
-                near < 3, "within 3 points of means", judged=not scale.quick, **NEAR,
+                "elastic net and ℓ2 are as accurate as uniform weights",
+                "almost the same",
+                f"{near:.1f} points apart at most",
+                near < 3,
+                "within 3 points of means",
+                judged=not scale.quick,
+                **NEAR,
             ),
             Finding(
-                "empirical Bayes is extremely sparse", "extremely", f"{count[:, 6].mean():.0f} of {M}",
-                count[:, 6].mean() < 0.25 * M, "less than a quarter",
+                "empirical Bayes is extremely sparse",
+                "extremely",
+                f"{count[:, 6].mean():.0f} of {M}",
+                count[:, 6].mean() < 0.25 * M,
+                "less than a quarter",
             ),
             Finding(
-                "the elastic net is sparse where ℓ2 is not", "half of the kernels, all",
-                f"{count[:, 3].mean():.0f} and {count[:, 5].mean():.0f} of {M}", count[:, 3].mean() < 0.9 * M <= count[:, 5].mean(),
-                "less than 90 %, at least 90 %", judged=not scale.quick, **HALF,
+                "the elastic net is sparse where ℓ2 is not",
+                "half of the kernels, all",
+                f"{count[:, 3].mean():.0f} and {count[:, 5].mean():.0f} of {M}",
+                count[:, 3].mean() < 0.9 * M <= count[:, 5].mean(),
+                "less than 90 %, at least 90 %",
+                judged=not scale.quick,
+                **HALF,
             ),
         ],
         tables=[
             Table(
-                "Accuracy, %", ["examples a class", *compare.NAMES],
+                "Accuracy, %",
+                ["examples a class", *compare.NAMES],
                 [[s, *(mean(accuracy[:, i, j], 1) for j in range(7))] for i, s in enumerate(sizes)],
             ),
             Table(
-                f"Share of the views in the weights at {sizes[-1]} a class", ["method", *names],
+                f"Share of the views in the weights at {sizes[-1]} a class",
+                ["method", *names],
                 [[m, *(f"{v:.2f}" for v in views[j])] for j, m in enumerate(compare.NAMES)],
             ),
         ],
         figures=[
             compare.draw(
-                "tomioka2010_mfeat", sizes, accuracy, weights,
-                "Accuracy against examples a class; mean weights, view by view, widths ascending.", range(10, M, 10),
+                "tomioka2010_mfeat",
+                sizes,
+                accuracy,
+                weights,
+                "Accuracy against examples a class; mean weights, view by view, widths ascending.",
+                range(10, M, 10),
             )
         ],
-        deviations=[f"Other data; {len(found)} draws of the training examples, the other examples of the two digits for the test."],
-    )  # fmt: skip
+        deviations=[
+            f"Other data; {len(found)} draws of the training examples, the other examples of the two digits for "
+            f"the test."
+        ],
+    )
 
 
 def load(data):

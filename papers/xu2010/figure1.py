@@ -24,51 +24,73 @@ def run(scale, data):
     against = accuracy[:, :, 2] - accuracy[:, :, 1]
     return Section(
         "Figure 1",
-        "500 points in 40 dimensions, the label by the mean of the first 34; 10 % for training; a rank-one kernel for each "
-        "feature, features of mean 0 and variance 1. Irrelevant features are left out one by one. C by cross-validation. "
+        "500 points in 40 dimensions, the label by the mean of the first 34; 10 % for training; a rank-one "
+        "kernel for each "
+        "feature, features of mean 0 and variance 1. Irrelevant features are left out one by one. C by "
+        "cross-validation. "
         "The paper shows curves without numbers.",
         "generated as in the paper.",
         findings=[
             Finding(
-                "smooth MKL is ahead of ℓ1 where kernels are complementary", "significantly",
+                "smooth MKL is ahead of ℓ1 where kernels are complementary",
+                "significantly",
                 f"{mean(gain[:, -1], 1)} points without irrelevant features",
-                gain[:, -1].mean() > 2 * _error(gain[:, -1]), "above 0 by two standard errors",
+                gain[:, -1].mean() > 2 * _error(gain[:, -1]),
+                "above 0 by two standard errors",
             ),
             Finding(
-                "and everywhere on the way", "ahead", f"{gain.mean(axis=0).min():.1f} points at least",
-                gain.mean(axis=0).min() > 0, "mean difference above 0 for every share",
+                "and everywhere on the way",
+                "ahead",
+                f"{gain.mean(axis=0).min():.1f} points at least",
+                gain.mean(axis=0).min() > 0,
+                "mean difference above 0 for every share",
             ),
             Finding(
-                "smooth MKL is ahead of ℓ2 too", "ahead", f"{mean(against.mean(axis=1), 2)} points over all shares",
-                against.mean() > 2 * _error(against.mean(axis=1)), "above 0 by two standard errors", **L2,
+                "smooth MKL is ahead of ℓ2 too",
+                "ahead",
+                f"{mean(against.mean(axis=1), 2)} points over all shares",
+                against.mean() > 2 * _error(against.mean(axis=1)),
+                "above 0 by two standard errors",
+                **L2,
             ),
             Finding(
-                "ℓ2 takes a hundred times as long", "almost 100 ×",
-                f"{seconds[:, 1].mean() / seconds[:, 0].mean():.1f} × ℓ1", seconds[:, 1].mean() > 10 * seconds[:, 0].mean(),
-                "more than 10 × ℓ1", expected="disagree", judged=not scale.quick,
-                reason="Theirs was a conic program in SimpleMKL's toolbox; with one solver for all regularizers ℓ2 costs "
+                "ℓ2 takes a hundred times as long",
+                "almost 100 ×",
+                f"{seconds[:, 1].mean() / seconds[:, 0].mean():.1f} × ℓ1",
+                seconds[:, 1].mean() > 10 * seconds[:, 0].mean(),
+                "more than 10 × ℓ1",
+                expected="disagree",
+                judged=not scale.quick,
+                reason="Theirs was a conic program in SimpleMKL's toolbox; with one solver for all regularizers "
+                "ℓ2 costs "
                 "no more than ℓ1.",
             ),
         ],
         tables=[
             Table(
-                "Accuracy, %", ["relevant", *methods.NAMES],
+                "Accuracy, %",
+                ["relevant", *methods.NAMES],
                 [[f"{r:.2f}", *(mean(accuracy[:, i, j], 1) for j in range(3))] for i, r in enumerate(ratios)],
             ),
             Table(
-                "The same at C = 1 for all", ["relevant", *methods.NAMES],
+                "The same at C = 1 for all",
+                ["relevant", *methods.NAMES],
                 [[f"{r:.2f}", *(mean(fixed[:, i, j], 1) for j in range(3))] for i, r in enumerate(ratios)],
             ),
-            Table("CPU seconds of a fit, all relevant", list(methods.NAMES), [[mean(seconds[:, j], 3) for j in range(3)]]),
+            Table(
+                "CPU seconds of a fit, all relevant", list(methods.NAMES), [[mean(seconds[:, j], 3) for j in range(3)]]
+            ),
         ],
         figures=[_draw(ratios, accuracy, seconds)],
         deviations=[
-            f"{len(found)} repetitions of 20; the distribution of the features, which is not given, is a standard Gaussian.",
-            "λ is not given: that at the minimum of their Corollary 5 with 500 steps, see `methods.smoothing`. An intercept "
+            f"{len(found)} repetitions of 20; the distribution of the features, which is not given, is a "
+            f"standard Gaussian.",
+            "λ is not given: that at the minimum of their Corollary 5 with 500 steps, see `methods.smoothing`. "
+            "An intercept "
             "in the place of a constant attribute. Relative gap 1e-3.",
         ],
         timed=True,
-    )  # fmt: skip
+    )
 
 
 def one(irrelevant, seed, Cs):

@@ -20,22 +20,30 @@ def run(scale, data):
     return Section(
         "Beyond the paper: twenty newsgroups",
         "The documents of all groups, those on computers against the others; tf-idf without English stop words, a "
-        "rank-one kernel for each of the most frequent words, multiplicative normalisation, C = 1, `solver=\"auto\"`.",
+        'rank-one kernel for each of the most frequent words, multiplicative normalisation, C = 1, `solver="auto"`.',
         "20 newsgroups by date." if real else "generated documents in the place of the real ones.",
         findings=[
             Finding(
-                "thousands of rank-one kernels reach their gap, p = 1 and 2", "–", f"{worst:.1e} at most", worst <= 1e-3, "1e-3"
+                "thousands of rank-one kernels reach their gap, p = 1 and 2",
+                "–",
+                f"{worst:.1e} at most",
+                worst <= 1e-3,
+                "1e-3",
             ),
         ],
         tables=[
             Table(
-                "Fits", ["p", "documents", "kernels", "with weight", "relative gap", "steps", "CPU seconds", "accuracy, %"],
-                [[f"{p:g}", *(cell[k] for k in ("n", "M", "used", "gap", "steps", "seconds", "accuracy"))] for p, cell in found.items()],
+                "Fits",
+                ["p", "documents", "kernels", "with weight", "relative gap", "steps", "CPU seconds", "accuracy, %"],
+                [
+                    [f"{p:g}", *(cell[k] for k in ("n", "M", "used", "gap", "steps", "seconds", "accuracy"))]
+                    for p, cell in found.items()
+                ],
                 "Accuracy on the test documents by date." if real else "Accuracy on other generated documents.",
             )
         ],
         timed=True,
-    )  # fmt: skip
+    )
 
 
 def documents(words, data):

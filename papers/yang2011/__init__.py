@@ -2,7 +2,8 @@
 
 PAPER = {
     "title": "Efficient sparse generalized multiple kernel learning",
-    "reference": "H. Yang, Z. Xu, J. Ye, I. King, M. R. Lyu: *Efficient Sparse Generalized Multiple Kernel Learning*, IEEE "
+    "reference": "H. Yang, Z. Xu, J. Ye, I. King, M. R. Lyu: *Efficient Sparse Generalized Multiple Kernel "
+    "Learning*, IEEE "
     "Transactions on Neural Networks 22, 2011.",
     "picture": "yang2011_figure1",
 }

@@ -43,63 +43,100 @@ def run(scale, data):
     toys = ("Toy 1", "Toy 2")
     section = Section(
         "Table IV, Figures 1 and 2",
-        "y = sign(Σ_j f(x_j) + ε) with x uniform in [0, 1]^20, three columns of f₁(a) = −2 sin 2a + 1 − cos 2 (toy 1), or "
-        "three each of four functions (toy 2), ε of variance 1; 150 examples for training, 150 for the test; Gaussian "
-        "kernels of widths 2^−3, …, 2^6 and polynomials of degree 1 to 3 on all columns and on each: 273 kernels of unit "
+        "y = sign(Σ_j f(x_j) + ε) with x uniform in [0, 1]^20, three columns of f₁(a) = −2 sin 2a + 1 − cos 2 "
+        "(toy 1), or "
+        "three each of four functions (toy 2), ε of variance 1; 150 examples for training, 150 for the test; "
+        "Gaussian "
+        "kernels of widths 2^−3, …, 2^6 and polynomials of degree 1 to 3 on all columns and on each: 273 "
+        "kernels of unit "
         "trace. GMKL is the elastic net with v = 0.5, C by cross-validation on one run, 20 repetitions.",
         "generated as in the paper." if not scale.quick else f"generated as in the paper, {d} columns, {n} examples.",
         findings=[
             Finding(
-                "GMKL selects more kernels than ℓ1, about 1.5 times", "1.67, 1.44", f"{more[0]:.2f}, {more[1]:.2f}",
-                more.min() > 1.1, "more than 1.1 on both",
+                "GMKL selects more kernels than ℓ1, about 1.5 times",
+                "1.67, 1.44",
+                f"{more[0]:.2f}, {more[1]:.2f}",
+                more.min() > 1.1,
+                "more than 1.1 on both",
             ),
             Finding(
-                "and far fewer than all", "37 and 43 of 273", f"{count[:, 0, 0].mean():.0f} and {count[:, 1, 0].mean():.0f} of {M}",
-                count[:, :, 0].mean() < 0.5 * M, "less than half",
+                "and far fewer than all",
+                "37 and 43 of 273",
+                f"{count[:, 0, 0].mean():.0f} and {count[:, 1, 0].mean():.0f} of {M}",
+                count[:, :, 0].mean() < 0.5 * M,
+                "less than half",
             ),
             Finding(
-                "ℓ2 selects all", "273", f"{count[:, :, 2].mean():.0f} of {M}", count[:, :, 2].mean() > 0.95 * M, "95 %: weights below 1e-6 of the largest are not counted",
+                "ℓ2 selects all",
+                "273",
+                f"{count[:, :, 2].mean():.0f} of {M}",
+                count[:, :, 2].mean() > 0.95 * M,
+                "95 %: weights below 1e-6 of the largest are not counted",
             ),
             Finding(
-                "GMKL is more accurate than ℓ1, with 95 % confidence", "1.2 and 0.6 points",
+                "GMKL is more accurate than ℓ1, with 95 % confidence",
+                "1.2 and 0.6 points",
                 f"{mean(gain[:, 0], 2)} and {mean(gain[:, 1], 2)} points, p = {p[0][0]:.3f} and {p[1][0]:.3f}",
-                gain.mean(axis=0).min() > 0 and max(p[0][0], p[1][0]) < 0.05, "both above 0, p < 0.05",
-                judged=not scale.quick, **AHEAD1,
+                gain.mean(axis=0).min() > 0 and max(p[0][0], p[1][0]) < 0.05,
+                "both above 0, p < 0.05",
+                judged=not scale.quick,
+                **AHEAD1,
             ),
             Finding(
-                "GMKL is more accurate than ℓ2, with 95 % confidence", "2.2 and 1.0 points",
+                "GMKL is more accurate than ℓ2, with 95 % confidence",
+                "2.2 and 1.0 points",
                 f"{mean(versus[:, 0], 2)} and {mean(versus[:, 1], 2)} points, p = {p[0][1]:.3f} and {p[1][1]:.3f}",
-                versus.mean(axis=0).min() > 0 and max(p[0][1], p[1][1]) < 0.05, "both above 0, p < 0.05",
-                judged=not scale.quick, **AHEAD2,
+                versus.mean(axis=0).min() > 0 and max(p[0][1], p[1][1]) < 0.05,
+                "both above 0, p < 0.05",
+                judged=not scale.quick,
+                **AHEAD2,
             ),
             Finding(
-                "sparse methods are more accurate than those that use all kernels", "GMKL and ℓ1 before ℓ2 and UW",
-                f"{sparse[0]:.2f} and {sparse[1]:.2f} points", sparse.min() > 0, "means of the two and two, both toys",
-                judged=not scale.quick, **SPARSE,
+                "sparse methods are more accurate than those that use all kernels",
+                "GMKL and ℓ1 before ℓ2 and UW",
+                f"{sparse[0]:.2f} and {sparse[1]:.2f} points",
+                sparse.min() > 0,
+                "means of the two and two, both toys",
+                judged=not scale.quick,
+                **SPARSE,
             ),
             Finding(
-                "GMKL puts its weight on kernels of relevant columns and of all columns", "Figure 1",
-                f"{100 * share[0]:.0f} % and {100 * share[1]:.0f} % of it", min(share) > 0.8, "80 % on both",
+                "GMKL puts its weight on kernels of relevant columns and of all columns",
+                "Figure 1",
+                f"{100 * share[0]:.0f} % and {100 * share[1]:.0f} % of it",
+                min(share) > 0.8,
+                "80 % on both",
                 judged=not scale.quick,
             ),
         ],
         tables=[
             Table(
-                name, ["method", "accuracy, %", "kernels", "CPU seconds", "paper: accuracy", "kernels"],
-                [[m, mean(accuracy[:, t, j], 1), mean(count[:, t, j], 1), mean(seconds[:, t, j], 2), *PAPER[t + 1][j]]
-                 for j, m in enumerate(methods.NAMES)],
+                name,
+                ["method", "accuracy, %", "kernels", "CPU seconds", "paper: accuracy", "kernels"],
+                [
+                    [
+                        m,
+                        mean(accuracy[:, t, j], 1),
+                        mean(count[:, t, j], 1),
+                        mean(seconds[:, t, j], 2),
+                        *PAPER[t + 1][j],
+                    ]
+                    for j, m in enumerate(methods.NAMES)
+                ],
             )
             for t, name in enumerate(toys)
         ],
         figures=[_weights(weights.mean(axis=0), toys, d)],
         deviations=[
-            f"{times} repetitions of 20. The third function of the print, e^(−a) + e^(−1) − 1, has mean 0 as the text wants "
-            "it. Relative gap 1e-3; kernels with weight above 1e-6 of the largest are counted. Unit trace is mean diagonal 1 "
+            f"{times} repetitions of 20. The third function of the print, e^(−a) + e^(−1) − 1, has mean 0 as "
+            f"the text wants "
+            "it. Relative gap 1e-3; kernels with weight above 1e-6 of the largest are counted. Unit trace is "
+            "mean diagonal 1 "
             "here, so that C counts n times as much.",
             "SpicyMKL's row of the table is left out: it is BlockElasticNet, see the rerun of Tomioka and Suzuki.",
         ],
         timed=True,
-    )  # fmt: skip
+    )
     if not scale.quick:
         section.figures.append(_paths(found, toys))
         section.findings += _along(found)
@@ -152,14 +189,21 @@ def _along(found):
     spread = [np.ptp(part[:, 1]) for part in path]
     return [
         Finding(
-            "the number of kernels falls as v grows", "Figure 2b", f"from {path[0, 0, 2]:.0f} to {path[0, -1, 2]:.0f}, "
-            f"from {path[1, 0, 2]:.0f} to {path[1, -1, 2]:.0f}", all(falls), "no rise above 5 % of the first",
+            "the number of kernels falls as v grows",
+            "Figure 2b",
+            f"from {path[0, 0, 2]:.0f} to {path[0, -1, 2]:.0f}, from {path[1, 0, 2]:.0f} to {path[1, -1, 2]:.0f}",
+            all(falls),
+            "no rise above 5 % of the first",
         ),
         Finding(
-            "the best v lies around 0.5", "0.4, 0.6", f"{best[0]:g}, {best[1]:g} (accuracies within {max(spread):.1f} points)",
-            all(0.2 <= v <= 0.8 for v in best), "between 0.2 and 0.8 on both", **BEST_V,
+            "the best v lies around 0.5",
+            "0.4, 0.6",
+            f"{best[0]:g}, {best[1]:g} (accuracies within {max(spread):.1f} points)",
+            all(0.2 <= v <= 0.8 for v in best),
+            "between 0.2 and 0.8 on both",
+            **BEST_V,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _weights(weights, toys, d):

@@ -52,37 +52,62 @@ def run(scale, data):
     dense = [n for n in rich if accuracy[n][:, 2].mean() > accuracy[n][:, 0].mean()]
     return Section(
         "Table V",
-        "Half of the examples for training, columns of mean 0 and variance 1, kernels as for the toys (unit trace), C by "
-        "cross-validation on one run, v = 0.5; 20 repetitions, paired t-tests with 95 % confidence. GMKL is solved by the level "
+        "Half of the examples for training, columns of mean 0 and variance 1, kernels as for the toys (unit "
+        "trace), C by "
+        "cross-validation on one run, v = 0.5; 20 repetitions, paired t-tests with 95 % confidence. GMKL is "
+        "solved by the level "
         "method, ℓ1 by SimpleMKL.",
         "the eight UCI sets." if real else "wdbc as scikit-learn has it, five columns; the other sets need --data.",
         findings=[
             Finding(
-                "GMKL selects more kernels than ℓ1", "8 of 8 sets", f"{len(more)} of {len(names)}", len(more) == len(names),
+                "GMKL selects more kernels than ℓ1",
+                "8 of 8 sets",
+                f"{len(more)} of {len(names)}",
+                len(more) == len(names),
                 "every set",
             ),
             Finding(
-                "and fewer than all", "8 of 8 sets", f"{len(few)} of {len(names)}", len(few) == len(names),
+                "and fewer than all",
+                "8 of 8 sets",
+                f"{len(few)} of {len(names)}",
+                len(few) == len(names),
                 "less than 75 % of the kernels on every set",
             ),
             Finding(
-                "GMKL is no worse than ℓ1", "8 of 8 sets", f"{len(not_worse)} of {len(names)}", len(not_worse) >= 0.85 * len(names),
-                "not more than 0.3 points behind, on 85 % of the sets", judged=real, **NOT_WORSE,
+                "GMKL is no worse than ℓ1",
+                "8 of 8 sets",
+                f"{len(not_worse)} of {len(names)}",
+                len(not_worse) >= 0.85 * len(names),
+                "not more than 0.3 points behind, on 85 % of the sets",
+                judged=real,
+                **NOT_WORSE,
             ),
             Finding(
-                "GMKL is the most accurate on most sets", "5 of 8", f"{len(best)} of {len(names)}: {', '.join(best) or 'none'}",
-                len(best) >= len(names) / 2, "half of the sets", judged=real, **BEST,
+                "GMKL is the most accurate on most sets",
+                "5 of 8",
+                f"{len(best)} of {len(names)}: {', '.join(best) or 'none'}",
+                len(best) >= len(names) / 2,
+                "half of the sets",
+                judged=real,
+                **BEST,
             ),
             Finding(
-                "ℓ2 is ahead of GMKL on liver and sonar", "2.1 and 3.4 points",
-                ", ".join(f"{n} {mean(accuracy[n][:, 2] - accuracy[n][:, 0], 1)}" for n in rich), len(dense) == 2, "both",
-                judged=real, **DENSE,
+                "ℓ2 is ahead of GMKL on liver and sonar",
+                "2.1 and 3.4 points",
+                ", ".join(f"{n} {mean(accuracy[n][:, 2] - accuracy[n][:, 0], 1)}" for n in rich),
+                len(dense) == 2,
+                "both",
+                judged=real,
+                **DENSE,
             ),
             Finding(
-                "GMKL by the level method is quicker than ℓ1 by SimpleMKL", "1.3 to 8 ×",
+                "GMKL by the level method is quicker than ℓ1 by SimpleMKL",
+                "1.3 to 8 ×",
                 ", ".join(f"{n} {r:.1f} ×" for n, r in slower.items()) or "to be run",
-                bool(slower) and np.mean([r > 1 for r in slower.values()]) >= 0.5, "on half of the sets",
-                judged=real and bool(slower), **QUICKER,
+                bool(slower) and np.mean([r > 1 for r in slower.values()]) >= 0.5,
+                "on half of the sets",
+                judged=real and bool(slower),
+                **QUICKER,
             ),
         ],
         tables=[
@@ -90,31 +115,53 @@ def run(scale, data):
                 "Accuracy, % ± standard error (paper's in brackets); p of the paired t-test, GMKL against",
                 ["set", *methods.NAMES, "L1", "L2", "UW"],
                 [
-                    [n, *(f"{mean(accuracy[n][:, j], 1)} ({PAPER[n][0][j]})" for j in range(4)),
-                     *(f"{_widths.p_value(accuracy[n][:, 0], accuracy[n][:, j]):.3f}" for j in (1, 2, 3))]
+                    [
+                        n,
+                        *(f"{mean(accuracy[n][:, j], 1)} ({PAPER[n][0][j]})" for j in range(4)),
+                        *(f"{_widths.p_value(accuracy[n][:, 0], accuracy[n][:, j]):.3f}" for j in (1, 2, 3)),
+                    ]
                     for n in names
                 ],
             ),
             Table(
-                "Kernels with weight (paper's in brackets)", ["set", "all", "GMKL", "L1-MKL", "L2-MKL"],
-                [[n, total[n], *(f"{mean(count[n][:, j], 1)} ({PAPER[n][1][j]})" for j in (0, 1)), mean(count[n][:, 2], 0)]
-                 for n in names],
+                "Kernels with weight (paper's in brackets)",
+                ["set", "all", "GMKL", "L1-MKL", "L2-MKL"],
+                [
+                    [
+                        n,
+                        total[n],
+                        *(f"{mean(count[n][:, j], 1)} ({PAPER[n][1][j]})" for j in (0, 1)),
+                        mean(count[n][:, 2], 0),
+                    ]
+                    for n in names
+                ],
             ),
             Table(
-                "CPU seconds of a fit: our default solver to a gap of 1e-3; level (GMKL) and SimpleMKL (ℓ1) to 0.01, one run; "
+                "CPU seconds of a fit: our default solver to a gap of 1e-3; level (GMKL) and SimpleMKL (ℓ1) to "
+                "0.01, one run; "
                 "the paper's",
                 ["set", "GMKL", "L1", "L2", "GMKL, level", "L1, SimpleMKL", "paper: GMKL", "L1", "L2"],
-                [[n, *(mean(seconds[n][:, j], 2) for j in range(3)), clock[n, "level"], clock[n, "simplemkl"], *PAPER[n][2]]
-                 for n in names],
+                [
+                    [
+                        n,
+                        *(mean(seconds[n][:, j], 2) for j in range(3)),
+                        clock[n, "level"],
+                        clock[n, "simplemkl"],
+                        *PAPER[n][2],
+                    ]
+                    for n in names
+                ],
             ),
         ],
         deviations=[
-            f"{len(found)} repetitions of 20. Classes in proportion in both parts. ionosphere without its constant column "
-            "(33; the paper: 442 kernels, so that it was without too), wpbc without 4 incomplete rows, breast without 16.",
+            f"{len(found)} repetitions of 20. Classes in proportion in both parts. ionosphere without its "
+            f"constant column "
+            "(33; the paper: 442 kernels, so that it was without too), wpbc without 4 incomplete rows, breast "
+            "without 16.",
             "A relative gap of 1e-3 for all methods. Kernels with weight above 1e-6 of the largest are counted.",
         ],
         timed=True,
-    )  # fmt: skip
+    )
 
 
 def _count(name, columns, data):

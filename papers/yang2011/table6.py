@@ -61,57 +61,90 @@ def run(scale, data):
     dense = sum(s[:, 0].mean() > s[:, 2].mean() for s in score.values())
     return Section(
         "Tables III and VI, Figures 3 and 4",
-        "Half of the proteins for training, half for the test, ten runs; 69 kernels of variance one: 64 of sequence motifs, 3 of "
-        "BLAST, 2 of phylogeny; one against the rest; the Matthews correlation (plant) or F1 (psort), a mean over the "
+        "Half of the proteins for training, half for the test, ten runs; 69 kernels of variance one: 64 of "
+        "sequence motifs, 3 of "
+        "BLAST, 2 of phylogeny; one against the rest; the Matthews correlation (plant) or F1 (psort), a mean "
+        "over the "
         "classes.",
         "MultiLoc sequences in the place of TargetP's and PSORTb's: classes "
-        + "; ".join(f"{t}: {', '.join('+'.join(c) for c in TASKS[t][0])}" for t in found) + "." if real
+        + "; ".join(f"{t}: {', '.join('+'.join(c) for c in TASKS[t][0])}" for t in found)
+        + "."
+        if real
         else "generated sequences, since the real ones were not given.",
         findings=[
             Finding(
-                "GMKL selects more kernels than ℓ1", "3 to 4 times as many",
-                ", ".join(f"{count[t][:, 0].mean():.0f} against {count[t][:, 1].mean():.0f}" for t in found), more == full,
+                "GMKL selects more kernels than ℓ1",
+                "3 to 4 times as many",
+                ", ".join(f"{count[t][:, 0].mean():.0f} against {count[t][:, 1].mean():.0f}" for t in found),
+                more == full,
                 "1.2 times as many everywhere",
             ),
             Finding(
-                "and fewer than all", "of 69", ", ".join(f"{count[t][:, 0].mean():.0f} of {M}" for t in found),
-                all(count[t][:, 0].mean() < 0.9 * M for t in found), "less than 90 %",
+                "and fewer than all",
+                "of 69",
+                ", ".join(f"{count[t][:, 0].mean():.0f} of {M}" for t in found),
+                all(count[t][:, 0].mean() < 0.9 * M for t in found),
+                "less than 90 %",
             ),
             Finding(
-                "GMKL is the best of the four", "3 of 3", f"{best} of {full}", best == full, "highest mean", judged=real, **BEST,
+                "GMKL is the best of the four",
+                "3 of 3",
+                f"{best} of {full}",
+                best == full,
+                "highest mean",
+                judged=real,
+                **BEST,
             ),
             Finding(
-                "GMKL is ahead of the uniform weights", "3 of 3, by 5 to 8 points",
-                ", ".join(mean(s[:, 0] - s[:, 3], 1) for s in score.values()), uniform == full, "mean difference above 0",
-                judged=real, **UNIFORM,
+                "GMKL is ahead of the uniform weights",
+                "3 of 3, by 5 to 8 points",
+                ", ".join(mean(s[:, 0] - s[:, 3], 1) for s in score.values()),
+                uniform == full,
+                "mean difference above 0",
+                judged=real,
+                **UNIFORM,
             ),
             Finding(
-                "GMKL is ahead of ℓ2", "3 of 3, by 1 to 2 points", ", ".join(mean(s[:, 0] - s[:, 2], 1) for s in score.values()),
-                dense == full, "mean difference above 0", judged=real, **L2,
+                "GMKL is ahead of ℓ2",
+                "3 of 3, by 1 to 2 points",
+                ", ".join(mean(s[:, 0] - s[:, 2], 1) for s in score.values()),
+                dense == full,
+                "mean difference above 0",
+                judged=real,
+                **L2,
             ),
         ],
         tables=[
             Table(
-                "Matthews correlation (plant) or F1, %, ± standard error (paper's in brackets)", ["task", "runs", *methods.NAMES],
+                "Matthews correlation (plant) or F1, %, ± standard error (paper's in brackets)",
+                ["task", "runs", *methods.NAMES],
                 [[t, len(s), *(f"{mean(s[:, j], 1)} ({PAPER[t][j]})" for j in range(4))] for t, s in score.items()],
             ),
             Table(
-                "p of the paired t-test of GMKL (paper's in brackets)", ["task", "L1-MKL", "L2-MKL", "UW-MKL"],
-                [[t, *(f"{_widths.p_value(s[:, 0], s[:, j + 1]):.3f} ({P_VALUES[t][j]})" for j in range(3))] for t, s in score.items()],
+                "p of the paired t-test of GMKL (paper's in brackets)",
+                ["task", "L1-MKL", "L2-MKL", "UW-MKL"],
+                [
+                    [t, *(f"{_widths.p_value(s[:, 0], s[:, j + 1]):.3f} ({P_VALUES[t][j]})" for j in range(3))]
+                    for t, s in score.items()
+                ],
             ),
             Table(
-                "Kernels with weight, mean over the classes", ["task", "all", *methods.NAMES[:3]],
+                "Kernels with weight, mean over the classes",
+                ["task", "all", *methods.NAMES[:3]],
                 [[t, M, *(mean(count[t][:, j], 1) for j in range(3))] for t in found],
             ),
         ],
         figures=[_draw(weights)],
         deviations=[
-            "Other proteins: the 69 kernels cannot be had. 64 motif kernels as of Zien and Ong, 16 patterns of up to five letters "
-            "× 4 segments (all, first 15, first 60, last 15), counted and compared by the cosine of the roots of the counts; "
+            "Other proteins: the 69 kernels cannot be had. 64 motif kernels as of Zien and Ong, 16 patterns of "
+            "up to five letters "
+            "× 4 segments (all, first 15, first 60, last 15), counted and compared by the cosine of the roots "
+            "of the counts; "
             "none of BLAST and phylogeny.",
-            "C of 0.1, 1, 10 in three folds of one run. " + (f"Still to be run: {', '.join(missing)}." if missing else ""),
+            "C of 0.1, 1, 10 in three folds of one run. "
+            + (f"Still to be run: {', '.join(missing)}." if missing else ""),
         ],
-    )  # fmt: skip
+    )
 
 
 def proteins(data, task, size):
