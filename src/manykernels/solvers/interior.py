@@ -26,6 +26,7 @@ from ..inner import InnerProblem
 from ..inner.interior_point import NEAR, Path
 from ._base import BaseSolver
 from ._oracle import Finished, Run
+from ._warm import _feasible
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -36,7 +37,7 @@ MOST = 2500  # columns of the preconditioner
 EXACT, SHARE = 1e-3, 0.1  # of a right side in the norm of A⁻¹, and times the gap: what conjugate gradients leave
 STEPS = 300  # of them
 BEND = 1.5  # times the curvature that was foreseen is what a step may meet
-MANY = 200  # kernels from which on it is the default
+MANY = 200  # kernels from which on it is the default: on the simplex, and elsewhere where features are sparse
 
 
 class Interior(BaseSolver):
@@ -59,7 +60,8 @@ class Interior(BaseSolver):
     explicit = True
 
     def suits(self, problem: Problem) -> bool:
-        return problem.bank.M >= MANY
+        held = problem.bank.numeric() if problem.bank.M >= MANY else None
+        return held is not None and (problem.regularizer.simplex or sp.issparse(held[0]))
 
     def refuse(self, problem: Problem) -> str | None:
         if problem.bank.numeric() is None:
@@ -116,10 +118,11 @@ class InteriorRun(Run):
         """Certifies the point on the path, moved onto the box and Σa = 0."""
         inner, a = self.inner, np.zeros(self.n)
         a[path.index] = np.clip(x, inner.lo[path.index], inner.hi[path.index])
+        if not np.all(np.isfinite(a)):
+            raise Finished
         if inner.intercept:
-            a = inner.repair(a, 0.0)
-        if a is None or not np.all(np.isfinite(a)):
-            return
+            moved = inner.repair(a, 0.0)
+            a = _feasible(a, inner.y, inner.c, inner.loss, True) if moved is None else moved
         v = self.features.add(a)
         q = self.features.sums(v * v)
         outputs = self.features.look_up(self.features.spread(theta) * v)
