@@ -8,9 +8,10 @@ import numpy as np
 
 from .. import _widths
 from .._page import Finding, Section, Table, mean
+from .._scale import NotKept
 from . import methods
 
-CS = 10.0 ** np.arange(-4, 1)
+CS = 10.0 ** np.arange(-2, 3)
 OHSUMED, NEWS = "text_ohsumed23_1991.jsonl.xz", "text_20newsgroups_rec4.jsonl.gz"
 TASKS = {
     "text1": (OHSUMED, "C01", "C02"), "text2": (OHSUMED, "C05", "C06"), "text3": (OHSUMED, "C12", "C13"),
@@ -27,7 +28,15 @@ def run(scale, data):
     real = data.find(OHSUMED) is not None and data.find(NEWS) is not None
     names = list(PAPER) if real else ["generated"]
     Cs, times = CS[:: scale.pick(2, 1)], scale.pick(4, 20)
-    found = {n: scale.repeat(times, lambda seed: scale.cell(one, name=n, seed=seed, Cs=Cs, data=data)) for n in names}  # noqa: B023
+    found, missing = {}, []
+    for n in names:
+        try:
+            found[n] = scale.repeat(times, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=Cs, data=data))
+        except NotKept:
+            missing.append(n)
+    if not found:
+        raise NotKept("any set")
+    names = list(found)
     accuracy = {n: np.array([cell["accuracy"] for cell in cells]) for n, cells in found.items()}
     words = {n: np.array([cell["kernels"] for cell in cells]) for n, cells in found.items()}
     gain = {n: a[:, 2] - a[:, 0] for n, a in accuracy.items()}
@@ -94,7 +103,8 @@ def run(scale, data):
             "The words are not given: those in three or more documents, without English stop words, tf-idf; the "
             "paper has "
             "1,686, 2,302, 2,059, 5,341 and 6,311. Of the newsgroups the documents of the training part.",
-            "λ as for Figure 1; C in three folds of each training part. Relative gap 1e-3.",
+            "λ as for Figure 1; C in three folds of each training part. Relative gap 1e-3."
+            + (f" Still to be run: {', '.join(missing)}." if missing else ""),
         ],
     )
 

@@ -44,7 +44,7 @@ def run(scale, data):
     real, found, missing = data.find(FILE) is not None, {}, []
     for task in scale.pick(("psort+",), tuple(TASKS)):
         try:
-            found[task] = scale.repeat(scale.pick(2, 10), lambda seed: _one(scale, task, seed, data))  # noqa: B023
+            found[task] = scale.repeat(scale.pick(2, 10), lambda seed, task=task: _one(scale, task, seed, data))
         except NotKept:
             missing.append(task)
     if not found:
