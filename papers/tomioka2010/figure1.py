@@ -78,6 +78,7 @@ def run(scale, data):
                 f"{count[:, 3].mean():.0f} and {count[:, 5].mean():.0f} of {M}",
                 count[:, 3].mean() < 0.9 * M < count[:, 5].mean() + 0.05 * M,
                 "less than 90 %, at least 85 %",
+                judged=real,
             ),
             Finding(
                 "empirical Bayes is extremely sparse",

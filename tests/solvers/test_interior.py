@@ -90,6 +90,15 @@ def test_the_certificate_is_that_of_the_kernels_themselves():
     assert solve(same, "newton", tol=1e-5).primal == pytest.approx(found.primal, rel=1e-3)
 
 
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_single_kernel_is_a_support_vector_machine(p):
+    X, y = data(n=30, d=6, seed=1, density=1.0)
+    problem, Ks = posed(groups(6, 6), X, y, "hinge", LpNorm(p))
+    found = solve(problem, "interior", tol=1e-5)
+    assert found.converged and found.theta[0] == pytest.approx(1.0)
+    assert found.primal == pytest.approx(solve_conic(Ks, y, "hinge", p)["objective"], rel=1e-4)
+
+
 def test_examples_without_cost_and_unequal_costs():
     X, y = data(n=50, seed=5)
     c = np.r_[np.zeros(5), np.linspace(0.5, 3, 45)]

@@ -94,7 +94,11 @@ class InteriorRun(Run):
             if self.gap <= 30 * self.tol:
                 self._judge(path, path.settled(), path.settled_weights(), False)
             self.solves += 1
-            if not path.step(min(EXACT, SHARE * max(self.gap, self.tol))):
+            try:
+                moved = path.step(min(EXACT, SHARE * max(self.gap, self.tol)))
+            except LinAlgError:  # the system can no longer be solved
+                moved = False
+            if not moved:
                 raise Finished
 
     def _path(self):
@@ -143,8 +147,9 @@ class InteriorRun(Run):
         inner = self.inner
         linear = float(inner.linear @ a + inner.kink @ np.abs(a))
         bend = float(inner.diagonal @ (a * a)) + 2.0 * self.problem.regularizer.conjugate(0.5 * q)
-        t = min(max(-linear / bend, 0.0), 1.0) if bend > 0 else 1.0
-        lower = -t * linear - 0.5 * t * t * bend
+        t = min(max(-linear / bend, 0.0), 1.0) if bend > 0 else 1.0  # the best where Ω* is of degree 1
+        lower = -float(np.sum(self.problem.conjugates(t * a[None])))
+        lower -= self.problem.regularizer.conjugate(0.5 * t * t * q)
         if lower > self.lower and abs(a.sum()) <= 1e-12 * np.abs(a).sum():
             self.lower, self.best_dual = lower, t * a[None]
 
@@ -311,8 +316,6 @@ class JointPath(Path):
         rest, curvature = self.rest(self.p - self.m)
         both = np.maximum(Dp + Dm, 1e-300)
         system = System(f, v, w, np.where(self.split, Dp * Dm / both, Dp) + curvature, self.squares, exact)
-        if not system.works:
-            return False
         slope = f.look_up(f.spread(w.theta) * v) + rest + self.beta
         lack = self.total - float((self.p - self.m).sum())
         border = [np.ones(len(self.p))] if self.equality else []
@@ -394,7 +397,7 @@ class System:
     """A x = r by conjugate gradients; A = D + Φ diag(weight) Φᵀ (− gradient of Ω* twice), Φ the features and K_m a."""
 
     def __init__(self, features, v, weights, D, squares, exact):
-        self.f, self.v, self.D, self.exact, self.works = features, v, D, exact, True
+        self.f, self.v, self.D, self.exact = features, v, D, exact
         self.omega, self.negative, theta = weights.omega, weights.negative, weights.theta
         if features.single:
             self.Phi, self.T, self.weight = features.F, features.T, theta + self.omega * v * v
@@ -413,10 +416,7 @@ class System:
         U = self.Phi[:, S] * np.sqrt(self.weight[S])
         self.P = D + squares @ rest
         self.dual = len(S) < n
-        try:
-            self._factor(sp.csr_array(U) if sp.issparse(U) else U, len(S))
-        except LinAlgError:
-            self.works = False
+        self._factor(sp.csr_array(U) if sp.issparse(U) else U, len(S))
 
     def _factor(self, U, k):
         if not self.dual:
