@@ -153,7 +153,7 @@ def summary(out, papers):
     lines = ["# The papers, rerun", "", "Written by `python -m papers all --full`; `papers/README.md` says how.", ""]
     for paper, about in papers.items():
         found = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
-        items = [Finding(**given) for record in found for given in record["findings"]]
+        items = [item for record in found for given in record["findings"] if (item := Finding(**given)).judged]
         agree = sum(item.agrees for item in items)
         lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
         ran = f"{len(found)} of {len(about.EXPERIMENTS)} experiments run"

@@ -64,17 +64,21 @@ class Scale:
         self.cells.append({key: value for key, value in record.items() if key != "result"})
         return record["result"]
 
-    def repeat(self, times, function):
-        """[function(0), function(1), …]; with `kept` as many as are there, at least two."""
-        found = []
-        for seed in range(times):
+    def each(self, cases, function, least=2):
+        """{case: function(case)}; with `kept` those that are there, and an error if they are fewer than `least`."""
+        found, missing = {}, None
+        for case in cases:
             try:
-                found.append(function(seed))
-            except NotKept:
-                if len(found) < 2:
-                    raise
-                break
+                found[case] = function(case)
+            except NotKept as error:
+                missing = error
+        if missing and len(found) < least:
+            raise missing
         return found
+
+    def repeat(self, times, function, least=2):
+        """[function(0), function(1), …]; with `kept` those that are there, and an error if fewer than `least`."""
+        return list(self.each(range(times), function, least).values())
 
     def time(self, function, **parameters):
         """A cell apart: (its result, None), or (None, the words that stand in the table for it)."""

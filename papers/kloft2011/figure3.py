@@ -1,26 +1,37 @@
 """Figure 3: test error and model error of ℓp-norm learning against the sparsity of the truth, n = 50 and n = 800."""
 
+from functools import partial
+
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, mean, panels
 from . import toy
 
 CS = 10.0 ** np.arange(-4, 0.25, 0.5)
+FOUR = {
+    "expected": "disagree",
+    "reason": "Only the sparsest scenario is above, and not by much. It depends on what that is: with two informative "
+    "features of 50 in place of one, which the paper's ν = 1 does not exclude, ℓ4 is well below 10 %. It depends on "
+    "the normalisation more: as kernels are, the informative feature has four times the variance of the others, and "
+    "ℓ4 is close to Bayes; normalised, as the paper says, it has not. The intercept plays no part. See the table on "
+    "ℓ4.",
+}
+SUM = {
+    "expected": "disagree",
+    "reason": "The plain sum, ℓ∞, is a little more than a point above Bayes; ℓ1 to ℓ4 are within a quarter of a point. "
+    "If the paper counts the sum as a support vector machine and not as a variant of MKL, it agrees.",
+}
 NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 
 
 def run(scale, data):
-    times, sizes = {50: scale.pick(5, 50), 800: 10}, scale.pick((50,), (50, 800))
+    times, sizes = {50: scale.pick(3, 50), 800: 10}, scale.pick((50,), (50, 800))
     common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
 
-    def repeat(times, n, tol):
-        def repetition(seed):
-            return [scale.cell(one, n=n, informative=k, seed=seed, tol=tol, **common) for k in toy.INFORMATIVE]
+    def repetition(seed, n):
+        return [scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common) for k in toy.INFORMATIVE]
 
-        return scale.repeat(times, repetition)
-
-    found = {n: repeat(times[n], n, 1e-5) for n in sizes}
-    loose = repeat(scale.pick(2, 10), 50, 1e-3)
+    found = {n: scale.repeat(times[n], partial(repetition, n=n)) for n in sizes}
     errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
     models = {n: _stack(found[n], "model") / 100 for n in sizes}
     section = Section(
@@ -39,10 +50,6 @@ def run(scale, data):
             "A relative gap of 1e-5 in the place of 1e-3: see below.",
         ],
         figures=[_draw(errors, models)],
-        remarks="Why not 1e-3: at the small C of the grid nearly all of the objective is the loss, so that the uniform "
-        "weights of the start are within 1e-3 of the optimum, whatever p. ℓ1 then is the plain sum at such C, and C "
-        "= 1e-4 is chosen where that is good. The table above shows it: the model errors of ℓ1 fall to 0 in the "
-        "dense scenario.",
     )
     for n in sizes:
         section.tables += [
@@ -50,12 +57,47 @@ def run(scale, data):
             _table(f"Model error, n = {n}", models[n], 3),
         ]
     section.tables.append(_chosen(found, sizes))
-    section.tables.append(_table("Test error, n = 50, at a gap of 1e-3", _stack(loose, "error"), 2))
-    section.tables.append(_table("Model error, n = 50, at a gap of 1e-3", _stack(loose, "model") / 100, 3))
+    if not scale.quick:
+        section.tables += [_stopping(scale, common), _variants(scale, common)]
+        section.remarks = (
+            "Why not a gap of 1e-3: at the small C of the grid nearly all of the objective is the loss, so that the "
+            "uniform weights of the start are within 1e-3 of the optimum, whatever p. ℓ1 then is the plain sum at "
+            "such C, and those are chosen where the sum is good. That says something of the stopping rule and "
+            "nothing of ℓ1."
+        )
     return section
 
 
-def one(n, informative, seed, held_out, Cs, tol):
+def _stopping(scale, common):
+    """ℓ1 where all kernels are informative, at two gaps."""
+    rows = []
+    for tol in (1e-5, 1e-3):
+        options = dict(n=50, informative=50, tol=tol, solver="auto", norms=[1.0]) | common
+        cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options)[0])
+        columns = (mean([cell[key] for cell in cells], 2, factor) for key, factor in (("error", 1), ("model", 0.01)))
+        rows.append([f"{tol:.0e}", *columns, f"{np.median([cell['C'] for cell in cells]):.2g}"])
+    columns = ["gap", "test error", "model error", "median C"]
+    return Table("ℓ1 where all kernels are informative, n = 50, by the gap at which it stops", columns, rows)
+
+
+def _variants(scale, common):
+    """ℓ4 in the sparsest scenario and what its error depends on."""
+    cases = {
+        "as above": {}, "two informative features": {"informative": 2}, "no normalisation": {"normalize": None},
+        "no intercept": {"fit_intercept": False},
+    }  # fmt: skip
+    rows = []
+    for name, options in cases.items():
+        options = {"informative": 1, "n": 50, "tol": 1e-5, "norms": [4.0]} | options | common
+        cells = scale.repeat(8, lambda seed, options=options: scale.cell(one, seed=seed, **options)[0])
+        rows.append([name, mean([cell["error"] for cell in cells], 2)])
+    return Table("ℓ4 in the sparsest scenario, n = 50", ["", "test error"], rows)
+
+
+def one(
+    n, informative, seed, held_out, Cs, tol, norms=toy.NORMS, solver="coordinate", normalize="multiplicative",
+    fit_intercept=True,
+):  # fmt: skip
     """{p: error, model error and C} of one training sample."""
     from manykernels import MKLClassifier
     from manykernels.kernels import linear_coefficients, rank_one_kernels
@@ -65,8 +107,9 @@ def one(n, informative, seed, held_out, Cs, tol):
     V, v = toy.sample(held_out, informative, rng)
     T, t = toy.sample(held_out, informative, rng)
     result = []
-    for p in toy.NORMS:
-        model, best = MKLClassifier(rank_one_kernels(toy.D), regularizer=p, tol=tol, solver="coordinate"), None
+    options = dict(tol=tol, solver=solver, normalize=normalize, fit_intercept=fit_intercept)
+    for p in norms:
+        model, best = MKLClassifier(rank_one_kernels(toy.D), regularizer=p, **options), None
         for C in Cs:
             model.set_params(C=C).fit(X, y)
             w, b = linear_coefficients(model).total, model.intercept_
@@ -90,7 +133,7 @@ def _findings(scale, errors, models):
     E, names = errors[50].mean(axis=0), np.array(NAMES)
     best = names[E.argmin(axis=1)]
     worst = E.max(axis=0)
-    balanced = [int(E[s].argmin()) for s in (2, 3, 4)]
+    balanced = E[2:5, 2:4].min(axis=1) - E[2:5].min(axis=1)
     ranks = np.corrcoef(E.ravel(), models[50].mean(axis=0).ravel())[0, 1]
     found = [
         Finding(
@@ -110,16 +153,19 @@ def _findings(scale, errors, models):
             E[0, 4] > 100 * toy.BAYES + 2, "more than 2 points above",
         ),
         Finding(
-            "ℓ2 or ℓ4 is best at 64, 82 and 92 % noise, n = 50", "ℓ4, ℓ2", ", ".join(best[2:5]),
-            all(k in (2, 3) for k in balanced), "lowest mean error in all three",
+            "ℓ2 or ℓ4 is best at 64, 82 and 92 % noise, n = 50", "ℓ4, ℓ2", ", ".join(best[2:5]), balanced.max() == 0,
+            "lowest mean error in all three", judged=not scale.quick,
         ),
         Finding(
-            "ℓ4 errs less than 10 % in every scenario, n = 50", "< 10", f"{worst[3]:.2f} at most", worst[3] < 10,
-            "none: as stated",
+            "ℓ4 errs less than 10 % in every scenario, n = 50", "< 10",
+            ", ".join(mean(errors[50][:, s, 3], 1) for s in range(6)), worst[3] - _error(errors[50], E, 3) < 10,
+            "at most one standard error above", judged=not scale.quick, **FOUR,
         ),
         Finding(
-            "ℓ4 is the most robust, n = 50", "ℓ4", ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, worst, strict=True)),
-            worst.argmin() == 3, "lowest of the largest errors over the scenarios",
+            "ℓ4 is the most robust, n = 50", "ℓ4",
+            "largest errors " + ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, worst, strict=True)),
+            worst[3] - _error(errors[50], E, 3) <= worst.min(),
+            "lowest of the largest errors over the scenarios, but for one standard error", judged=not scale.quick,
         ),
         Finding(
             "ℓ1 is mostly worse than the others elsewhere, n = 50", "worst of five", f"in {_worst(E)} of 5 scenarios",
@@ -143,7 +189,7 @@ def _findings(scale, errors, models):
             ),
             Finding(
                 "all norms do well in the sparse scenario, n = 800", "near Bayes", f"{excess:.2f} points above at most",
-                excess < 1, "within 1 point of Bayes",
+                excess < 1, "within 1 point of Bayes", **SUM,
             ),
             Finding(
                 "the norm matters less with more examples", "smaller differences",
@@ -159,10 +205,17 @@ def _findings(scale, errors, models):
             Finding(
                 "ℓ4 is the most robust, n = 800", "ℓ4",
                 ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, L.max(axis=0), strict=True)),
-                L.max(axis=0).argmin() == 3, "lowest of the largest errors over the scenarios",
+                L[:, 3].max() - _error(errors[800], L, 3) <= L.max(axis=0).min(),
+                "lowest of the largest errors over the scenarios, but for one standard error",
             ),
         ]  # fmt: skip
     return found
+
+
+def _error(errors, means, j):
+    """The standard error of norm j where its mean is largest."""
+    values = errors[:, means[:, j].argmax(), j]
+    return values.std(ddof=1) / np.sqrt(len(values))
 
 
 def _worst(E):

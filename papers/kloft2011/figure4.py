@@ -11,6 +11,18 @@ NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 REAL = "human promoters of 300 letters against other sequences (GUE, development and test parts), not the dbTSS set."
 GENERATED = "splice sites of `make_splice` with their AG in the place of the TSS, since no promoters were given."
+SPARSE = {
+    "expected": "disagree",
+    "reason": "Looked into by taking kernels out: the last table has ℓ1 ahead whichever kernel is missing, so that it "
+    "is no matter of one kernel that spoils the sum, and with kernels of equal variance too, so that it is none of the "
+    "normalisation. Its lead is smallest without the promoter kernel, which is far ahead of the others here while "
+    "three were alike in the paper, and it falls as n grows. What is left is the data.",
+}
+BEST = {
+    "expected": "disagree",
+    "reason": "The composition of the letters before the start tells most here, where windows have 300 letters and not "
+    "2,001: the kernel of the exon sees 51 of them.",
+}
 CS = 2.0 ** np.arange(-2, 6)
 
 
@@ -18,9 +30,10 @@ def run(scale, data):
     sizes = scale.pick((100, 200), (250, 500, 1000, 2000))
     held = scale.pick(400, 3000)
     common = dict(held=held, Cs=CS[:: scale.pick(3, 1)], data=data)
-    found = {
-        n: scale.repeat(scale.pick(2, 3), lambda seed, n=n: scale.cell(one, n=n, seed=seed, **common)) for n in sizes
-    }
+    found = scale.each(
+        sizes, lambda n: scale.repeat(scale.pick(2, 3), lambda seed: scale.cell(one, n=n, seed=seed, **common))
+    )
+    sizes = tuple(found)
     area = {n: 100 * np.array([cell["area"] for cell in found[n]]) for n in sizes}  # (repetitions, norms)
     top = max(sizes)
     single = 100 * np.mean([cell["single"] for cell in found[top]], axis=0)
@@ -28,10 +41,11 @@ def run(scale, data):
     shares = weights / weights.sum(axis=1, keepdims=True)
     A = np.mean([cell["alignment"] for cell in found[top]], axis=0)
     real = data.find(FILE) is not None
+    left = [] if scale.quick else scale.repeat(3, lambda seed: scale.cell(without, n=250, seed=seed, **common), least=0)
     against = {n: area[n][:, 4] - area[n][:, 0] for n in sizes}
     dense = {n: area[n][:, 2] - area[n][:, 4] for n in sizes}
     energy = np.delete(A[4], 4)
-    return Section(
+    section = Section(
         "Figures 4 and 5",
         "Five kernels (weighted degree with shifts at the TSS, spectra before and after it, twist angles and stacking "
         "energies as linear kernels), spherical normalisation, p in {1, 4/3, 2, 4, ∞}; C in 2^{−2 … 5} on validation "
@@ -43,6 +57,7 @@ def run(scale, data):
                 "ℓ1 is outperformed by the sum kernel at every size", "significantly",
                 "; ".join(f"n = {n}: {mean(against[n], 2)}" for n in sizes),
                 all(v.mean() > 0 for v in against.values()), "ℓ∞ ahead in the mean at every size", judged=real,
+                **SPARSE,
             ),
             Finding(
                 "ℓ2 is ahead of ℓ∞ for few examples", "significantly, up to 20,000",
@@ -58,7 +73,7 @@ def run(scale, data):
             Finding(
                 "the TSS kernel alone is best, angles alone worst", "0.89, 0.86, 0.84, 0.55, 0.74",
                 ", ".join(f"{v / 100:.2f}" for v in single), single.argmax() == 0 and single.argmin() == 3,
-                "highest and lowest area", judged=real,
+                "highest and lowest area", judged=real, **BEST,
             ),
             Finding(
                 "the energies align least with the others although they tell much", "few",
@@ -91,6 +106,17 @@ def run(scale, data):
             f"{len(found[top])} training sets of each size; {held} examples for validation, {held} for testing.",
         ],
     )  # fmt: skip
+    if left:
+        rows = [*(f"without {name}" for name in KERNELS), "all, of equal variance"]
+        values = 100 * np.array(left)  # (repetitions, cases, norms)
+        section.tables.append(
+            Table(
+                "Area under the ROC curve with kernels taken out, n = 250, %", ["", "ℓ1", "ℓ∞", "difference"],
+                [[name, mean(values[:, k, 0], 1), mean(values[:, k, 1], 1), mean(values[:, k, 0] - values[:, k, 1], 1)]
+                 for k, name in enumerate(rows)],
+            )
+        )  # fmt: skip
+    return section
 
 
 PAPER = ("0.89", "0.86", "0.84", "0.55", "0.74")
@@ -133,14 +159,12 @@ def kernel_matrices(X, n):
     return np.array(found)
 
 
-def one(n, seed, held, Cs, data):
-    """Test areas of all norms and single kernels with C chosen on validation data, weights, alignments."""
+def chooser(y, n, held, Cs):
+    """judged(K, p): (validation area, test area, weights, C) at the C that is best on the validation examples."""
     from sklearn.metrics import roc_auc_score
 
     from manykernels import MKLClassifier
 
-    X, y = load(data, n, held, seed)
-    K = kernel_matrices(X, n)
     validation, test = slice(n, n + held), slice(n + held, n + 2 * held)
 
     def judged(K, p):
@@ -155,6 +179,23 @@ def one(n, seed, held, Cs, data):
                 best = area, roc_auc_score(y[test], f[held:]), model.kernel_weights_, C
         return best
 
+    return judged
+
+
+def without(n, seed, held, Cs, data):
+    """Test areas of ℓ1 and ℓ∞ (columns): each kernel taken out by turns (rows), then all with equal variances."""
+    X, y = load(data, n, held, seed)
+    K, judged = kernel_matrices(X, n), chooser(y, n, held, Cs)
+    train = K[:, :n]
+    variance = np.trace(train, axis1=1, axis2=2) / n - train.mean(axis=(1, 2))
+    cases = [np.delete(K, m, axis=0) for m in range(len(K))] + [K / variance[:, None, None]]
+    return [[judged(case, p)[1] for p in (1.0, np.inf)] for case in cases]
+
+
+def one(n, seed, held, Cs, data):
+    """Test areas of all norms and single kernels with C chosen on validation data, weights, alignments."""
+    X, y = load(data, n, held, seed)
+    K, judged = kernel_matrices(X, n), chooser(y, n, held, Cs)
     found = [judged(K, p) for p in NORMS]
     train = K[:, :n]
     centred = train - train.mean(axis=1, keepdims=True) - train.mean(axis=2, keepdims=True)
@@ -175,9 +216,9 @@ def _align(K):
 def _draw(sizes, area, shares, A):
     fig, axes = panels(3, width=4)
     for j, name in enumerate(NAMES):
-        values = np.array([area[n][:, j] for n in sizes])
-        error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-        axes[0, 0].errorbar(sizes, values.mean(axis=1), error, label=name, marker=".")
+        values = [area[n][:, j] for n in sizes]
+        error = [v.std(ddof=1) / np.sqrt(len(v)) for v in values]
+        axes[0, 0].errorbar(sizes, [v.mean() for v in values], error, label=name, marker=".")
     axes[0, 0].set_xscale("log")
     axes[0, 0].set_xlabel("training examples")
     axes[0, 0].set_ylabel("area under the ROC curve, %")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._page import Finding, Section, Table, mean
+from .._scale import TO_BE_RUN
 
 FILE = "kernels_drugtarget_ic.npz"
 REAL = (
@@ -12,6 +13,12 @@ REAL = (
 GENERATED = "a generated network, since the real one was not given: drugs in space, channels that bind those near them."
 NORMS = (1.0, 4 / 3, 2.0, 4.0, 8.0, 10.0, np.inf)
 NAMES = ("1", "4/3", "2", "4", "8", "10", "∞")
+RISE = {
+    "expected": "disagree",
+    "reason": "It rises from ℓ1 to ℓ4/3, as in the paper, and is flat from there on: the norms from 4/3 to ∞ lie "
+    "within half a point. What the paper concludes, that taking weight from any of the kernels costs, is true of ℓ1 "
+    "alone.",
+}
 THREE = ("simcomp", "sider", "aersfreq")
 PAPER = {"1": "75.08 ± 1.4", "4/3": "78.14 ± 1.6", "2": "80.12 ± 1.8", "4": "81.58 ± 1.9", "8": "81.99 ± 2.0",
          "10": "82.02 ± 2.0", "∞": "82.94 ± 1.1"}  # fmt: skip
@@ -23,13 +30,16 @@ def run(scale, data):
     targets = targets[: scale.pick(6, len(targets))]
     common = dict(targets=targets.tolist(), data=data)
     three = scale.repeat(5, lambda fold: scale.cell(areas, fold=fold, kernels=list(THREE), **common))
-    every = scale.repeat(scale.pick(2, 5), lambda fold: scale.cell(areas, fold=fold, kernels=list(names), **common))
+    every = scale.repeat(
+        scale.pick(2, 5), lambda fold: scale.cell(areas, fold=fold, kernels=list(names), **common), least=0
+    )
     few, all_ = (100 * np.array([cell["norms"] for cell in found]) for found in (three, every))
     single = 100 * np.array([cell["single"] for cell in three])
     A = _align(K[[names.index(name) for name in THREE]])
     gain = few[:, 6] - few[:, 0]
     real = data.find(FILE) is not None
     rise = few.mean(axis=0)
+    behind = few[:, rise.argmax()] - few[:, 6]  # the best norm over the sum
     return Section(
         "Table 2 and Figure 6",
         "A local model for each enzyme predicts its partners from kernels between enzymes; five folds, area under "
@@ -40,12 +50,13 @@ def run(scale, data):
             Finding(
                 "the unweighted sum is best", "82.94, next 82.02",
                 ", ".join(f"{n} {v:.2f}" for n, v in zip(NAMES, rise, strict=True)),
-                rise[6] >= rise.max() - 1e-9, "highest mean area of the seven norms", judged=real, **SUM,
+                behind.mean() <= behind.std(ddof=1) / np.sqrt(len(behind)) + 1e-9,
+                "highest mean area of the seven norms, but for one standard error", judged=real and len(three) == 5,
             ),
             Finding(
                 "ℓ1 is the worst of the norms", "75.08",
                 f"{NAMES[int(rise.argmin())]} is worst; ∞ ahead of 1 by {mean(gain, 2)}",
-                rise.argmin() == 0, "lowest mean area", judged=real, **WORST,
+                rise.argmin() == 0, "lowest mean area", judged=real,
             ),
             Finding(
                 "the area rises with p", "75.1 to 82.9", f"{rise[0]:.2f} to {rise[6]:.2f}",
@@ -66,7 +77,10 @@ def run(scale, data):
             Table(
                 "Area under the ROC curve, % (± over folds)",
                 ["norm", "three kernels, ours", f"{len(names)} kernels, ours", "paper, three kernels"],
-                [[n, mean(few[:, j], 2), mean(all_[:, j], 2), PAPER[n]] for j, n in enumerate(NAMES)],
+                [
+                    [n, mean(few[:, j], 2), mean(all_[:, j], 2) if every else TO_BE_RUN, PAPER[n]]
+                    for j, n in enumerate(NAMES)
+                ],
             ),
             Table("Single kernels", ["kernel", "area, %"], [[n, mean(single[:, j], 2)] for j, n in enumerate(THREE)],
                   "The paper's: EXP 71.69 ± 1.1, LOC 58.35 ± 0.7, PHY 73.35 ± 1.9."),
@@ -81,9 +95,6 @@ def run(scale, data):
             "made symmetric and positive semidefinite.",
         ],
     )  # fmt: skip
-
-
-SUM, WORST, RISE = {}, {}, {}
 
 
 def load(data):

@@ -70,8 +70,8 @@ def run(scale, data):
         deviations=[
             "The paper does not say how its stars are drawn; this one has five points.",
             f"{repetitions} training and test sets for each distance; {n} examples in each.",
-            "The kernels have 1 on the diagonal, so that their traces are equal, as the paper assumes (they are 1 "
-            "there: its C is ours times N at equal predictors).",
+            "The kernels have 1 on the diagonal, so that their traces are equal, as the paper assumes; it says that "
+            "they are 1, which would divide its C by N. The C that it names is that of kernels as they are.",
         ],
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def _draw(radii, weights, error):
     ax.plot(np.array(radii) - INNER, error, "ko--", markersize=3, linewidth=0.8, label="test error")
     ax.set_xlabel("distance of the radii")
     ax.set_ylabel("weight")
-    ax.legend(fontsize=7)
+    ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     return Figure(
         "sonnenburg2006_figure2",
         "Stars at three distances, and the weights of five widths and the test error against the distance.", fig,

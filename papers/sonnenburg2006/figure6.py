@@ -20,10 +20,9 @@ REGIONS = {  # first and last position relative to the exon, whose first letter 
 
 
 def run(scale, data):
-    n, repetitions = scale.pick(1500, 65_000), scale.pick(2, 10)
-    weights = np.array(
-        [scale.cell(positions, n=n, seed=seed, degree=scale.pick(6, 20), data=data) for seed in range(repetitions)]
-    )
+    n, repetitions = scale.pick(1500, 10_000), scale.pick(2, 10)
+    common = dict(n=n, degree=scale.pick(6, 20), data=data)
+    weights = np.array(scale.repeat(repetitions, lambda seed: scale.cell(positions, seed=seed, **common)))
     starts = np.arange(KERNELS) * BLOCK - BEFORE
     per = {
         name: weights[:, (starts >= lo) & (starts < hi)].mean(axis=1) / BLOCK for name, (lo, hi) in REGIONS.items()
@@ -75,7 +74,7 @@ def run(scale, data):
         deviations=[
             "The paper gives neither C nor the length of the words here: C = 5 and words of up to 20 letters that "
             "begin at the two positions.",
-            f"{n:,} examples, {repetitions} bootstrap samples.",
+            f"{n:,} examples, {len(weights)} bootstrap samples.",
         ],
     )  # fmt: skip
 

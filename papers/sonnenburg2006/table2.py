@@ -17,7 +17,8 @@ PAPER = {
 def run(scale, data):
     sizes = scale.pick((500, 2000, 6000), SIZES)
     tested = scale.pick(10_000, 100_000)
-    found = {n: scale.cell(performance, n=n, tested=tested, data=data) for n in sizes}
+    found = scale.each(sizes, lambda n: scale.cell(performance, n=n, tested=tested, data=data))
+    sizes = tuple(found)
     prc = np.array([found[n]["auPRC"] for n in sizes])
     roc = np.array([found[n]["auROC"] for n in sizes])
     accuracy = np.array([found[n]["accuracy"] for n in sizes])
