@@ -133,4 +133,12 @@ def one(size, seed, folds, repeats, Cs, lambdas, data):
     return compare.compared(train_stack, labels, test_stack, truth, folds, repeats, Cs, lambdas)
 
 
-AHEAD, NEAR, HALF = {}, {}, {}
+AHEAD, NEAR = {}, {}
+HALF = {
+    "expected": "disagree",
+    "reason": "Sparsity is a matter of C, which the accuracy does not settle here. Of 60 kernels the elastic "
+    "net with 40 "
+    "examples a class uses 60 for C of 10^−4 to 0.1, 52 for 1 and 28 for 10 (the same at a gap of 1e-5), at "
+    "accuracies of "
+    "96.6 to 97.8 %; cross-validation mostly takes a small C.",
+}

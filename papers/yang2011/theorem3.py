@@ -8,11 +8,12 @@ from .._page import Figure, Finding, Section, Table, panels
 from . import methods
 
 CORRELATIONS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
+FEW = (0.5, 0.999, 1.0)
 
 
 def run(scale, data):
-    times = scale.pick(4, 20)
-    found = np.array(scale.repeat(times, lambda seed: scale.cell(differences, seed=seed, rs=list(CORRELATIONS))))
+    times, rs = scale.pick(3, 20), scale.pick(FEW, CORRELATIONS)
+    found = np.array(scale.repeat(times, lambda seed: scale.cell(differences, seed=seed, rs=list(rs))))
     gaps, bounds = found[..., 0], found[..., 1]  # (times, correlations, methods)
     mean = gaps.mean(axis=0)
     broken = float((gaps[:, :, 0] - bounds[:, :, 0]).max())
@@ -28,7 +29,7 @@ def run(scale, data):
             Finding(
                 "the weights of two kernels meet as these become one, v = 0.5",
                 "|θ_i − θ_j| → 0",
-                f"{mean[0, 0]:.3f} at {CORRELATIONS[0]}, {mean[-1, 0]:.1e} at 1",
+                f"{mean[0, 0]:.3f} at {rs[0]}, {mean[-1, 0]:.1e} at 1",
                 mean[-1, 0] < 1e-6 and mean[0, 0] > 0.005,
                 "below 1e-6 for equal kernels, above 0.005 at 0.5",
             ),
@@ -51,13 +52,10 @@ def run(scale, data):
             Table(
                 "Mean |θ_i − θ_j|",
                 ["correlation of the columns", *methods.NAMES[:3], "bound (20), GMKL"],
-                [
-                    [f"{r:g}", *(float(x) for x in mean[k]), float(bounds.mean(axis=0)[k, 0])]
-                    for k, r in enumerate(CORRELATIONS)
-                ],
+                [[f"{r:g}", *(float(x) for x in mean[k]), float(bounds.mean(axis=0)[k, 0])] for k, r in enumerate(rs)],
             )
         ],
-        figures=[_draw(mean)],
+        figures=[_draw(rs, mean)],
         deviations=["The paper proves it and draws nothing; the setting is ours."],
     )
 
@@ -92,9 +90,9 @@ def differences(seed, rs):
     return result
 
 
-def _draw(mean):
+def _draw(rs, mean):
     fig, axes = panels(1)
-    x = 1 - np.array(CORRELATIONS)
+    x = 1 - np.array(rs)
     for j, name in enumerate(methods.NAMES[:3]):
         axes[0, 0].plot(np.maximum(x, 3e-4), np.maximum(mean[:, j], 1e-7), marker=".", label=name)
     axes[0, 0].set(xscale="log", yscale="log", xlabel="1 − correlation (equal columns on the left)", ylabel="|θ₁ − θ₂|")
