@@ -30,7 +30,8 @@ OTHER = "damaged or not a whole manykernels model"
 def run(program, *names):
     """What a program of the oracles, in a process of its own, says in its last line."""
     command = [sys.executable, "-X", "faulthandler", ORACLES / program, *names]
-    place = {"PYTHONPATH": os.pathsep.join([str(Path(manykernels.__file__).parents[1]), str(ORACLES)])}
+    paths = [str(Path(manykernels.__file__).parents[1]), str(ORACLES), os.environ.get("PYTHONPATH", "")]
+    place = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | place, timeout=3000)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -23,6 +23,9 @@ def open_device(name: str) -> Any:
         raise ValueError(f"device={name!r} is unknown to PyTorch: take 'cpu', 'cuda' or 'auto'") from error
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device={name!r} is not there: PyTorch {torch.__version__} finds no card; take device='cpu'")
+    if device.type == "cuda" and device.index and device.index >= torch.cuda.device_count():
+        last = torch.cuda.device_count() - 1
+        raise ValueError(f"device={name!r} is not there: the cards of this machine are 'cuda:0' to 'cuda:{last}'")
     return device
 
 
