@@ -28,15 +28,18 @@ def specs(d, together):
     return [spec if spec[2] is not None else spec[:2] for spec in found]
 
 
+def available(data, names):
+    """Those of the UCI sets that are in the folder, and the bundled one."""
+    return [name for name in names if name == BUNDLED or data.find(SETS[name][0]) is not None]
+
+
 def uci(data, name):
-    """(X, y) of a UCI set without incomplete rows; for "wdbc" also where no folder was given."""
+    """(X, y) of a UCI set without incomplete rows; the bundled one also where no folder was given."""
     file, drop = SETS[name]
-    held = data.arrays(file) if data.folder is not None else None
+    held = data.arrays(file)
     if held is None:
         from sklearn.datasets import load_breast_cancer
 
-        if name != BUNDLED:
-            raise FileNotFoundError(f"{file} is needed: give --data")
         X, y = load_breast_cancer(return_X_y=True)
         return X, np.where(y == 0, 1, -1)
     X = np.delete(held["X"], drop, axis=1)

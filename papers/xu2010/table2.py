@@ -18,7 +18,7 @@ PAPER = {
 
 def run(scale, data):
     real = data.folder is not None
-    names = [name for name in PAPER if real or name == _widths.BUNDLED]
+    names = _widths.available(data, PAPER)
     times, columns = scale.pick(4, 20), scale.pick(6, None)
     found, missing = {}, []
     for name in names:

@@ -27,7 +27,7 @@ def cells(scale, seed, data, name):
 
 def run(scale, data):
     real, found, missing = data.folder is not None, {}, []
-    for name in [n for n in PAPER if real or n == _widths.BUNDLED]:
+    for name in _widths.available(data, PAPER):
         try:
             found[name] = scale.repeat(scale.pick(4, 20), lambda seed, name=name: cells(scale, seed, data, name))
         except NotKept:
