@@ -11,6 +11,7 @@ SETS = {  # name: file, columns left out
     "iono": ("uci_ionosphere.npz", (1,)), "liver": ("uci_liver_bupa.npz", ()), "pima": ("uci_pima.npz", ()),
     "sonar": ("uci_sonar.npz", ()), "wdbc": ("uci_wdbc.npz", ()), "wpbc": ("uci_wpbc.npz", ()),
 }  # fmt: skip
+ENOUGH = 10  # repetitions from which on differences of accuracies are judged
 BUNDLED = "wdbc"  # comes with scikit-learn
 
 

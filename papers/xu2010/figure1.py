@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from .. import _widths
 from .._page import Figure, Finding, Section, Table, mean, panels
 from . import methods
 
@@ -37,7 +38,7 @@ def run(scale, data):
                 f"{mean(gain[:, -1], 1)} points without irrelevant features",
                 gain[:, -1].mean() > 2 * _error(gain[:, -1]),
                 "above 0 by two standard errors",
-                judged=not scale.quick,
+                judged=len(found) >= _widths.ENOUGH,
             ),
             Finding(
                 "and everywhere on the way",
@@ -45,7 +46,7 @@ def run(scale, data):
                 f"{gain.mean(axis=0).min():.1f} points at least",
                 gain.mean(axis=0).min() > 0,
                 "mean difference above 0 for every share",
-                judged=not scale.quick,
+                judged=len(found) >= _widths.ENOUGH,
             ),
             Finding(
                 "smooth MKL is ahead of ℓ2 too",
@@ -53,7 +54,7 @@ def run(scale, data):
                 f"{mean(against.mean(axis=1), 2)} points over all shares",
                 against.mean() > 2 * _error(against.mean(axis=1)),
                 "above 0 by two standard errors",
-                judged=not scale.quick,
+                judged=len(found) >= _widths.ENOUGH,
                 **L2,
             ),
             Finding(

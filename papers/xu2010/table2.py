@@ -32,6 +32,7 @@ def run(scale, data):
     if not found:
         raise NotKept("any set")
     names = list(found)
+    enough = min(len(cells) for _, cells in found.values()) >= _widths.ENOUGH
     accuracy = {
         name: np.array([[row["accuracy"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
     }
@@ -59,7 +60,7 @@ def run(scale, data):
                 f"{smooth} of {full}",
                 smooth >= (full + 1) // 2 + (full > 2),
                 "a majority of the sets, by two more than half",
-                judged=real,
+                judged=real and enough,
                 **SMOOTH,
             ),
             Finding(
@@ -68,7 +69,7 @@ def run(scale, data):
                 f"{better} of {full} with p < 0.05",
                 better >= (full + 1) // 2,
                 "half of the sets by the paired t-test",
-                judged=real,
+                judged=real and enough,
                 **SIGNIFICANT,
             ),
             Finding(
@@ -77,7 +78,7 @@ def run(scale, data):
                 f"{both} of {full}",
                 both >= (full + 1) // 2,
                 "half of the sets",
-                judged=real,
+                judged=real and enough,
                 **BEST,
             ),
             Finding(

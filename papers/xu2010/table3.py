@@ -37,6 +37,7 @@ def run(scale, data):
     if not found:
         raise NotKept("any set")
     names = list(found)
+    enough = min(map(len, found.values())) >= _widths.ENOUGH
     accuracy = {n: np.array([cell["accuracy"] for cell in cells]) for n, cells in found.items()}
     words = {n: np.array([cell["kernels"] for cell in cells]) for n, cells in found.items()}
     gain = {n: a[:, 2] - a[:, 0] for n, a in accuracy.items()}
@@ -59,6 +60,7 @@ def run(scale, data):
                 f"{ahead} of {len(names)}",
                 ahead == len(names),
                 "mean difference above 0 everywhere",
+                judged=real and enough,
             ),
             Finding(
                 "clearly so",
@@ -66,7 +68,7 @@ def run(scale, data):
                 ", ".join(f"{mean(g, 1)}" for g in gain.values()),
                 2 * sure >= len(names),
                 "p < 0.05 on half of the sets",
-                judged=real,
+                judged=real and enough,
             ),
             Finding(
                 "p = 1 reaches its gap with thousands of rank-one kernels",

@@ -79,7 +79,7 @@ def run(scale, data):
                 f"{mean(gain[:, 0], 2)} and {mean(gain[:, 1], 2)} points, p = {p[0][0]:.3f} and {p[1][0]:.3f}",
                 gain.mean(axis=0).min() > 0 and max(p[0][0], p[1][0]) < 0.05,
                 "both above 0, p < 0.05",
-                judged=not scale.quick,
+                judged=times >= _widths.ENOUGH,
                 **AHEAD1,
             ),
             Finding(
@@ -88,7 +88,7 @@ def run(scale, data):
                 f"{mean(versus[:, 0], 2)} and {mean(versus[:, 1], 2)} points, p = {p[0][1]:.3f} and {p[1][1]:.3f}",
                 versus.mean(axis=0).min() > 0 and max(p[0][1], p[1][1]) < 0.05,
                 "both above 0, p < 0.05",
-                judged=not scale.quick,
+                judged=times >= _widths.ENOUGH,
                 **AHEAD2,
             ),
             Finding(
@@ -97,7 +97,7 @@ def run(scale, data):
                 f"{sparse[0]:.2f} and {sparse[1]:.2f} points",
                 sparse.min() > 0,
                 "means of the two and two, both toys",
-                judged=not scale.quick,
+                judged=times >= _widths.ENOUGH,
                 **SPARSE,
             ),
             Finding(
@@ -201,6 +201,7 @@ def _along(found):
             f"{best[0]:g}, {best[1]:g} (accuracies within {max(spread):.1f} points)",
             all(0.2 <= v <= 0.8 for v in best),
             "between 0.2 and 0.8 on both",
+            judged=len(found) >= _widths.ENOUGH,
             **BEST_V,
         ),
     ]

@@ -54,6 +54,7 @@ def run(scale, data):
     weights = {
         t: np.array([[row["weights"] for row in cell] for cell in cells]).mean(axis=0) for t, cells in found.items()
     }
+    enough = min(map(len, found.values())) >= _widths.ENOUGH
     M, full = len(PATTERNS) * len(SEGMENTS), len(found)
     more = sum(count[t][:, 0].mean() > 1.2 * count[t][:, 1].mean() for t in found)
     best = sum(s[:, 0].mean() >= s.mean(axis=0).max() - 1e-9 for s in score.values())
@@ -92,7 +93,7 @@ def run(scale, data):
                 f"{best} of {full}",
                 best == full,
                 "highest mean",
-                judged=real,
+                judged=real and enough,
                 **BEST,
             ),
             Finding(
@@ -101,7 +102,7 @@ def run(scale, data):
                 ", ".join(mean(s[:, 0] - s[:, 3], 1) for s in score.values()),
                 uniform == full,
                 "mean difference above 0",
-                judged=real,
+                judged=real and enough,
                 **UNIFORM,
             ),
             Finding(
@@ -110,7 +111,7 @@ def run(scale, data):
                 ", ".join(mean(s[:, 0] - s[:, 2], 1) for s in score.values()),
                 dense == full,
                 "mean difference above 0",
-                judged=real,
+                judged=real and enough,
                 **L2,
             ),
         ],
