@@ -10,4 +10,4 @@ which is the same code for --quick and --full: `scale.pick(quick, full)` chooses
 judged by the run; README.md says how they are asserted.
 """
 
-PAPERS = ("sonnenburg2006", "kloft2011")
+PAPERS = ("sonnenburg2006", "kloft2011", "yang2011", "xu2010", "tomioka2010")

@@ -15,6 +15,11 @@ SOURCES = {
     "kernels_drugtarget_nr.npz": "nuclear receptors, kernels of KronRLS-MKL: Y, drugs__NAME, proteins__NAME",
     "kernels_drugtarget_ic.npz": "ion channels, kernels of KronRLS-MKL",
     "kernels_drugtarget_e.npz": "enzymes, kernels of KronRLS-MKL",
+    "uci_NAME.npz": "UCI sets X, y = ±1: ionosphere, sonar, pima, statlog heart, bupa, wdbc, wpbc, wisconsin",
+    "text_20newsgroups_bydate.jsonl.xz": "20 newsgroups by date, headers kept: split, group, id, text",
+    "text_20newsgroups_rec4.jsonl.gz": "its four groups rec.autos, motorcycles, sport.baseball, sport.hockey",
+    "text_ohsumed23_1991.jsonl.xz": "Ohsumed, first 20,000 abstracts of 1991: split, id, categories, text",
+    "mv_mfeat_digits.npz": "UCI multiple features of digits: fou, fac, kar, pix, zer, mor, y",
 }
 
 

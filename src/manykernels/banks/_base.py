@@ -141,6 +141,10 @@ class Bank(ABC):
         """New `Vectors` v_m = Σ_i a_i φ_m(x_i), zero, where the kernels have explicit features; see `explicit`."""
         return None
 
+    def numeric(self) -> tuple[Any, np.ndarray, np.ndarray] | None:
+        """(F (n, D) dense or CSR, first (M + 1,), scale (M,)) where kernel m is scale_m F Fᵀ of columns first[m] on."""
+        return None
+
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
         """The bank of these rows and kernels held in memory, or None where that does not fit or does not pay."""
         return None

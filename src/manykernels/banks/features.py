@@ -151,6 +151,9 @@ class FeatureBank(ExplicitBank):
         """F, normalised but for the scale."""
         return self.matrix.F
 
+    def numeric(self):
+        return self.matrix.F, self.first, self.scale
+
     def coefficients(self, vectors, theta):
         w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])
         return enumerate(np.split(w, self.first[1:-1], axis=1))

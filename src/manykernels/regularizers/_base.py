@@ -67,6 +67,10 @@ class Regularizer(Part):
         """argmax_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
         raise NotImplementedError
 
+    def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(d, e), (M,) each, with ∇²Ω*(s) = diag(d) − eeᵀ, where Ω* is that smooth."""
+        raise NotImplementedError
+
     def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """argmin_{θ ≥ 0} ½ ‖θ − z‖² + step · Ω(θ)."""
         raise NotImplementedError

@@ -48,6 +48,10 @@ class Entropy(Regularizer):
         _, e = self._exponentials(s)
         return e / e.sum()
 
+    def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        theta = self.weights_from_dual(s)
+        return 2 / self.lam * theta, np.sqrt(2 / self.lam) * theta
+
     def _exponentials(self, s):
         """max s and exp(2(s − max s)/lam)."""
         s = np.asarray(s, dtype=float)

@@ -53,6 +53,11 @@ class LpNorm(Regularizer):
         """r = 2p/(p+1)."""
         return 2.0 if self.p == np.inf else 2 * self.p / (self.p + 1)
 
+    def why_not(self, method: str) -> str:
+        if method == "conjugate_curvature" and self.p in (1, np.inf):
+            return "Ω* is not twice differentiable"
+        return super().why_not(method)
+
     def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
         feasible = theta.min() >= -1e-9 and norm(theta, self.p) <= 1 + 1e-9
@@ -69,6 +74,13 @@ class LpNorm(Regularizer):
         if self.p == 1:
             return np.eye(1, len(s), int(np.argmax(s)))[0] if np.max(s) > 0 else self.start(len(s))
         return self._weights(np.maximum(s, 0.0), 1 / (self.p - 1))
+
+    def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """∇²Ω*(s) = diag(d) − eeᵀ, as (d, e), for s ≥ 0: (q−1)/‖s‖ (diag(u^{q−2}) − u^{q−1} u^{q−1}ᵀ), u = s/‖s‖."""
+        q = self.p / (self.p - 1)
+        size = norm(s, q)
+        u = np.maximum(s / max(size, 1e-300), 1e-100 if q < 2 else 0.0)
+        return (q - 1) / size * u ** (q - 2), np.sqrt((q - 1) / size) * u ** (q - 1)
 
     def _weights(self, x, power):
         """x^power scaled to the unit ℓp sphere, uniform where x = 0."""

@@ -24,6 +24,7 @@ from .analytic import Analytic
 from .chunking import Chunking
 from .coordinate import Coordinate
 from .hessian import Hessian
+from .interior import Interior
 from .level import Level
 from .mackay import MacKay
 from .nesterov import Nesterov
@@ -42,11 +43,11 @@ if TYPE_CHECKING:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Newton, Analytic, Hessian, SILP, SIP, Level, SimpleMKL, Chunking, Coordinate, Primal, Nesterov, Spicy,
+        Newton, Analytic, Hessian, SILP, SIP, Level, SimpleMKL, Chunking, Coordinate, Primal, Interior, Nesterov, Spicy,
         Reweighted, MacKay,
     )
 }  # fmt: skip
-BEST = ("coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
+BEST = ("interior", "coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
 SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
 FEW = 5000  # on up to so many examples
 
@@ -135,9 +136,9 @@ def best_for(problem: Problem) -> BaseSolver:
     >>> best_for(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
     Newton()
     """
-    for name in (*problem.bank.prefers, *BEST):
-        if Solver(name).refusal(problem) is None:
-            return Solver(name)
+    for solver in map(Solver, (*problem.bank.prefers, *BEST)):
+        if solver.suits(problem) and solver.refusal(problem) is None:
+            return solver
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
 
 

@@ -68,6 +68,10 @@ class BaseSolver(Part, ABC):
         """Why it cannot take this loss, bank or regularizer, beyond what it `needs`; None where it can."""
         return None
 
+    def suits(self, problem: Problem) -> bool:
+        """Whether "auto" should think of it, for one that is quick on some problems only."""
+        return True
+
     def refusal(self, problem: Problem) -> str | None:
         """Why it cannot take the problem, or None."""
         regularizer = problem.regularizer

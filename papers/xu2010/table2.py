@@ -1,0 +1,181 @@
+"""Table 2: UCI sets, thirteen kernels on every single feature."""
+
+import numpy as np
+
+from .. import _widths
+from .._page import Finding, Section, Table, mean
+from .._scale import NotKept
+from . import methods
+
+CS = 10.0 ** np.arange(-2, 4)
+PAPER = {
+    "iono": ("87.1 ± 2.0", "89.0 ± 2.1", "89.3 ± 2.6"), "breast": ("95.4 ± 0.6", "95.8 ± 0.7", "96.3 ± 0.6"),
+    "sonar": ("73.6 ± 4.2", "75.6 ± 4.6", "77.2 ± 4.3"), "pima": ("69.0 ± 2.2", "70.0 ± 1.6", "71.6 ± 1.2"),
+    "wdbc": ("93.4 ± 1.2", "94.1 ± 1.2", "94.5 ± 1.1"), "heart": ("77.3 ± 3.5", "78.7 ± 2.6", "78.9 ± 2.5"),
+    "wpbc": ("72.6 ± 3.2", "75.0 ± 2.9", "75.1 ± 2.7"),
+}  # fmt: skip
+
+
+def run(scale, data):
+    real = data.folder is not None
+    names = _widths.available(data, PAPER)
+    times, columns = scale.pick(4, 20), scale.pick(6, None)
+    found, missing = {}, []
+    for name in names:
+        try:
+            chosen = [1.0] * 3 if scale.quick else scale.cell(tune, name=name, Cs=CS, columns=columns, data=data)
+            given = dict(name=name, Cs=chosen, columns=columns, data=data)
+            cells = scale.repeat(times, lambda seed, given=given: scale.cell(one, seed=seed, **given))
+            found[name] = chosen, cells
+        except NotKept:
+            missing.append(name)
+    if not found:
+        raise NotKept("any set")
+    names = list(found)
+    enough = min(len(cells) for _, cells in found.values()) >= _widths.ENOUGH
+    accuracy = {
+        name: np.array([[row["accuracy"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
+    }
+    kernels = {
+        name: np.array([[row["kernels"] for row in cell] for cell in cells]) for name, (_, cells) in found.items()
+    }
+    means = np.array([a.mean(axis=0) for a in accuracy.values()])
+    smooth = int((means[:, 2] > means[:, 0]).sum())
+    both = int((means[:, 2] >= means.max(axis=1) - 1e-9).sum())
+    better = sum(
+        _widths.p_value(a[:, 2], a[:, 0]) < 0.05 and a[:, 2].mean() > a[:, 0].mean() for a in accuracy.values()
+    )
+    few = {name: k[:, 0].mean() for name, k in kernels.items()}
+    full = len(names)
+    return Section(
+        "Table 2",
+        "20 % of the examples for training, columns of mean 0 and variance 1; Gaussian kernels of widths 2^−3, "
+        "…, 2^6 and "
+        "polynomials of degree 1 to 3 on every single feature; C by cross-validation; 20 repetitions.",
+        "the UCI sets." if real else "wdbc as scikit-learn has it, six columns; the other sets need --data.",
+        findings=[
+            Finding(
+                "smooth MKL is more accurate than ℓ1",
+                "7 of 7 sets",
+                f"{smooth} of {full}",
+                smooth >= (full + 1) // 2 + (full > 2),
+                "a majority of the sets, by two more than half",
+                judged=real and enough,
+                **SMOOTH,
+            ),
+            Finding(
+                "significantly so",
+                "significantly better",
+                f"{better} of {full} with p < 0.05",
+                better >= (full + 1) // 2,
+                "half of the sets by the paired t-test",
+                judged=real and enough,
+                **SIGNIFICANT,
+            ),
+            Finding(
+                "it is the best of the three",
+                "7 of 7 sets",
+                f"{both} of {full}",
+                both >= (full + 1) // 2,
+                "half of the sets",
+                judged=real and enough,
+                **BEST,
+            ),
+            Finding(
+                "ℓ1 selects few kernels",
+                "26 of 429 for iono",
+                ", ".join(f"{k:.0f} of {_count(n, columns, data)} for {n}" for n, k in few.items()),
+                all(few[n] < 0.35 * _count(n, columns, data) for n in few),
+                "less than 35 % on every set",
+            ),
+        ],
+        tables=[
+            Table(
+                "Accuracy, %, ± standard error (the paper gives standard deviations)",
+                ["set", *methods.NAMES, "paper: L1", "L2", "SMKL", "p, SMKL against L1", "against L2"],
+                [
+                    [
+                        name,
+                        *(mean(a[:, j], 1) for j in range(3)),
+                        *PAPER[name],
+                        f"{_widths.p_value(a[:, 2], a[:, 0]):.3f}",
+                        f"{_widths.p_value(a[:, 2], a[:, 1]):.3f}",
+                    ]
+                    for name, a in accuracy.items()
+                ],
+            ),
+            Table(
+                "Kernels with weight, and the C that was chosen",
+                ["set", "kernels", *methods.NAMES, "repetitions", "C"],
+                [
+                    [
+                        name,
+                        _count(name, columns, data),
+                        *(f"{k:.0f}" for k in kernels[name].mean(axis=0)),
+                        len(kernels[name]),
+                        ", ".join(f"{C:g}" for C in found[name][0]),
+                    ]
+                    for name in names
+                ],
+            ),
+        ],
+        deviations=[
+            "C is chosen in five folds of the first repetition and kept. Classes in proportion in both parts."
+            + (f" Still to be run: {', '.join(missing)}." if missing else ""),
+            "breast has 683 complete rows (the paper: 300), wdbc 30 columns (the paper prints 13), wpbc 194 "
+            "complete rows.",
+            "λ as for Figure 1, with the largest eigenvalue of all kernels. Kernels are not normalised: the paper "
+            "normalises the columns only. Relative gap 1e-3 (the paper: 0.01 or 500 steps).",
+        ],
+        remarks=REMARKS if real else "",
+    )
+
+
+def _count(name, columns, data):
+    d = _widths.uci(data, name)[0].shape[1]
+    return 13 * (d if columns is None else min(d, columns))
+
+
+def _posed(name, seed, columns, data):
+    X, y = _widths.uci(data, name)
+    return _widths.split(X[:, :columns], y, 0.2, seed)
+
+
+def _largest(X):
+    kernels = [spec[1](X[:, spec[2]]) for spec in _widths.specs(X.shape[1], False)]
+    return methods.largest_eigenvalue(kernels)
+
+
+def tune(name, Cs, columns, data):
+    """The C of each method, in the first repetition."""
+    X, y, *_ = _posed(name, 0, columns, data)
+    specs, chosen = _widths.specs(X.shape[1], False), []
+    for method in methods.NAMES:
+        if method != "SMKL":
+            omega = methods.regularizer(method, 0, 0, 0, 0)
+            chosen.append(_widths.choose(specs, X, y, omega, Cs, normalize=None))
+            continue
+        from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+        from manykernels import MKLClassifier
+
+        folds, largest, scores = StratifiedKFold(5, shuffle=True, random_state=0), _largest(X), []
+        for C in Cs:  # λ goes with C
+            omega = methods.regularizer(method, 0.8 * len(y), C, len(specs), 0.8 * largest)
+            scores.append(cross_val_score(MKLClassifier(specs, regularizer=omega, C=C, normalize=None), X, y, cv=folds))
+        chosen.append(methods.best_C(np.transpose(scores), Cs))
+    return chosen
+
+
+def one(name, seed, Cs, columns, data):
+    from manykernels import MKLClassifier
+
+    X, y, T, t = _posed(name, seed, columns, data)
+    specs, largest, result = _widths.specs(X.shape[1], False), _largest(X), []
+    for method, C in zip(methods.NAMES, Cs, strict=True):
+        omega = methods.regularizer(method, len(y), C, len(specs), largest)
+        result.append(_widths.measured(MKLClassifier(specs, regularizer=omega, C=C, normalize=None), X, y, T, t))
+    return result
+
+
+SMOOTH, SIGNIFICANT, BEST, REMARKS = {}, {}, {}, ""

@@ -1,0 +1,184 @@
+"""Table 3: text with a kernel for every word."""
+
+import json
+import lzma
+import warnings
+
+import numpy as np
+
+from .. import _widths
+from .._page import Finding, Section, Table, mean
+from .._scale import NotKept
+from . import methods
+
+CS = 10.0 ** np.arange(-2, 3)
+OHSUMED, NEWS = "text_ohsumed23_1991.jsonl.xz", "text_20newsgroups_rec4.jsonl.gz"
+TASKS = {
+    "text1": (OHSUMED, "C01", "C02"), "text2": (OHSUMED, "C05", "C06"), "text3": (OHSUMED, "C12", "C13"),
+    "text4": (NEWS, "rec.autos", "rec.motorcycles"), "text5": (NEWS, "rec.sport.baseball", "rec.sport.hockey"),
+}  # fmt: skip
+PAPER = {
+    "text1": ("72.7 ± 2.0", "77.3 ± 1.6"), "text2": ("79.5 ± 1.6", "81.0 ± 1.8"), "text3": ("78.1 ± 2.0", "81.5 "
+    "± 2.2"),
+    "text4": ("85.1 ± 2.7", "87.6 ± 2.3"), "text5": ("98.0 ± 1.2", "98.8 ± 0.3"),
+}  # fmt: skip
+
+
+def run(scale, data):
+    real = data.find(OHSUMED) is not None and data.find(NEWS) is not None
+    names = list(PAPER) if real else ["generated"]
+    Cs, times = CS[:: scale.pick(2, 1)], scale.pick(4, 20)
+    found, missing = {}, []
+    for n in names:
+        try:
+            found[n] = scale.repeat(times, lambda seed, n=n: scale.cell(one, name=n, seed=seed, Cs=Cs, data=data))
+        except NotKept:
+            missing.append(n)
+    if not found:
+        raise NotKept("any set")
+    names = list(found)
+    enough = min(map(len, found.values())) >= _widths.ENOUGH
+    accuracy = {n: np.array([cell["accuracy"] for cell in cells]) for n, cells in found.items()}
+    words = {n: np.array([cell["kernels"] for cell in cells]) for n, cells in found.items()}
+    gain = {n: a[:, 2] - a[:, 0] for n, a in accuracy.items()}
+    ahead = sum(g.mean() > 0 for g in gain.values())
+    sure = sum(_widths.p_value(a[:, 2], a[:, 0]) < 0.05 and gain[n].mean() > 0 for n, a in accuracy.items())
+    worst = max(max(cell["gaps"]) for cells in found.values() for cell in cells)
+    none = ("", "")
+    return Section(
+        "Table 3",
+        "Two categories against each other, 10 % of the documents for training; a rank-one kernel for every "
+        "word, columns "
+        "of mean 0 and variance 1; C by cross-validation; 20 repetitions.",
+        "Ohsumed (the training part: 581 documents in C1 and C2 as in the paper) and four newsgroups."
+        if real
+        else "generated documents, since the real ones were not given: two topics of 20 words each among 600.",
+        findings=[
+            Finding(
+                "smooth MKL is more accurate than ℓ1 on text",
+                "5 of 5",
+                f"{ahead} of {len(names)}",
+                ahead == len(names),
+                "mean difference above 0 everywhere",
+                judged=real and enough,
+            ),
+            Finding(
+                "clearly so",
+                "1 to 5 points",
+                ", ".join(f"{mean(g, 1)}" for g in gain.values()),
+                2 * sure >= len(names),
+                "p < 0.05 on half of the sets",
+                judged=real and enough,
+            ),
+            Finding(
+                "p = 1 reaches its gap with thousands of rank-one kernels",
+                "gap < 0.01",
+                f"{worst:.1e} at most",
+                worst <= 1e-3,
+                "1e-3",
+            ),
+        ],
+        tables=[
+            Table(
+                "Accuracy, %, ± standard error (the paper gives standard deviations)",
+                ["set", "documents", "words", *methods.NAMES, "paper: L1", "SMKL", "p, SMKL against L1", "repetitions"],
+                [
+                    [
+                        n,
+                        cells[0]["n"],
+                        cells[0]["d"],
+                        *(mean(accuracy[n][:, j], 1) for j in range(3)),
+                        *PAPER.get(n, none),
+                        f"{_widths.p_value(accuracy[n][:, 2], accuracy[n][:, 0]):.3f}",
+                        len(cells),
+                    ]
+                    for n, cells in found.items()
+                ],
+            ),
+            Table(
+                "Words with weight",
+                ["set", *methods.NAMES],
+                [[n, *(f"{k:.0f}" for k in words[n].mean(axis=0))] for n in names],
+            ),
+        ],
+        deviations=[
+            "The words are not given: those in three or more documents, without English stop words, tf-idf; the "
+            "paper has "
+            "1,686, 2,302, 2,059, 5,341 and 6,311. Of the newsgroups the documents of the training part.",
+            "λ as for Figure 1; C in three folds of each training part. Relative gap 1e-3."
+            + (f" Still to be run: {', '.join(missing)}." if missing else ""),
+        ],
+    )
+
+
+def documents(data, name):
+    """(X csr, y) of a task."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    if name == "generated":
+        return _generated()
+    file, first, second = TASKS[name]
+    path = data.find(file)
+    if file.endswith("xz"):
+        with lzma.open(path, "rt") as lines:
+            rows = [json.loads(line) for line in lines]
+        tags = [row["categories"] for row in rows]
+    else:
+        import gzip
+
+        with gzip.open(path, "rt") as lines:
+            rows = [json.loads(line) for line in lines]
+        tags = [[row["group"]] for row in rows]
+    keep = [(r["text"], 1 if second in t else -1) for r, t in zip(rows, tags, strict=True)
+            if r["split"] == "train" and (first in t) != (second in t)]  # fmt: skip
+    X = TfidfVectorizer(min_df=3, stop_words="english").fit_transform([text for text, _ in keep])
+    return X, np.array([label for _, label in keep])
+
+
+def _generated():
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(400) % 2, 1, -1)
+    rate = np.full((400, 600), 0.03)
+    rate[y > 0, :60] = 0.075
+    rate[y < 0, 60:120] = 0.075
+    return sp.csr_matrix(rng.poisson(rate).astype(float)), y
+
+
+def one(name, seed, Cs, data):
+    from sklearn.model_selection import StratifiedKFold, train_test_split
+
+    X, y = documents(data, name)
+    share = 0.1 if name != "generated" else 0.2
+    train, test = train_test_split(np.arange(len(y)), train_size=share, stratify=y, random_state=seed)
+    dense = X[train].toarray()
+    used = np.flatnonzero(dense.std(axis=0) > 0)  # words of the training documents
+    centre, size = dense[:, used].mean(axis=0), dense[:, used].std(axis=0)
+    A = (dense[:, used] - centre) / size
+    T = (X[test][:, used].toarray() - centre) / size
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(A, y[train]))
+    result = {"n": len(y), "d": X.shape[1], "accuracy": [], "kernels": [], "gaps": [], "C": []}
+    for method in methods.NAMES:
+        scores = [[_fitted(method, A[f], y[train][f], C).score(A[h], y[train][h]) for C in Cs] for f, h in folds]
+        C = methods.best_C(scores, Cs)
+        model = _fitted(method, A, y[train], C)
+        theta = model.kernel_weights_
+        result["accuracy"].append(100 * model.score(T, y[test]))
+        result["kernels"].append(int(np.sum(theta > 1e-6 * theta.max())))
+        result["gaps"].append(float(model.duality_gap_))
+        result["C"].append(C)
+    return result
+
+
+def _fitted(method, X, y, C):
+    from manykernels import MKLClassifier
+    from manykernels.kernels import rank_one_kernels
+
+    used = np.flatnonzero(X.std(axis=0) > 0)
+    largest = float((X**2).sum(axis=0).max())
+    omega = methods.regularizer(method, len(y), C, len(used), largest)
+    model = MKLClassifier(rank_one_kernels(X.shape[1]), regularizer=omega, C=C, normalize=None, solver="interior")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y)

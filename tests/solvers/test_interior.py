@@ -1,0 +1,152 @@
+"""The interior point on numeric features: against conic programs, and where it takes over from coordinate passes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conic import solve_conic
+
+from manykernels import losses
+from manykernels.banks.dense import DenseBank
+from manykernels.banks.features import FeatureBank
+from manykernels.kernels import KernelList, Linear, rank_one_kernels
+from manykernels.problem import Problem
+from manykernels.regularizers import ElasticNet, Entropy, LpNorm
+from manykernels.solvers import Interior, best_for, solve
+from manykernels.solvers.interior import MANY
+
+LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "squared", "epsilon_insensitive", "huber"]
+
+
+def data(n=40, d=30, seed=0, density=0.3, real=False):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
+    f = X[:, :4].sum(axis=1) + 0.3 * rng.normal(size=n)
+    return X, f if real else np.where(f > np.median(f), 1.0, -1.0)
+
+
+def groups(d, width):
+    return [(f"g{start}", Linear(), list(range(start, min(start + width, d)))) for start in range(0, d, width)]
+
+
+def posed(kernels, X, y, loss, regularizer, c=1.0, intercept=True):
+    bank = FeatureBank.from_list(KernelList.from_spec(kernels, X), X)
+    return Problem(bank, y, losses.get(loss), regularizer, c, intercept), bank.matrices(np.flatnonzero(bank.usable))
+
+
+CASES = [("hinge", 1, 4, False, True), ("hinge", 1, 3, True, False), ("hinge", 4 / 3, 1, False, True),
+         ("squared", 4 / 3, 1, False, True), ("logistic", 2, 4, True, True), ("huber", 4, 1, True, False),
+         ("epsilon_insensitive", 2, 1, False, True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("loss", "p", "width", "sparse", "intercept"), [(loss, 1, 1, True, True) for loss in LOSSES] + CASES
+)
+def test_it_reaches_the_conic_optimum(loss, p, width, sparse, intercept):
+    real = losses.get(loss).targets == "real"
+    X, y = data(real=real, density=0.15 if sparse else 1.0)
+    kernels = rank_one_kernels(30) if width == 1 else groups(30, width)
+    problem, Ks = posed(kernels, sp.csr_matrix(X) if sparse else X, y, loss, LpNorm(p), 1.0, intercept)
+    assert sp.issparse(problem.bank.numeric()[0]) == sparse
+    found = solve(problem, "interior", tol=1e-5)
+    truth = solve_conic(Ks, y, loss, p, intercept=intercept)["objective"]
+    assert found.converged
+    assert found.dual - 1e-6 * truth <= truth <= found.primal + 1e-6 * truth
+    assert found.primal == pytest.approx(truth, rel=1e-4)
+
+
+def test_the_entropy_is_another_smooth_conjugate():
+    X, y = data(seed=4)
+    problem, Ks = posed(rank_one_kernels(30), X, y, "hinge", Entropy(0.5))
+    found = solve(problem, "interior", tol=1e-5)
+    assert found.converged
+    truth = solve_conic(Ks, y, "hinge", Entropy(0.5))["objective"]
+    assert found.primal == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize("regularizer", [LpNorm(4 / 3), LpNorm(2), LpNorm(4), Entropy(0.7)], ids=repr)
+def test_the_curvature_of_the_conjugate_is_that_of_differences(regularizer):
+    rng, h = np.random.default_rng(0), 1e-5
+    s = rng.random(5) + 0.1
+    d, e = regularizer.conjugate_curvature(s)
+    steps = h * np.eye(5)
+    slopes = [regularizer.weights_from_dual(s + t) - regularizer.weights_from_dual(s - t) for t in steps]
+    np.testing.assert_allclose(np.diag(d) - np.outer(e, e), np.array(slopes) / (2 * h), rtol=1e-5, atol=1e-7)
+
+
+def test_the_certificate_is_that_of_the_kernels_themselves():
+    X, y = data(n=60, d=90, density=0.1, seed=3)
+    X[:, 7] = 0.0  # a word that no document has
+    problem, Ks = posed(rank_one_kernels(90), sp.csr_matrix(X), y, "hinge", LpNorm(1))
+    found = solve(problem, "interior", tol=1e-4)
+    assert found.theta[7] == 0 and found.theta.sum() == pytest.approx(1.0)
+    same = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, problem.loss, LpNorm(1))
+    theta, a = found.theta[problem.bank.usable], found.a[0]
+    f = np.einsum("m,mij,j->i", theta, Ks, a) + found.b[0]
+    q = np.einsum("i,mij,j->m", a, Ks, a)
+    assert found.primal == pytest.approx(np.maximum(0, 1 - y * f).sum() + 0.5 * theta @ q, rel=1e-9)
+    dual = found.a if found.dual_a is None else found.dual_a
+    q = np.einsum("ti,mij,tj->m", dual, Ks, dual)
+    assert y @ dual[0] - 0.5 * q.max() == pytest.approx(found.dual, rel=1e-9)
+    assert solve(same, "newton", tol=1e-5).primal == pytest.approx(found.primal, rel=1e-3)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_a_single_kernel_is_a_support_vector_machine(p):
+    X, y = data(n=30, d=6, seed=1, density=1.0)
+    problem, Ks = posed(groups(6, 6), X, y, "hinge", LpNorm(p))
+    found = solve(problem, "interior", tol=1e-5)
+    assert found.converged and found.theta[0] == pytest.approx(1.0)
+    assert found.primal == pytest.approx(solve_conic(Ks, y, "hinge", p)["objective"], rel=1e-4)
+
+
+def test_examples_without_cost_and_unequal_costs():
+    X, y = data(n=50, seed=5)
+    c = np.r_[np.zeros(5), np.linspace(0.5, 3, 45)]
+    problem, Ks = posed(rank_one_kernels(30), X, y, "hinge", LpNorm(1), c)
+    found = solve(problem, "interior", tol=1e-5)
+    truth = solve_conic(Ks, y, "hinge", 1, sample_weight=c)["objective"]
+    assert found.converged and not found.a[0, :5].any()
+    assert found.primal == pytest.approx(truth, rel=1e-4)
+
+
+def test_more_columns_than_it_may_factor(monkeypatch):
+    monkeypatch.setattr("manykernels.solvers.interior.MOST", 40)
+    X, y = data(n=80, d=120, density=0.2, seed=7)
+    problem, _ = posed(rank_one_kernels(120), sp.csr_matrix(X), y, "hinge", LpNorm(1))
+    few = solve(problem, "interior", tol=1e-3)
+    monkeypatch.undo()
+    assert few.converged
+    assert few.primal == pytest.approx(solve(problem, "interior", tol=1e-5).primal, rel=1e-3)
+
+
+def test_it_says_what_it_lacks():
+    X, y = data()
+    for regularizer, loss, reason in (
+        (ElasticNet(0.5), "hinge", "known curvature"), (LpNorm(1), "one_class", "begin from"),
+    ):  # fmt: skip
+        problem, _ = posed(rank_one_kernels(30), X, y, loss, regularizer)
+        assert reason in Interior().refusal(problem)
+    dense = Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], losses.get("hinge"), LpNorm(1))
+    assert "numeric features" in Interior().refusal(dense)
+
+
+def test_auto_takes_it_for_many_kernels():
+    for d, name in ((MANY // 2, "coordinate"), (MANY, "interior")):
+        X, y = data(n=60, d=d, seed=2)
+        problem, _ = posed(rank_one_kernels(d), X, y, "hinge", LpNorm(1))
+        assert best_for(problem).name == name
+    assert solve(problem, tol=1e-4).converged
+
+
+def test_a_warm_start_and_an_interrupt():
+    X, y = data(n=60, d=40, seed=2)
+    problem, _ = posed(rank_one_kernels(40), X, y, "hinge", LpNorm(1))
+    first = solve(problem, "interior", tol=1e-2)
+    assert solve(problem, "interior", tol=1e-5, warm=first).converged
+
+    def stop(record):
+        if record["iteration"] == 3:
+            raise KeyboardInterrupt
+
+    s = solve(problem, "interior", tol=1e-8, callback=stop)
+    assert s.interrupted and s.theta.sum() == pytest.approx(1.0)
