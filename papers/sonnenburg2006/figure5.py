@@ -8,9 +8,9 @@ from . import splice
 DEGREES = 20
 LONG = {
     "expected": "disagree",
-    "reason": "The longest words with weight have 5 letters at 3,000 examples, whether C is 0.5 or 500, and 6 at 10,000: "
-    "they grow with the number of examples, and a million, which the paper has, were not run. The identity has no "
-    "weight either, so that nothing here is slack.",
+    "reason": "The longest words with weight have 5 letters at 3,000 examples, whether C is 0.5 or 500, and 6 at "
+    "10,000: they grow with the number of examples, and a million, which the paper has, were not run. The identity has "
+    "no weight either, so that nothing here is slack.",
 }
 
 

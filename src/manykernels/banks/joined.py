@@ -15,7 +15,7 @@ class JoinedBank(ExplicitBank):
         self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
         self.memory_limit = parts[0].memory_limit
         self.scale, self.usable = self._gather("scale"), self._gather("usable")
-        self.prefers = tuple({name for part in parts for name in part.prefers})
+        self.prefers = tuple(dict.fromkeys(name for part in parts for name in part.prefers))
 
     def _gather(self, name):
         return joined([getattr(part, name) for part in self.parts], self.which)

@@ -62,6 +62,7 @@ class InnerProblem:
 
     shift: np.ndarray | float = 0.0
     limit = LIMIT
+    n_jobs: int | None = 1
 
     def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
         self.loss, self.y, self.c, self.intercept, self.n_jobs = loss, y, c, intercept, n_jobs
