@@ -126,3 +126,17 @@ def test_common_words_of_long_strings_are_counted_beyond_31_bits():
     strings = ["A" * 47_000, "A" * 47_000, "CCC"]  # the last one gives the kernel its variance
     bank = WordBank.from_list(KernelList.from_spec([ms.Spectrum(3)], strings), strings, normalize=None)
     np.testing.assert_array_equal(bank.block(np.arange(2), np.ones(1)), np.full((2, 2), 46_998.0**2))
+
+
+def test_predictions_from_words_longer_than_one_number_holds():
+    """Proteins: three letters of a word are a table's, twelve those of a number, the others are compared."""
+    from manykernels.banks.degree import DegreeBank
+
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("AC"), 24)) for _ in range(40)]
+    texts = [*texts, *(text[:20] + "XC" + text[22:] for text in texts[:5]), *texts[:3]]
+    kernels = KernelList.from_spec([ms.WeightedDegree(20, alphabet="protein")], texts)
+    bank, a = DegreeBank.from_list(kernels, texts, normalize=None), rng.normal(size=(1, len(texts)))
+    found = bank.predictor(np.arange(len(texts))).decision(texts[::-1], a, np.ones(1))
+    expected = ms.WeightedDegree(20, alphabet="protein")(texts[::-1], texts) @ a[0]
+    np.testing.assert_allclose(found[0], expected, rtol=1e-10)

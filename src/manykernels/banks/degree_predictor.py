@@ -121,10 +121,13 @@ class DegreePredictor(Predictor):
             def lane(positions, block=block):
                 part = np.zeros((len(block), M))
                 first, order = np.empty(size**direct + 1, np.int64), np.empty(len(a), np.int64)
+                tails, sums, bits = np.empty(len(a), np.uint64), np.empty(len(a)), size.bit_length()
+                held = min(64 // bits, d - direct)  # letters of a tail
                 for at in positions:
                     table = np.zeros(width)
-                    loops.gather(codes, at, direct, size, a, table, first, order)
-                    loops.meet(codes, block, at, direct, size, a, table, first, order, coef[at], kern[at], part)
+                    own = bits, held, a, table, first, order, tails, sums
+                    loops.gather(codes, at, direct, size, *own)
+                    loops.meet(codes, block, at, direct, size, *own, coef[at], kern[at], part)
                 return part
 
             out[start : start + BLOCK] = np.sum(run_blocks(lane, lanes, self.n_jobs), axis=0)

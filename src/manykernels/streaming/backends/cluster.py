@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from typing import Any
 from ..._validation import check_integer, check_number
 from ..shards import load
 from ._base import Backend
+
+LOOK = 5.0  # seconds between two looks at the workers
+ALONE = 120.0  # seconds without a worker that are waited for a new one
 
 
 class Cluster(Backend):
@@ -90,11 +94,18 @@ class Cluster(Backend):
 
         with self._speaking():
             futures = [self._submit(function, *call) for call in calls]
-            try:
-                wait(futures, timeout=self.time_limit)
-            except TimeoutError:
-                raise TimeoutError(self._late(futures)) from None
-            return self.client.gather(futures)
+            begun = alone = time.monotonic()
+            while True:
+                try:
+                    wait(futures, timeout=min(LOOK, self.time_limit))
+                    return self.client.gather(futures)
+                except TimeoutError:
+                    now = time.monotonic()
+                    alone = now if self.client.nthreads() else alone
+                    if now - alone > ALONE:
+                        raise RuntimeError(f"{self._called()} has no workers any more: start some.") from None
+                    if now - begun >= self.time_limit:
+                        raise TimeoutError(self._late(futures)) from None
 
     def _submit(self, function, *args, **options):
         with warnings.catch_warnings():  # of large graphs: the support is what has to be sent
