@@ -83,7 +83,7 @@ class KernelStack:
         """The stack of matrices in .npy files, which may be larger than memory.
 
         A fit reads them in the order of the files, some megabytes at a time, and one matrix as a whole at its
-        beginning; with `memory_limit` it keeps no more than that of the examples that matter. Slices read a few rows only.
+        beginning; with `memory_limit` it keeps no more than that of the examples that matter. Slices read a few rows.
 
         Parameters
         ----------
