@@ -18,7 +18,7 @@ from .tables import check_model
 class ApproximationError:
     """What `approximation_error` has found: the fit by low rank beside the exact one, on the same examples.
 
-    Attributes
+    Parameters
     ----------
     objectives : tuple of float
         The objective of each at its own optimum, low rank first.
