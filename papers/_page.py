@@ -192,7 +192,7 @@ def section(name, record):
     lines += [record["remarks"], ""] if record["remarks"] else []
     run = record["machine"], ", ".join(f"{key} {value}" for key, value in record["versions"].items())
     lines += [f"*`--only {name}`, {record['scale']}, {record['date']}; {run[0]}; {run[1]}.*", ""]
-    if record["unfinished"]:
+    if record.get("unfinished"):  # files of before have no such entry
         lines += ["*Unfinished: some repetitions or sizes of `--full` are still to be run.*", ""]
     if record["loaded"]:
         lines += ["*Loaded machine: others used it during the run, so that seconds are too many.*", ""]
