@@ -151,8 +151,8 @@ def run(scale, data):
                     [
                         n,
                         *(mean(seconds[n][:, j], 2) for j in range(3)),
-                        clock[n, "level"],
-                        clock[n, "simplemkl"],
+                        clock.get((n, "level")),
+                        clock.get((n, "simplemkl")),
                         *PAPER[n][2],
                     ]
                     for n in names
