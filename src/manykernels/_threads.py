@@ -37,6 +37,12 @@ def _in_worker():
     return multiprocessing.parent_process() is not None
 
 
+def slices(n, parts):
+    """The numbers below n in so many runs."""
+    cuts = [n * k // max(parts, 1) for k in range(max(parts, 1) + 1)]
+    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
 def run_blocks(fn, blocks, n_jobs=None):
     """`[fn(block) for block in blocks]` on the shared pool, results in order.
 

@@ -5,8 +5,7 @@ Both know their words by channels and say where the values of these lie, see loo
 
 import numpy as np
 
-from .._threads import run_blocks
-from .explicit import slices
+from .._threads import run_blocks, slices
 
 MAP, SORTED, HASH = range(3)
 CHANNEL = np.dtype(

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from .._state import check, check_array, check_csr, check_index, check_integer
-from .._threads import n_threads, run_blocks
-from .explicit import slices
+from .._threads import n_threads, run_blocks, slices
 
 DIRECT = 2**12  # words in the table of the longest short words of a position, at most
 LANES = 4  # parts of the positions that can be changed side by side

@@ -6,13 +6,15 @@ Weighted degree kernels, one kernel per degree, per position or per block of pos
 length) belongs to one kernel at most.
 """
 
+import threading
+
 import numpy as np
 
-from .._threads import n_threads, run_blocks
-from .explicit import BLOCK, ExplicitBank, Vectors, slices
+from .._threads import n_threads, run_blocks, slices
+from .explicit import BLOCK, ExplicitBank, Team, Vectors
 
 TABLE = 2**27  # bytes for the values of short words
-LANES = 4  # parts of the positions that can be changed side by side
+LANES = 16  # parts of the positions that can be changed side by side
 
 
 class DegreeBank(ExplicitBank):
@@ -217,6 +219,9 @@ class DegreeVectors(Vectors):
         for low in range(0, len(rows), BLOCK):
             self.q += grows[low : low + BLOCK] @ bank.alone[rows[low : low + BLOCK]]
 
+    def team(self, inner, a, outputs, size, most, precision):
+        return DegreeTeam(self, inner, a, outputs, size, most, precision)
+
     def outputs(self, rows, theta, a):
         from ..loops import degree as loops
 
@@ -242,3 +247,59 @@ class DegreeVectors(Vectors):
 
         run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
         return out + bank.alone[rows] * a[:, None]
+
+
+class DegreeTeam(Team):
+    """Threads that visit examples of a `DegreeBank` together, see `loops.degree_visits`."""
+
+    def __init__(self, vectors, inner, a, outputs, size, most, precision):
+        from ..loops.degree_visits import FORCED, visits
+        from ..loops.team import GATE
+
+        bank, self.size = vectors.bank, size
+        vectors.empty = False  # what the team adds, it adds to what is there
+        self.bank, self.threads = bank, min(n_threads(bank.n_jobs), max(1, size // 4))
+        self.rows, self.ends = np.empty(most, np.int64), np.empty(-(-most // size) + 1, np.int64)
+        self.weight, self.theta = np.empty_like(bank.coef), np.empty(bank.M)
+        self.runs, self.numbers, self.gate = np.empty((*bank.coef.shape, 1)), np.zeros(4), np.zeros(GATE, np.int64)
+        self.numbers[FORCED] = inner.intercept
+        planes = max(1, (bank.letters - 1).bit_length()) + 1, -(-bank.L // 64)
+        lanes = np.array([0, *(lane.stop for lane in vectors.lanes)])
+        problem = (inner.linear, inner.diagonal, inner.kink, inner.lo, inner.hi)
+        self.arguments = (
+            self.threads, self.gate, *bank.text, bank.direct, *vectors._places(), bank.coef, bank.kern, lanes,
+            bank.alone, vectors.q, np.zeros((len(lanes) - 1, bank.M)), bank.even, self.rows, self.ends, self.weight,
+            self.runs, self.theta, a, outputs, self.numbers, *(np.array(x, dtype=float) for x in problem), precision,
+            np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
+            np.zeros((2, 1, size, size)), np.empty(size), np.empty(size, np.int64), np.empty(size),
+        )  # fmt: skip
+        self.others = [
+            threading.Thread(target=visits, args=(me, *self.arguments), daemon=True, name=f"manykernels-team-{me}")
+            for me in range(1, self.threads)
+        ]
+
+    def __enter__(self):
+        for other in self.others:
+            other.start()
+        return self
+
+    def __exit__(self, *error):
+        from ..loops.degree_visits import call
+
+        call(self.gate, self.threads, False)
+        for other in self.others:
+            other.join()
+
+    def visit(self, rows, theta, excess, b, turn):
+        from ..loops.degree_visits import call, visits
+
+        bank, count = self.bank, -(-len(rows) // self.size)
+        self.rows[: len(rows)], self.ends[:], self.theta[:] = rows, -1, theta
+        self.ends[: count + 1] = np.minimum(np.arange(count + 1) * self.size, len(rows))
+        self.weight[:] = bank.coef * theta[bank.kern]
+        self.runs[:, :, 0] = np.cumsum(self.weight, axis=1)
+        self.numbers[:3] = excess, b, turn
+        call(self.gate, self.threads, True)
+        visits(0, *self.arguments)
+        excess, b, turn = self.numbers[:3]
+        return float(excess), float(b), int(turn)

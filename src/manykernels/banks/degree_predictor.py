@@ -7,9 +7,8 @@ the few examples that have it, for the longer ones. New sequences then walk thro
 import numpy as np
 
 from .._state import check, check_array, check_index, check_is, check_jobs
-from .._threads import n_threads, run_blocks
+from .._threads import n_threads, run_blocks, slices
 from ._base import Predictor
-from .explicit import slices
 
 BLOCK = 20_000  # new sequences at a time
 LANES = 4  # parts of the positions that are walked side by side

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
-from .._threads import n_threads, run_blocks
+from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import inverse_root, precision, scales
 from ._base import Bank, Predictor
 
@@ -38,9 +38,32 @@ class Vectors(ABC):
     def parts(self, rows, a):
         """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
 
+    def team(self, inner, a, outputs, size, most, precision):
+        """A `Team` that visits examples, at most so many in a call, `size` at a time, and changes v, a and outputs.
+
+        None where there is none.
+        """
+        return None
+
     def at(self, views, theta=None):
         """Look-up at new examples, given by their views: the outputs (n,), without θ the parts (n, M)."""
         raise NotImplementedError
+
+
+class Team(ABC):
+    """Threads that visit examples together, a context manager: they last as long as its block."""
+
+    @abstractmethod
+    def __enter__(self):
+        """Begins them."""
+
+    @abstractmethod
+    def __exit__(self, *error):
+        """Ends them."""
+
+    @abstractmethod
+    def visit(self, rows, theta, excess, b, turn):
+        """Visits these examples; excess, b and turn afterwards."""
 
 
 class ExplicitBank(Bank):
@@ -312,9 +335,3 @@ def diagonals(kernels, views):
 
 def len_of(views):
     return views[0].X.shape[0]
-
-
-def slices(n, parts):
-    """The numbers below n in so many runs."""
-    cuts = np.linspace(0, n, max(parts, 1) + 1).astype(int)
-    return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
-from .._threads import n_threads, run_blocks
+from .._threads import n_threads, run_blocks, slices
 from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
@@ -293,7 +293,7 @@ class PairwiseBank(Bank):
                 side.factor = side.factor[chosen]
             if side.cache is not None:
                 key = id(self.sides[i].cache)
-                cut[key] = side.cache = cut[key] if key in cut else side.cache[np.ix_(rows, rows)]
+                cut[key] = side.cache = cut[key] if key in cut else _cut(side.cache, rows, self.n_jobs)
             if group.pairs.kind == "gram":
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))
@@ -307,3 +307,12 @@ class PairwiseBank(Bank):
         if not self.whole:
             raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
         return PairwisePredictor(self, np.asarray(support))
+
+
+def _cut(K, rows, n_jobs):
+    """K[rows][:, rows], by threads."""
+    from ..loops.rows import gather
+
+    out = np.empty((len(rows), len(rows)), K.dtype)
+    run_blocks(lambda part: gather(K, rows[part], rows, out[part]), slices(len(rows), 1 + len(rows) // 200), n_jobs)
+    return out

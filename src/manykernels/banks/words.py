@@ -32,11 +32,11 @@ from copy import copy
 import numpy as np
 
 from .._state import check
-from .._threads import n_threads, run_blocks
+from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import inverse_root
 from ..strings._base import check_alike, check_length
 from ._readings import HASH, MAP, SORTED, Anywhere, Placed
-from .explicit import ExplicitBank, Vectors, len_of, slices
+from .explicit import ExplicitBank, Vectors, len_of
 
 ROOM = 2**29  # bytes for values without a memory_limit
 PLACES = 22  # a hash table has 2^22 at most

@@ -172,7 +172,7 @@ class InnerProblem:
 
     def outputs(self, K: Any, a: np.ndarray) -> np.ndarray:
         """K a + shift, (n,) float64."""
-        return matvec(K, a) + self.shift
+        return matvec(K, a, self.n_jobs) + self.shift
 
     def host(self, K: Any) -> np.ndarray:
         """K in the memory of the host."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.sparse.linalg import LinearOperator, cg
 
-from .._threads import limit_blas, n_threads
+from .._threads import limit_blas, n_threads, run_blocks, slices
 
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
@@ -119,12 +119,13 @@ def _conjugate_gradients(K, index, d, equality):
     return lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
 
 
-def matvec(K, v):
+def matvec(K, v, n_jobs=1):
     """K v for symmetric K, from the rows of the support of v, with float64 sums over float32 blocks."""
+    from ..loops.rows import add_rows
+
     support = np.flatnonzero(v)
-    if K.dtype == np.float64:
-        return v @ K if 2 * len(support) > len(v) else v[support] @ K[support]
-    out = np.zeros(len(K))
-    for block in np.array_split(support, max(1, len(support) // 256)):
-        out += v[block].astype(np.float32) @ K[block]
+    if K.dtype == np.float64 and 2 * len(support) > len(v):
+        return v @ K
+    out, x, parts = np.zeros(len(K)), v[support].astype(K.dtype), slices(len(K), 1 + len(K) // 500)
+    run_blocks(lambda part: add_rows(K, support, x, part.start, part.stop, out), parts, n_jobs)
     return out

@@ -124,13 +124,18 @@ def sizes(data, starts, bits, length, size, direct, coef, kern, depth, norms, al
 
 
 @njit(**OPTIONS)
-def tile(data, starts, bits, length, rows, codes):
-    """codes[:, r] = the letters of row r."""
-    word = np.empty(length, np.uint8)
+def _letter(data, start, bits, position):
+    bit = position * bits
+    return (data[start + (bit >> 3)] >> (bit & 7)) & ((1 << bits) - 1)
+
+
+@njit(**OPTIONS)
+def tile(data, starts, bits, low, high, rows, codes):
+    """codes[:, r] = the letters of row r at positions low ≤ l < high."""
     for r in range(len(rows)):
-        unpack(data, starts[rows[r]], length, bits, word)
-        for at in range(length):
-            codes[at, r] = word[at]
+        start = starts[rows[r]]
+        for at in range(low, high):
+            codes[at - low, r] = _letter(data, start, bits, at)
 
 
 @njit(**OPTIONS)
@@ -142,7 +147,7 @@ def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth,
     codes = np.empty((length, min(len(rows), TILE)), np.uint8)
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
-        tile(data, starts, bits, length, part, codes)
+        tile(data, starts, bits, 0, length, part, codes)
         cursor, total = begin[part], out[first : first + TILE]
         total[:] = 0.0
         for at in range(length):
@@ -190,19 +195,22 @@ def add(
     data, starts, bits, length, size, direct, rows, delta, table, nodes, depth, begin, ids, coef, kern, low, high, q
 ):
     """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and to q_m = Σ coef value² what comes of it."""
-    codes = np.empty((length, min(len(rows), TILE)), np.uint8)
+    end = min(length, high + direct)
+    codes = np.empty((end - low, min(len(rows), TILE)), np.uint8)
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
-        tile(data, starts, bits, length, part, codes)
+        tile(data, starts, bits, low, end, part, codes)
         cursor = begin[part]
         for r in range(len(part)):
+            before, deep = 0, depth[part[r]]
             for at in range(low):
-                cursor[r] += depth[part[r], at]
+                before += deep[at]
+            cursor[r] += before
         for at in range(low, high):
             for r in range(len(part)):
                 step, word, offset, count = delta[first + r], 0, 0, size
                 for k in range(min(direct, length - at)):
-                    c = codes[at + k, r]
+                    c = codes[at - low + k, r]
                     if c >= size:
                         break
                     word = word * size + c
@@ -216,12 +224,6 @@ def add(
                     q[kern[at, k]] += coef[at, k] * step * (2.0 * value + step)
                     nodes[ids[cursor[r]]] = value + step
                     cursor[r] += 1
-
-
-@njit(**OPTIONS)
-def _letter(data, start, bits, position):
-    bit = position * bits
-    return (data[start + (bit >> 3)] >> (bit & 7)) & ((1 << bits) - 1)
 
 
 @njit(**OPTIONS)
@@ -260,8 +262,10 @@ def sum_all(
     cursor, word, bad = begin[rows], np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     sums = np.empty(table.shape[1])
     for r in range(len(rows)):
+        before, deep = 0, depth[rows[r]]
         for at in range(low):
-            cursor[r] += depth[rows[r], at]
+            before += deep[at]
+        cursor[r] += before
     _begin(data, starts, bits, length, size, direct, rows, low, word, bad)
     for at in range(low, high):
         letters = min(direct, length - at)

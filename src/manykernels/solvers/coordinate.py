@@ -16,6 +16,7 @@ function of a, and a run that goes on from there makes the same steps to the las
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ._base import Control
 
 EARLY = 4  # passes in which the weights follow in closed form
+TOGETHER = 8  # visits between two looks at the weights
 MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
 STATE = ("theta", "turn", "at", "place", "added", "upper", "lower", "scale", "best", "history", "solves")
 VISITS = 2**21  # examples of a pass after which v is summed anew, so that it can be broken off there
@@ -160,17 +162,18 @@ class Passes(Run):
         if len(side.a) <= self.size and len(side.everyone) == len(side.a):
             side.solve(self.full(self.theta), 0.1 * self.scale * max(min(self.gap, 0.1), self.tol) / len(self.sides))
             return self._follow(closed)
-        draw, often = self.rng.bit_generator.state, max(1, VISITS // self.size)
+        draw, often = self.rng.bit_generator.state, max(1, VISITS // self.size) * self.size
         order, precision = self.rng.permutation(side.active), 0.1 * self.tol * self.scale / float(self.problem.c.sum())
-        for start in range(self.place, len(order), self.size):
-            turn, last = start // self.size, start + self.size >= len(order)
-            side.visit(order[start : start + self.size], self.full(self.theta), precision)
-            self._follow(closed and (turn % 8 == 7 or last))
-            if turn % 8 == 7:
-                self.control.visited(start, len(order))
-            if turn % often == often - 1 and not last:
+        while self.place < len(order):
+            stop = min(self.place + often, len(order))
+            with side.visiting(self.size, precision) as visit:
+                for start in range(self.place, stop, TOGETHER * self.size):
+                    visit(order[start : min(start + TOGETHER * self.size, stop)], self.full(self.theta))
+                    self._follow(closed)
+                    self.control.visited(start, len(order))
+            self.place = stop
+            if stop < len(order):
                 side.renew()
-                self.place = start + self.size
                 self._offer(draw)
 
     def _follow(self, closed):
@@ -234,6 +237,22 @@ class Side:
         active = np.zeros(len(self.a), bool)
         active[self.active] = True
         return {"outputs": self.outputs, "active": active, "excess": self.excess, "turn": self.turn}
+
+    @contextmanager
+    def visiting(self, size, precision):
+        """A function of (rows, theta) that visits these examples, `size` at a time."""
+        team = self.vectors.team(self.inner, self.a, self.outputs, size, TOGETHER * size, precision)
+        if team is None:
+            yield lambda rows, theta: [
+                self.visit(rows[low : low + size], theta, precision) for low in range(0, len(rows), size)
+            ]
+            return
+
+        def visit(rows, theta):
+            self.excess, self.b, self.turn = team.visit(rows, theta, self.excess, self.b, self.turn)
+
+        with team:
+            yield visit
 
     def visit(self, rows, theta, precision):
         """Solves for the a of these examples with everything else held."""

@@ -1,0 +1,90 @@
+"""Threads that meet in compiled code: they wait for each other, end, and never change a result."""
+
+import threading
+
+import numpy as np
+import pytest
+from numba import njit
+from sklearn.base import clone
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.datasets import make_splice
+from manykernels.loops.box_qp import pair_steps
+from manykernels.loops.team import GATE, meet
+from manykernels.solvers import coordinate
+from manykernels.strings import WeightedDegree, degree_kernels, position_kernels
+
+X, Y = make_splice(700, positives=0.2, random_state=3)
+
+
+@njit(nogil=True)
+def pass_on(me, threads, gate, tokens, rounds):
+    """Each round every thread adds what its neighbour had at the round's beginning."""
+    for k in range(rounds):
+        found = tokens[k % 2, (me + 1) % threads]
+        tokens[(k + 1) % 2, me] = tokens[k % 2, me] + found
+        meet(gate, threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_nobody_goes_on_before_all_have_come(threads):
+    gate, tokens = np.zeros(GATE, np.int64), np.zeros((2, threads), np.int64)
+    tokens[0, 0] = 1
+    others = [threading.Thread(target=pass_on, args=(me, threads, gate, tokens, 20)) for me in range(1, threads)]
+    for other in others:
+        other.start()
+    pass_on(0, threads, gate, tokens, 20)
+    for other in others:
+        other.join()
+    wanted = np.eye(1, threads, dtype=np.int64)[0]
+    for _ in range(20):
+        wanted = wanted + np.roll(wanted, -1)
+    np.testing.assert_array_equal(tokens[0], wanted)
+
+
+@pytest.mark.parametrize("model", [
+    MKLClassifier(degree_kernels(6)),
+    MKLClassifier(degree_kernels(6), regularizer=1, loss="squared_hinge"),
+    MKLClassifier([WeightedDegree(5)], fit_intercept=False),
+    MKLClassifier(position_kernels(X.length, 3, block=20), C=0.1),
+    MKLRegressor(degree_kernels(4), epsilon=0.3),
+], ids=["degrees", "p = 1", "no intercept", "positions", "regression"])  # fmt: skip
+def test_results_do_not_depend_on_the_threads(model):
+    model = clone(model).set_params(solver="coordinate", max_iter=6, tol=1e-2)
+    fits = [clone(model).set_params(n_jobs=n_jobs).fit(X, Y) for n_jobs in (1, 2, 5)]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.dual_coef_, fits[0].dual_coef_)
+        np.testing.assert_array_equal(fit.kernel_weights_, fits[0].kernel_weights_)
+    assert len(fits[0].support_) > 10
+
+
+def test_a_fit_that_is_broken_off_leaves_no_thread(monkeypatch):
+    class Stop(BaseException):
+        pass
+
+    def stop(self, closed):
+        raise Stop
+
+    monkeypatch.setattr(coordinate.Passes, "_follow", stop)
+    with pytest.raises(Stop):
+        MKLClassifier(degree_kernels(6), n_jobs=3, solver="coordinate").fit(X, Y)
+    assert not [thread for thread in threading.enumerate() if "team" in thread.name]
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e8, 1e25])
+def test_pair_steps_are_the_same_in_other_units(size):
+    rng = np.random.default_rng(0)
+    F, y = rng.standard_normal((700, 30)), np.where(rng.random(700) < 0.5, 1.0, -1.0)
+    K, n = F @ F.T / 30, len(y)
+    lo, hi = np.minimum(y, 0.0), np.maximum(y, 0.0)
+
+    def run(unit):
+        a, gradient, nothing = np.zeros(n), -unit * y, np.zeros(n)
+        steps, violation, beta = pair_steps(unit * K, a, gradient, nothing, nothing, lo, hi, 1e-3 * unit, 10_000)
+        return a, steps, violation / unit, beta / unit
+
+    (a, steps, violation, beta), found = run(1.0), run(size)
+    assert 100 < steps < 10_000 and violation <= 1e-3 and abs(a.sum()) < 1e-9
+    assert found[2] <= 1e-3 and abs(found[1] - steps) <= 0.3 * steps
+    f, g = K @ a + beta, K @ found[0] + found[3]
+    np.testing.assert_allclose(f, g, atol=0.02)
