@@ -86,6 +86,7 @@ def run(scale, data):
                 ", ".join(f"{count[t][:, 0].mean():.0f} of {M}" for t in found),
                 all(count[t][:, 0].mean() < 0.9 * M for t in found),
                 "less than 90 %",
+                judged=real,
             ),
             Finding(
                 "GMKL is the best of the four",

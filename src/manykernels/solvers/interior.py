@@ -90,9 +90,9 @@ class InteriorRun(Run):
         path = self._path()
         path.start(self.a[0][path.index])
         while True:
-            self._judge(path, path.p - path.m, path.theta)
-            if self.gap <= 30 * self.tol:
+            if self.history and self.gap <= 30 * self.tol:  # fewer examples and kernels, where that is no worse
                 self._judge(path, path.settled(), path.settled_weights(), False)
+            self._judge(path, path.p - path.m, path.theta)
             self.solves += 1
             try:
                 moved = path.step(min(EXACT, SHARE * max(self.gap, self.tol)))
