@@ -14,6 +14,7 @@ from ._matrix_files import MatrixFiles
 from ._rows import axes, positions
 
 if TYPE_CHECKING:
+    from .stack_columns import StackColumns
     from .stack_examples import StackExamples
 
 
@@ -83,7 +84,8 @@ class KernelStack:
         """The stack of matrices in .npy files, which may be larger than memory.
 
         A fit reads them in the order of the files, some megabytes at a time, and one matrix as a whole at its
-        beginning; with `memory_limit` it keeps no more than that of the examples that matter. Slices read a few rows.
+        beginning; with `memory_limit` it keeps no more than that of the examples that matter. Slices read a few rows
+        only.
 
         Parameters
         ----------
@@ -165,6 +167,12 @@ class KernelStack:
         if link is None or not np.array_equal(link[1], link[2]):
             raise ValueError(f"X of shape {self.shape} is not square and symmetric: examples() is for training stacks.")
         return StackExamples(self)
+
+    def by_kernel(self) -> StackColumns:
+        """Its examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""
+        from .stack_columns import StackColumns
+
+        return StackColumns(self)
 
     def square(self) -> KernelStack:
         """The stack of its rows with themselves, (n, n, M), of a slice by rows of a square stack."""
