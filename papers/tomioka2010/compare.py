@@ -25,7 +25,7 @@ PROTOCOL = (
     "with the hinge, "
     "empirical Bayes by MacKay's update. C of 10^−4, …, 10 (times the regularizer; 10^−2, …, 10³ times the loss "
     "for ℓ2) by "
-    "2 × 4-fold cross-validation on the training examples."
+    "4-fold cross-validation on the training examples (the paper repeats it once with other folds)."
 )
 
 
