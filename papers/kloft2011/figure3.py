@@ -165,8 +165,8 @@ def _findings(scale, errors, models):
             "ℓ4 is the most robust, n = 50", "ℓ4",
             "largest errors " + ", ".join(f"{a} {b:.2f}" for a, b in zip(NAMES, worst, strict=True)),
             worst[3] - _error(errors[50], E, 3) <= worst.min(),
-            "lowest of the largest errors over the scenarios, but for one standard error (allowed after first runs were "
-            "seen)", judged=not scale.quick,
+            "lowest of the largest errors over the scenarios, but for one standard error (allowed after first runs "
+            "were seen)", judged=not scale.quick,
         ),
         Finding(
             "ℓ1 is mostly worse than the others elsewhere, n = 50", "worst of five", f"in {_worst(E)} of 5 scenarios",
