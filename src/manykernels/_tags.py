@@ -97,6 +97,7 @@ TAGS = {
     ("solver/chunking", 1): "solvers.chunking:Chunking",
     ("solver/coordinate", 1): "solvers.coordinate:Coordinate",
     ("solver/hessian", 1): "solvers.hessian:Hessian",
+    ("solver/interior", 1): "solvers.interior:Interior",
     ("solver/level", 1): "solvers.level:Level",
     ("solver/mackay", 1): "solvers.mackay:MacKay",
     ("solver/nesterov", 1): "solvers.nesterov:Nesterov",

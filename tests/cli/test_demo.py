@@ -15,7 +15,7 @@ def test_version():
     assert run("--version").output.strip() == f"manykernels {manykernels.__version__}"
 
 
-@pytest.mark.parametrize("data", ["breast_cancer", "digits"])
+@pytest.mark.parametrize("data", [pytest.param("breast_cancer", marks=pytest.mark.slow), "digits"])
 def test_demo_prints_weights_gap_time_and_accuracies_and_ends_with_a_report(data, tmp_path):
     page = tmp_path / "demo.html"
     result = run("demo", "--data", data, "-o", str(page))

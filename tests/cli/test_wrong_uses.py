@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -179,15 +180,21 @@ def test_interruption(folder, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not of this system")
-def test_ctrl_c_while_data_are_read(folder):
-    pipe = folder / "pipe.csv"
+@pytest.mark.parametrize("seconds", [0, 0.5], ids=["opened", "parsed"])
+def test_ctrl_c_while_data_are_read(folder, seconds):
+    pipe = folder / f"pipe{seconds}.csv"
     os.mkfifo(pipe)
     command = [sys.executable, "-m", "manykernels", "fit", str(pipe), "-t", "y", "-o", str(folder / "other.mk")]
     heard = dict(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # jobs of a shell may ignore it
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **heard)
-    with open(pipe, "w"):  # waits until it is read
+    with open(pipe, "w"):  # waits until it is opened
+        time.sleep(seconds)  # then the parser waits for its first bytes
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
+        try:
+            out, err = running.communicate(timeout=20)
+        except subprocess.TimeoutExpired:  # it came just before a read, in C code, which then waits: pressed again
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, "", "manykernels: interrupted.\n")
 
 

@@ -12,7 +12,8 @@ from manykernels.problem import Problem
 from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, Entropy, LpNorm
 from manykernels.solvers import SOLVERS, Level, Solver, best_for, solve
 
-CONVEX = [name for name in SOLVERS if name not in ("mackay", "coordinate", "interior")]  # those have tests of their own
+APART = ("mackay", "coordinate", "interior", "primal")  # those have tests of their own
+CONVEX = [name for name in SOLVERS if name not in APART]
 every = pytest.mark.parametrize("name", CONVEX)
 
 

@@ -87,7 +87,11 @@ def test_the_certificate_is_that_of_the_kernels_themselves():
     dual = found.a if found.dual_a is None else found.dual_a
     q = np.einsum("ti,mij,tj->m", dual, Ks, dual)
     assert y @ dual[0] - 0.5 * q.max() == pytest.approx(found.dual, rel=1e-9)
-    assert solve(same, "newton", tol=1e-5).primal == pytest.approx(found.primal, rel=1e-3)
+    truth = solve_conic(Ks, y, "hinge", 1)["objective"]
+    other = solve(same, "level", tol=1e-5)  # kernels of rank one are singular on the support: Newton steps stall there
+    for point, tol in ((found, 1e-4), (other, 1e-5)):
+        assert point.converged and point.dual - 1e-6 * truth <= truth <= point.primal + 1e-6 * truth
+        assert point.primal == pytest.approx(truth, rel=tol)
 
 
 @pytest.mark.parametrize("p", [1, 2])

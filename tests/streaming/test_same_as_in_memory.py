@@ -73,11 +73,11 @@ def test_several_classes(tmp_path, multi_class):
     np.save(tmp_path / "X.npy", X)
     source = ArrayFile(tmp_path / "X.npy", rows=150)
     kernels = [("x", RBF(gamma=0.5), [0]), ("y", RBF(gamma=0.5), [1]), ("rest", RBF(gamma=0.5), [2, 3])]
-    model = MKLClassifier(kernels, multi_class=multi_class, tol=TOL)
+    model = MKLClassifier(kernels, multi_class=multi_class, tol=1e-9)  # at 3e-7 two optima may be 2e-3 apart
     whole = model.fit(X, y)
     found = whole.objective_, whole.kernel_weights_, whole.decision_function(X)
     model.fit(source, y)
-    assert model.objective_ == pytest.approx(found[0], rel=1e-6)
+    assert model.objective_ == pytest.approx(found[0], rel=1e-8)
     np.testing.assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
     np.testing.assert_allclose(model.decision_function(source), found[2], atol=1e-2)
     assert {step.get("class") for step in model.history_} == ({0, 1, 2} if multi_class == "ovr" else {None})

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +30,25 @@ Debug = Annotated[bool, typer.Option("--debug", callback=_note, is_eager=True, h
 Json = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
 
 
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _heard() -> Iterator[None]:
+    """Ctrl-C raises an object: Python's own handler sets a bare class, for which the parser of pandas, before Python
+    3.12, puts an error of its own where it is reading."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Commands(TyperGroup):
     """Commands whose errors are one sentence on stderr: exit code 1, or 130 after Ctrl-C; 2 is a wrong call."""
 
@@ -35,7 +57,8 @@ class Commands(TyperGroup):
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: None if settings.get("quiet") else complain(f"note: {message}")
             try:
-                return super().invoke(ctx)
+                with _heard():
+                    return super().invoke(ctx)
             except KeyboardInterrupt:
                 complain("manykernels: interrupted.")
                 raise typer.Exit(INTERRUPTED) from None

@@ -28,14 +28,14 @@ FEW = "RBF of 3 widths and linear"  # of a view, and of a column
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
     """Kernels chosen from the data: what an estimator takes for kernels="auto".
 
-    An array of numbers: RBF kernels of seven widths around the median distance, linear and polynomial ones on all
-    columns as they are; on each column RBF kernels of three widths and a linear one, while the kernels stay within
-    2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32 entries where that is less), on evenly spaced
-    columns where not all fit.
+    An array of numbers, or a frame of numbers without gaps: RBF kernels of seven widths around the median distance,
+    linear and polynomial ones on all columns as they are; on each column RBF kernels of three widths and a linear one,
+    while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32 entries where
+    that is less), on evenly spaced columns where not all fit.
 
-    A frame: the same, the numbers standardised and gaps filled in by means where all columns are seen, an example that
-    lacks a column like no other where that column alone is; `Categorical()` on each column of categories, tf-idf on
-    each of texts. Times, columns with one value and those of more than 50 categories are left out.
+    Another frame: the same, the numbers standardised and gaps filled in by means where all columns are seen, an example
+    that lacks a column like no other where that column alone is; `Categorical()` on each column of categories, tf-idf
+    on each of texts. Times, columns with one value and those of more than 50 categories are left out.
 
     Several views: RBF kernels of three widths and a linear one on each, its numbers standardised (sparse ones as they
     are), `Categorical()` or tf-idf on columns of the other kinds, and none on single columns of numbers.
@@ -123,6 +123,10 @@ class Table:
             else:
                 found[where].append(k)
         return found
+
+    def plain(self):
+        """Whether an array of numbers without gaps could hold the same: then kernels are those of that array."""
+        return len(self.kinds.numbers) == len(self.labels) and not missing_entries(values(self.x)).any()
 
     def column(self, k):
         """Column k, (n,), of the examples that have the view."""
@@ -214,8 +218,9 @@ def _mixed(table, most):
     numbers, categories, texts, _ = table.kinds
     specs, said = [], []
     if numbers:
-        scaler, how = _scaler(), table.scaled(numbers)
-        kernels = [*table.rbfs(numbers, 7, 4.0, scaled=True), Linear(), Polynomial(2), Polynomial(3)]
+        scaled = not table.plain()
+        scaler, how = (_scaler(), table.scaled(numbers)) if scaled else (_filled(), "as they are")
+        kernels = [*table.rbfs(numbers, 7, 4.0, scaled=scaled), Linear(), Polynomial(2), Polynomial(3)]
         specs += [table.spec(kernel, numbers, scaler) for kernel in kernels]
         text = f"RBF of 7 widths, linear, polynomials of degree 2 and 3 on {_columns(len(numbers))} of numbers, {how}"
         some = _spread(numbers, (most - len(specs) - len(categories)) // 4) if len(numbers) > 1 else []
@@ -266,12 +271,18 @@ def _others(table):
     return specs, said
 
 
-def _scaler():
+def _filled():
+    """New examples may have gaps where these have none."""
     from sklearn.impute import SimpleImputer
+
+    return SimpleImputer(keep_empty_features=True)
+
+
+def _scaler():
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+    return make_pipeline(_filled(), StandardScaler())
 
 
 def _spread(columns, fit):

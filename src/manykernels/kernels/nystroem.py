@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import eigh
+from scipy.sparse import issparse
 
 from .._state import check, check_array
 from .._validation import check_choice
@@ -116,7 +117,10 @@ class Nystroem(LowRank):
     def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
         """φ(x), (n, D)."""
         kernel: Any = self.resolve(X)
-        K = kernel.kernel.between(X, kernel.landmarks_)
+        Z = kernel.landmarks_
+        if issparse(X) != issparse(Z):  # a base block is of two sides of one kind
+            X = type(Z)(X) if issparse(Z) else X.toarray()
+        K = kernel.kernel.between(X, Z)
         return (np.asarray(K, np.float64) @ kernel.projection_).astype(dtype, copy=False)
 
 

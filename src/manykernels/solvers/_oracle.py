@@ -68,7 +68,8 @@ class Run:
     def _clean(self, theta):
         """Warm weights made feasible for this regularizer, where it has a domain to go to and they are not in it."""
         regularizer = self.problem.regularizer
-        if theta.any() and theta.min() >= 0 and np.isfinite(regularizer.value(theta)):
+        known = regularizer.has("value") and theta.any() and theta.min() >= 0
+        if known and np.isfinite(regularizer.value(theta)):
             return theta
         theta = regularizer.prox(theta, 1e-9) if regularizer.has("prox") else np.maximum(theta, 0.0)
         return theta if theta.any() else regularizer.start(len(theta))
