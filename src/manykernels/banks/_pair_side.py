@@ -16,7 +16,7 @@ from ..kernels._views import View
 from ..kernels.normalize import inverse_root
 from ..kernels.pairs import count, matrices, take
 from ._groups import check_rows
-from .dense import _indefinite, default_names
+from .dense import _indefinite, _spread_out, default_names
 
 SAME, ANY = "same", "any"
 SKEW = 1e-6  # of the largest entry
@@ -103,12 +103,13 @@ class PairSide:
         """The matrices between the known objects, checked; sets `roots` where they are to be spherical."""
         x = (self.known, self.views, table if self.kernel_list is None else None)
         found, self.indefinite = self.values(x, x), []
+        some = _spread_out(len(found[0]))
         for name, K in zip(self.names, found, strict=True):
             if not np.isfinite(K).all():
                 raise ValueError(f"kernel {name!r} of {self.side} holds NaN or infinity: clean or rescale its data.")
             if np.abs(K - K.T).max(initial=0.0) > SKEW * np.abs(K).max(initial=0.0):
                 raise ValueError(f"kernel {name!r} of {self.side} is not symmetric: use (K + K.T) / 2.")
-            if _indefinite(K, 1e-12):
+            if _indefinite(K[np.ix_(some, some)], 1e-12):
                 self.indefinite.append(name)
         found = [0.5 * (K + K.T) for K in found]
         if spherical:

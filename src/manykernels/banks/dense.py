@@ -148,7 +148,8 @@ class DenseBank(Bank):
         if skewed.any():
             raise ValueError(f"X is not symmetric in {self._name(skewed)}; use (K + K.T) / 2")
         with limit_blas(1):
-            corners = (self.stack.corner(m, _spread_out(self.n)) for m in range(self.M))
+            some = _spread_out(self.n)
+            corners = (self.stack.corner(m, some) for m in range(self.M))
             indefinite = np.array([_indefinite(corner, self.stack.rounding) for corner in corners])
         if indefinite.any():
             self.indefinite = self._name(indefinite)
@@ -384,8 +385,7 @@ def _spread_out(n, size=64):
 
 
 def _indefinite(K, rounding):
-    """Whether an evenly spread principal submatrix has a clearly negative eigenvalue."""
-    pick = _spread_out(len(K))
-    block = np.array(K[np.ix_(pick, pick)], dtype=np.float64)
-    block[np.diag_indices(len(pick))] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
+    """Whether a small principal submatrix K has a clearly negative eigenvalue."""
+    block = np.array(K, dtype=np.float64)
+    block.flat[:: len(block) + 1] += rounding * np.abs(np.diagonal(block)).max() + 1e-300
     return dpotrf(block, lower=1)[1] != 0
