@@ -170,5 +170,5 @@ def _draw(names, error):
     axes[0, 0].set_xticks(x, names)
     axes[0, 0].set_xlabel("p")
     axes[0, 0].set_ylabel("100 (1 − mean MCC)")
-    axes[0, 0].legend(fontsize=7)
+    axes[0, 0].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("kloft2011_table1", "Error against p: ours on other data, and the four sets of the paper.", fig)
