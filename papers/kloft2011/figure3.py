@@ -25,11 +25,11 @@ NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 
 
 def run(scale, data):
-    times, sizes = {50: scale.pick(3, 50), 800: 10}, scale.pick((50,), (50, 800))
+    times, sizes = {50: scale.pick(3, 100), 800: 20}, scale.pick((50,), (50, 800))
     common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
 
     def repetition(seed, n):
-        return [scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common) for k in toy.INFORMATIVE]
+        return scale.all(toy.INFORMATIVE, lambda k: scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common))
 
     found = {n: scale.repeat(times[n], partial(repetition, n=n)) for n in sizes}
     errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points

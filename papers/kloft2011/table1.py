@@ -34,9 +34,10 @@ def run(scale, data):
     parts = scale.pick(["whole", "first 60"], list(PARTS))
 
     def split(seed):
-        return [scale.cell(one, seed=seed, p=p, each=each, Cs=Cs, parts=parts, data=data) for p in norms]
+        common = dict(seed=seed, each=each, Cs=Cs, parts=parts, data=data)
+        return scale.all(norms, lambda p: scale.cell(one, p=p, **common))
 
-    found = scale.repeat(scale.pick(2, 5), split)
+    found = scale.repeat(scale.pick(2, 30), split)
     error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
     typical, names = error.mean(axis=0), [NAMES[k] for k in chosen]

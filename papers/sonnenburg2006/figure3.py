@@ -48,7 +48,7 @@ def run(scale, data):
 
 def _course(scale, frequencies, C, n, noise):
     def repetition(seed):
-        return [scale.cell(one, frequency=f, C=C, n=n, noise=noise, seed=seed) for f in frequencies]
+        return scale.all(frequencies, lambda f: scale.cell(one, frequency=f, C=C, n=n, noise=noise, seed=seed))
 
     found = scale.repeat(scale.pick(2, 3), repetition)
     return {key: np.array([[cell[key] for cell in row] for row in found]) for key in ("weights", "error", "single")} | {

@@ -11,7 +11,9 @@ LENGTH, EPSILON, C, B, SLOPE = 10.0, 0.1, 5.0, 1.0, 0.5
 def run(scale, data):
     frequencies = scale.pick((2, 8, 20), tuple(range(2, 21, 2)))
     n, repetitions = scale.pick(300, 1000), scale.pick(1, 5)
-    found = scale.repeat(repetitions, lambda seed: [scale.cell(one, a=a, n=n, seed=seed) for a in frequencies])
+    found = scale.repeat(
+        repetitions, lambda seed: scale.all(frequencies, lambda a: scale.cell(one, a=a, n=n, seed=seed))
+    )
     weights = np.array([[cell["weights"] for cell in row] for row in found])
     error = np.array([[cell["error"] for cell in row] for row in found])
     typical = weights.mean(axis=0)

@@ -16,12 +16,12 @@ REGIONS = 22
 
 def cells(scale, seed, data, pairs=PAIRS[:1]):
     sizes = scale.pick((5, 15), SIZES)
-    options = scale.pick(
+    options = dict(data=data) | scale.pick(
         dict(folds=3, repeats=1, Cs=(1e-3, 1e-1), lambdas=(0.0, 0.5, 1.0), held_out=150, regions=5),
         dict(folds=4, repeats=1, Cs=compare.THEIR_CS, lambdas=compare.LAMBDAS, held_out=500, regions=REGIONS),
     )
     return [
-        [scale.cell(one, pair=list(pair), size=size, seed=seed, data=data, **options) for size in sizes]
+        scale.all(sizes, lambda size, pair=pair: scale.cell(one, pair=list(pair), size=size, seed=seed, **options))
         for pair in pairs
     ]
 

@@ -16,7 +16,9 @@ RELEVANT, IRRELEVANT = 34, 6
 def run(scale, data):
     times, Cs = scale.pick(3, 20), scale.pick((0.1, 1.0), CS)
     steps = scale.pick((6, 0), tuple(range(IRRELEVANT, -1, -1)))
-    found = scale.repeat(times, lambda seed: [scale.cell(one, irrelevant=k, seed=seed, Cs=Cs) for k in steps])
+    found = scale.repeat(
+        times, lambda seed: scale.all(steps, lambda k: scale.cell(one, irrelevant=k, seed=seed, Cs=Cs))
+    )
     accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])  # (repetitions, steps, methods)
     fixed = np.array([[cell["at_one"] for cell in row] for row in found])
     seconds = np.array([row[-1]["seconds"] for row in found])
