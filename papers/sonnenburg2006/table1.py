@@ -20,7 +20,7 @@ WD = {
     "LinWD1": (100_000, dict(kernel="wd", solver="chunking", features="trie")),
     "LinWD4": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=4)),
     "LinWD8": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=8)),
-    "chunking, index": (100_000, dict(kernel="wd", solver="chunking", features="sorted")),
+    "chunking, index": (10_000, dict(kernel="wd", solver="chunking", features="sorted")),
     "coordinate": (1_000_000, dict(kernel="wd", solver="coordinate")),
     "coordinate, 8 threads": (1_000_000, dict(kernel="wd", solver="coordinate", threads=8)),
 }

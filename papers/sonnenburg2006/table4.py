@@ -16,7 +16,7 @@ METHODS = {
     "LinMKL1 (chunking, trie)": (30_000, dict(kernel="degrees", solver="chunking", features="trie")),
     "LinMKL4": (30_000, dict(kernel="degrees", solver="chunking", features="trie", threads=4)),
     "LinMKL8": (30_000, dict(kernel="degrees", solver="chunking", features="trie", threads=8)),
-    "chunking, index": (100_000, dict(kernel="degrees", solver="chunking", features="sorted")),
+    "chunking, index": (10_000, dict(kernel="degrees", solver="chunking", features="sorted")),
     "newton, matrices": (5_000, dict(kernel="degrees", solver="newton", features="never", held=True)),
     "coordinate": (1_000_000, dict(kernel="degrees", solver="coordinate")),
     "coordinate, 8 threads": (1_000_000, dict(kernel="degrees", solver="coordinate", threads=8)),
