@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import numpy as np
 
 drawn = True  # False where a run only asks which cells are missing
-PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 @dataclass
@@ -242,7 +242,9 @@ def machine():
 
 
 def versions():
-    found = {"python": platform.python_version()}
+    from manykernels import __version__
+
+    found = {"python": platform.python_version(), "manykernels": __version__}
     for package in PACKAGES:
         try:
             found[package] = version(package)
