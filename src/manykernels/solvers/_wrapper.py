@@ -225,7 +225,8 @@ class Wrapper(Run):
             constant = -float(np.sum(self.problem.conjugates(self.last.a)))
             self.cuts.add(Cut(None, self.last.a, self.last.q, certificate.primal, constant, None, None, None))
             self._bound(self.cuts.minimum(0.0)[1], self.cuts.dual_point())
-        return 0.0 if np.isnan(self.gap) and self.dtype == np.float32 else self.gap  # its rounding may be more than that
+        rounded = np.isnan(self.gap) and self.dtype == np.float32  # by more than what is left
+        return 0.0 if rounded else self.gap
 
     def _bound(self, lower, a):
         if lower > self.lower:
