@@ -36,7 +36,7 @@ PEERS = {
     "SVC on the sum (scikit-learn), ℓ∞": 4000,
     "alternation around SVC, ℓ2": 1000,
     "Clarabel (QCQP), ℓ1": 200,
-    "MKLpy EasyMKL": 2000,
+    "MKLpy EasyMKL": 1000,
     "himalaya, random search": 2000,
 }
 SUM, SIMPLE, SILP, HESSIAN = "SVM on the sum (ℓ∞)", "SimpleMKL, ℓ1", "SILP wrapper, ℓ1", "HessianMKL, ℓ1"
