@@ -100,7 +100,7 @@ def test_one_thread_goes_on_where_the_team_is_slower_and_asks_again_after_longer
         for k in range(12):
             parts.append(k)
             steps.take(40)
-    assert teams == [1, 4, 9]
+    assert teams == [1, 3, 6, 11]
 
 
 def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):

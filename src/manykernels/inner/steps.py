@@ -9,7 +9,7 @@ import numpy as np
 
 from .._threads import n_threads
 
-SHARE = 512  # variables of a thread, at least
+SHARE = 768  # variables of a thread, at least
 PRECISION = 1e-15  # the violation at which nothing is left to do
 TRIAL = 16  # steps that tell how quick a team is, or one thread
 
@@ -73,8 +73,8 @@ class Steps:
         if self.pause > 0:
             self.pause -= 1
         elif self.pace[True] > self.pace[False]:
-            self.losses += 1
             self.pause = 2**self.losses
+            self.losses += 1
         return violation, beta
 
     def _by_team(self, part):

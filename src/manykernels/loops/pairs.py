@@ -21,6 +21,7 @@ NOTES = (3, 16)  # notes of a thread, and float64 of each, on cache lines of the
 TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
 SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
 FLAT = 1e-12  # the least curvature
+OFFERS = 50  # see `team.meet`
 
 
 @njit(**OPTIONS)
@@ -73,7 +74,7 @@ def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, h
     mine = notes[me]
     _shift(0.0, K[0], K[0], low, high, up, a, gradient, mine[0])
     mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
-    meet(gate, threads)
+    meet(gate, threads, OFFERS)
     first, bottom = _first(notes[:, 0, TOP]), notes[:, 0, LOWEST].min()
     top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
     steps = 0
@@ -81,7 +82,7 @@ def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, h
         steps += 1
         Ki = K[i]
         _partner(top, Ki, curvature[i], low, high, down, curvature, a, gradient, mine[1])
-        meet(gate, threads)
+        meet(gate, threads, OFFERS)
         first = _first(notes[:, 1, SCORE])
         if notes[first, 1, SCORE] <= 0:
             break
@@ -105,13 +106,13 @@ def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, h
         _shift(t, Ki, K[j], low, high, up, a, gradient, mine[0])
         if steps % 32 == 0:
             mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
-        meet(gate, threads)
+        meet(gate, threads, OFFERS)
         first = _first(notes[:, 0, TOP])
         top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
         if steps % 32 == 0:
             bottom = notes[:, 0, LOWEST].min()
     mine[2, 0] = _lowest(down[low:high], gradient[low:high])
-    meet(gate, threads)
+    meet(gate, threads, OFFERS)
     bottom = notes[:, 2, 0].min()
     return steps, top - bottom, _middle(top, bottom)
 

@@ -53,16 +53,20 @@ def _read(typing_context, array, index):
 
 
 @njit(**OPTIONS)
-def _wait(spins):
-    if POSIX and spins > SPINS + OFFERS:
+def _wait(spins, offers):
+    if POSIX and spins > SPINS + offers:
         _sleep(NAP)
     elif POSIX and spins > SPINS:
         _yield()
 
 
 @njit(**OPTIONS)
-def meet(gate, threads):
-    """Returns when all threads have come here; what they wrote before is then seen by all."""
+def meet(gate, threads, offers=OFFERS):
+    """Returns when all threads have come here; what they wrote before is then seen by all.
+
+    Where the work between meetings is always short, few `offers` are enough: who waits longer, waits for a thread that
+    has no core, and had better sleep.
+    """
     if threads == 1:
         return
     meeting = _read(gate, MEETING)
@@ -73,7 +77,7 @@ def meet(gate, threads):
     spins = 0
     while _read(gate, MEETING) == meeting:
         spins += 1
-        _wait(spins)
+        _wait(spins, offers)
 
 
 @njit(**OPTIONS)
