@@ -264,7 +264,7 @@ def _draw(errors, models):
         axes[row, 0].axhline(100 * toy.BAYES, color="0.5", linestyle=":", label="Bayes")
     for ax in axes[-1]:
         ax.set_xlabel("kernels of noise, %")
-    axes[0, 0].legend(fontsize=8)
+    axes[0, 0].legend(fontsize=8, loc="upper center", ncols=2)
     return Figure(
         "kloft2011_figure3",
         "Test errors (left) and model errors (right) against the share of kernels of noise, mean ± standard error.",
