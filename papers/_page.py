@@ -14,6 +14,11 @@ from unittest.mock import Mock
 import numpy as np
 
 drawn = True  # False where a run only asks which cells are missing
+JUDGED = (
+    "A margin that was changed after results were seen says so. Not judged are findings about small differences while "
+    "there are fewer than ten repetitions; and, in the small runs of `--quick` alone, those that small sizes missed, "
+    "which was decided after these runs were seen."
+)
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -166,6 +171,7 @@ def write(out, paper, about):
 def summary(out, papers):
     """OUT/README.md: the findings of all papers at a glance, and a picture for each."""
     lines = ["# The papers, rerun", "", "Written by `python -m papers all --full`; `papers/README.md` says how.", ""]
+    lines += [JUDGED, ""]
     for paper, about in papers.items():
         found = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
         items = [item for record in found for given in record["findings"] if (item := Finding(**given)).judged]

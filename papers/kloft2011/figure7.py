@@ -36,7 +36,7 @@ PEERS = {
     "SVC on the sum (scikit-learn), ℓ∞": 4000,
     "alternation around SVC, ℓ2": 1000,
     "Clarabel (QCQP), ℓ1": 200,
-    "MKLpy EasyMKL": 2000,
+    "MKLpy EasyMKL": 1000,
     "himalaya, random search": 2000,
 }
 SUM, SIMPLE, SILP, HESSIAN = "SVM on the sum (ℓ∞)", "SimpleMKL, ℓ1", "SILP wrapper, ℓ1", "HessianMKL, ℓ1"
@@ -221,14 +221,15 @@ def _within(t, a, b, factor):
 
 
 def _draw(by_n, by_M):
-    fig, axes = panels(2, width=6, height=5)
+    fig, axes = panels(2, width=6.5, height=5)
     for ax, rows, which, label in zip(axes[0], (by_n, by_M), (0, 1), ("examples", "kernels"), strict=True):
         for k, (name, row) in enumerate(rows.items()):
             pairs = [(case[which], s) for case in row if (s := _seconds(row[case]))]
             if pairs:
                 style = ":" if "fly" in name else "--" if name in PEERS else "-"
-                ax.loglog(*np.array(pairs).T, style, marker="o", markersize=3, color=f"C{k % 10}", label=name)
+                marker = "osv^"[k // 10]
+                ax.loglog(*np.array(pairs).T, style, marker=marker, markersize=3, color=f"C{k % 10}", label=name)
         ax.set_xlabel(label)
         ax.set_ylabel("CPU seconds")
-        ax.legend(fontsize=5.5)
+    axes[0, 0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("kloft2011_figure7", "Times against the number of examples (left) and of kernels (right).", fig)

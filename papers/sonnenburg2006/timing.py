@@ -84,15 +84,16 @@ def slope(found, name, least=1000):
 
 
 def draw(name, groups):
-    """Log-log times: {title: ({method: {n: seconds}} of ours, the same of the paper)}."""
-    fig, axes = panels(len(groups), width=5, height=3.8)
+    """Log-log times: {title: ({method: {n: seconds}} of ours, the same of the paper)}; a colour for each name."""
+    fig, axes = panels(len(groups), width=6.2, height=3.8)
     for ax, (title, (ours, theirs)) in zip(axes[0], groups.items(), strict=True):
-        for label in ours:
-            ax.loglog(*numbers(ours, label), marker="o", markersize=3, label=f"{label}, ours")
-        for label in theirs:
-            ax.loglog(*numbers(theirs, label), linestyle=":", marker=".", markersize=3, label=label)
+        names = list(dict.fromkeys(label.split(" (")[0] for label in (*theirs, *ours)))
+        for rows, style, whose in ((ours, "-", "ours"), (theirs, ":", "paper")):
+            for label in rows:
+                shown = dict(color=f"C{names.index(label.split(' (')[0]) % 10}", label=f"{label}, {whose}")
+                ax.loglog(*numbers(rows, label), linestyle=style, marker="o", markersize=3, **shown)
         ax.set_title(title, loc="left", fontsize=10)
         ax.set_xlabel("examples")
         ax.set_ylabel("seconds")
-        ax.legend(fontsize=6)
+        ax.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure(name, "Times against the number of examples: ours, and dotted those of the paper.", fig)
