@@ -54,6 +54,17 @@ def check_stack(X, square, trained=None):
     )
 
 
+def check_stack_names(X, known):
+    """A ValueError where the kernels of a stack have other names than `known` from fit (None: nothing is known)."""
+    names = X.names if isinstance(X, KernelStack) else None
+    if known is None or names is None or names == known or not set(names) & set(known):
+        return
+    raise ValueError(
+        f"X has the kernels {', '.join(map(repr, names[:10]))}, but in fit they were "
+        f"{', '.join(map(repr, known[:10]))}: give those, in that order."
+    )
+
+
 def check_views(X, known, fit, needs=None):
     """X, or a ValueError where it is not a dict of views of one length, with the names `known` from fit; None for none.
 
