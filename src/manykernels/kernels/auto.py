@@ -73,7 +73,7 @@ def choose_kernels(
     if hasattr(X, "alphabet"):
         raise ValueError(
             'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
-            "words anywhere, or degree_kernels(10) for words at a place where all have one length (manykernels.strings)."
+            "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
         )
     source = Source(X)
     most = int(np.clip(ENTRIES / max(source.n, 1) ** 2, 0, MOST))
