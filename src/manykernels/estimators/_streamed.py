@@ -49,7 +49,7 @@ def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=Tru
     seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
     parts = [slice(0, len(Y))] if joint else [slice(k, k + 1) for k in range(len(Y))]
     kept = parts_of(model, len(parts), seed, stream.identity(), Y, weight, None)
-    stream.room = stream.room if limit is None else min(stream.room, limit // 4)
+    stream.room = stream.room if limit is None else limit // 4
     stream.arrange(_small(Y), c, None if (weight == weight[0]).all() else weight)
     kernels = _resolve(model, stream, limit)
     scaled, far = normalisation(stream, kernels, stream.head, model.normalize)

@@ -133,15 +133,17 @@ class Driver:
     # the active examples
 
     def _first(self):
-        """A sample of each class, or of all examples, with the seed of the fit."""
-        rng, size = np.random.default_rng(self.seed), max(LEAST, min(self.n // 10, FIRST[self.explicit], self.most))
+        """As many of each class, or a sample of all examples, with the seed of the fit; rare classes matter most."""
+        first = max(FIRST[self.explicit], self.n // 50) if self.explicit else FIRST[False]
+        rng, size = np.random.default_rng(self.seed), max(LEAST, min(self.n // 10, first, self.most // 2))
         keep = np.zeros(self.n, bool)
         for y in self.Y:
             groups = [y > 0, y <= 0] if self.loss.targets == "binary" else [np.ones(self.n, bool)]
-            for group in groups:
-                index = np.flatnonzero(group & (self.c > 0))
-                share = max(20, size * len(index) // self.n)
-                keep[rng.choice(index, min(share, len(index)), replace=False)] = True
+            found, left = sorted((np.flatnonzero(group & (self.c > 0)) for group in groups), key=len), size
+            for k, index in enumerate(found):
+                share = min(left // (len(found) - k), len(index))
+                keep[rng.choice(index, share, replace=False)] = True
+                left -= share
         return np.flatnonzero(keep)
 
     def _problem(self, rows, X):
@@ -192,8 +194,10 @@ class Driver:
         support = np.flatnonzero(solution.a.any(axis=0))
         state = State(
             problem.bank.predictor(support), solution.a[:, support], solution.theta,
-            np.asarray(solution.b, dtype=float), self.loss, self.outputs,
+            np.asarray(solution.b, dtype=float), self.loss, self.outputs, stream.room,
         )  # fmt: skip
+        if backend.here:
+            state.prepare()
         shared = backend.share(state)
         count = len(stream.shards)
         order = np.roll(np.arange(count), -(len(self.history) * 7) % count)

@@ -13,6 +13,7 @@ are functions of a shard and of what is sent to it, pure ones: asked again, of a
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -88,15 +89,33 @@ class Shard:
             raise ValueError(f"{self.source!r} had {self.n} examples in piece {self.piece!r} and has {start} now.")
 
 
-class State(NamedTuple):
-    """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs."""
+class State:
+    """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs.
 
-    predictor: Predictor
-    A: np.ndarray
-    theta: np.ndarray
-    b: np.ndarray
-    loss: Loss
-    outputs: slice
+    What a predictor computes beforehand is computed once in each process and shared by its threads, in `room` bytes.
+    """
+
+    def __init__(
+        self, predictor: Predictor, A: np.ndarray, theta: np.ndarray, b: np.ndarray, loss: Loss, outputs: slice, room: int
+    ) -> None:
+        self.predictor, self.A, self.theta, self.b = predictor, A, theta, b
+        self.loss, self.outputs, self.room = loss, outputs, room
+        self._ready: Any = None
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple:
+        return State, (self.predictor, self.A, self.theta, self.b, self.loss, self.outputs, self.room)
+
+    def prepare(self) -> Any:
+        """f without b as a function of X, (T, n)."""
+        with self._lock:
+            if self._ready is None:
+                self._ready = self.predictor.prepared(self.A, self.theta, self.room)
+            return self._ready
+
+    def decision(self, X: Any) -> np.ndarray:
+        """f of a block, (T, n)."""
+        return np.asarray(self.prepare()(X) + self.b[:, None])
 
 
 class Scanned(NamedTuple):
@@ -190,7 +209,7 @@ def price(shard: Shard, state: State, active: np.ndarray, most: int) -> Priced:
 
 def _losses(shard, part, X, state):
     """c V of the examples of a block, (T, n)."""
-    f = state.predictor.decision(X, state.A, state.theta) + state.b[:, None]
+    f = state.decision(X)
     Y = np.asarray(shard.Y[state.outputs, part], dtype=np.float64)
     return np.asarray(shard.c[part], dtype=np.float64) * np.array(
         [state.loss.value(y, f_t) for y, f_t in zip(Y, f, strict=True)]
