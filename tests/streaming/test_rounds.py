@@ -56,7 +56,10 @@ def test_history_says_what_a_round_did(tmp_path):
     last = model.history_[-1]
     assert last["certified"] and last["priced"] == len(y) and last["gap"] == model.duality_gap_ <= 1e-3
     assert [step["iteration"] for step in model.history_] == list(range(1, model.n_iter_ + 1))
-    assert all(step["n_active"] <= len(y) and step["seconds_pricing"] > 0 for step in model.history_)
+    for step in model.history_:
+        parts = [step[f"seconds_{part}"] for part in ("driver", "compute", "communication")]
+        assert step["n_active"] <= len(y) and min(parts) >= 0 < step["seconds_compute"] <= step["seconds_shards"]
+    assert sum(parts) <= step["time"] - model.history_[-2]["time"]
     assert all(step["gap"] > 1e-3 or not step["certified"] for step in model.history_[:-1])
 
 

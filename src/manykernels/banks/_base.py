@@ -233,7 +233,7 @@ class Predictor(Stored, ABC):
         """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
 
     def prepared(self, A: np.ndarray, theta: np.ndarray, room: int) -> Callable[[Any], np.ndarray]:
-        """`decision` as a function of X alone, for block after block; what it keeps for that takes at most `room` bytes."""
+        """`decision` as a function of X alone, for block after block; it keeps at most `room` bytes for that."""
         return lambda X: self.decision(X, A, theta)
 
     @abstractmethod

@@ -135,8 +135,9 @@ class Walk:
         self.small = np.uint32 if self.held * self.bits <= 32 else np.uint64
         width = 12 * size**self.direct * size // max(size - 1, 1)
         each = np.dtype(self.small).itemsize + (16 if self.more else 8)
-        self.step = max(n_threads(n_jobs), room // (width + each * len(used)))
-        self.kept = self._gathered(slice(0, L)) if self.step >= L else None
+        fit = room // (width + each * len(used))  # positions
+        self.step = L if fit >= L else max(1, fit // n_threads(n_jobs))  # each thread may have its own
+        self.kept = self._gathered(slice(0, L)) if fit >= L else None
 
     def __call__(self, new):
         out, L = np.zeros((len(new), self.M)), len(self.coef)

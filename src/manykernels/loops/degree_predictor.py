@@ -29,7 +29,7 @@ def _leading(typing_context, word):
 
 @njit(**OPTIONS)
 def begin(codes, at, direct, held, size, bits, word, tail, stop):
-    """The words of new sequences at a position, from codes (L, n): `direct` letters as a number, the next `held` packed.
+    """Words of new sequences at a position, from codes (L, n): `direct` letters as a number, the next `held` packed.
 
     stop[j] is the position of the next unknown letter, L where there is none.
     """

@@ -12,7 +12,9 @@ are functions of a shard and of what is sent to it, pure ones: asked again, of a
 
 from __future__ import annotations
 
+import os
 import pickle
+import platform
 import threading
 import time
 from collections.abc import Iterator
@@ -89,18 +91,23 @@ class Shard:
             raise ValueError(f"{self.source!r} had {self.n} examples in piece {self.piece!r} and has {start} now.")
 
 
+@dataclass
 class State:
     """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs.
 
     What a predictor computes beforehand is computed once in each process and shared by its threads, in `room` bytes.
     """
 
-    def __init__(
-        self, predictor: Predictor, A: np.ndarray, theta: np.ndarray, b: np.ndarray, loss: Loss, outputs: slice, room: int
-    ) -> None:
-        self.predictor, self.A, self.theta, self.b = predictor, A, theta, b
-        self.loss, self.outputs, self.room = loss, outputs, room
-        self._ready: Any = None
+    predictor: Predictor
+    A: np.ndarray
+    theta: np.ndarray
+    b: np.ndarray
+    loss: Loss
+    outputs: slice
+    room: int
+    _ready: Any = None
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple:
@@ -130,13 +137,14 @@ class Scanned(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """Σ c V (T,), the number of violators, of the worst their numbers, c V and data, and the seconds it took."""
+    """Σ c V (T,), the number of violators, of the worst their numbers, c V and data, who took how many seconds."""
 
     losses: np.ndarray
     violators: int
     rows: np.ndarray
     values: np.ndarray
     X: Any
+    who: tuple
     seconds: float
 
 
@@ -204,7 +212,12 @@ def price(shard: Shard, state: State, active: np.ndarray, most: int) -> Priced:
         if len(worst):
             found.append((part.start + worst, score[worst], take(X, worst)))
     rows, values, X = _worst(found, most)
-    return Priced(losses, count, rows, values, X, time.perf_counter() - begun)
+    return Priced(losses, count, rows, values, X, _who(), time.perf_counter() - begun)
+
+
+def _who():
+    """What differs between those who work side by side: machine, process and thread."""
+    return platform.node(), os.getpid(), threading.get_ident()
 
 
 def _losses(shard, part, X, state):
