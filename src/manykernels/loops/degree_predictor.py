@@ -13,7 +13,6 @@ from numba.extending import intrinsic
 
 from . import OPTIONS
 
-BATCH = 256  # new sequences whose words are sought side by side
 FEW = 6  # places that are compared one by one
 
 
@@ -180,16 +179,7 @@ def meet(
     equal = np.empty(65, np.int64)  # letters, by the zeros above the first bit that differs
     for zeros in range(65):
         equal[zeros] = min(max(zeros - (64 - held * bits), 0) // bits, held)
-    starts, ends, heads = np.empty(BATCH, np.int64), np.empty(BATCH, np.int64), np.empty(BATCH, tails.dtype)
-    batch = 0
     for j in range(n):
-        if j % BATCH == 0:  # what is far away in memory is fetched for many at a time
-            batch = j
-            if held > 0 and at + direct < L:
-                for e in range(min(BATCH, n - j)):
-                    starts[e], ends[e] = first[word[j + e]], first[word[j + e] + 1]
-                for e in range(min(BATCH, n - j)):
-                    heads[e] = tails[starts[e]] if starts[e] < ends[e] else 0
         known = min(stop[j] - at, d)
         if known < direct or not folded:
             short, offset, count = word[j], last, width
@@ -208,7 +198,7 @@ def meet(
             out[j, 0] += table[last + word[j]]
         if known <= direct or held == 0:
             continue
-        low, high = starts[j - batch], ends[j - batch]
+        low, high = np.int64(first[word[j]]), np.int64(first[word[j] + 1])
         if low == high:
             continue
         before, key, most, k = low, tail[j], known - direct, 0
