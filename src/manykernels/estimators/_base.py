@@ -36,6 +36,7 @@ from .checkpoint import parts_of
 from .inputs import check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
+from .tensors import card_for, to_host
 
 OPTIONAL = (  # not of every model
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
@@ -46,6 +47,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     device = "cpu"  # of those that have no such parameter
+    _card: str | None = None  # on which X lies
     approximation: str | None
     rank: int
 
@@ -95,6 +97,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         from ..banks._base import Source
 
+        X, card = to_host(X)
+        if reset:
+            self._card = card
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
         if isinstance(X, Stream):
@@ -174,7 +179,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
-            return stack_bank(X, self.device, **options)
+            return stack_bank(X, card_for(self.device, self._card), **options)
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
                 raise ValueError(
@@ -182,7 +187,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
                 )
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
-        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=self.device, **self._features(), **options)
+        device = card_for(self.device, self._card)
+        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=device, **self._features(), **options)
 
     def _features(self):
         """What `choose_bank` is told of explicit features."""
