@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ._data import is_number
-from ._sequences import COLUMN, string_tables
+from ._matrices import with_places
+from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
 MANY = 100  # columns without a prefix that have a kernel each
@@ -20,9 +21,25 @@ CATEGORIES = 30  # that a column of texts has at most to be used unasked
 
 
 def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration, one a kernel: RBF kernels of numbers, Categorical ones of texts; it is said."""
-    if COLUMN in frame.columns and "headers" in frame.attrs:
-        return string_tables(frame, say)
+    """Tables of a configuration, one a kernel: of numbers, categories, matrices and sequences; it is said."""
+    matrices, sequences = frame.attrs.get("matrices", {}), frame.attrs.get("sequences", [])
+    aside = [name for name in frame.columns if name.partition(".")[0] in matrices]
+    made = [_matrix(frame, stem, say) for stem in matrices]
+    made += [table for column in sequences for table in string_tables(frame, column, say)]
+    plain = frame.drop(columns=[*aside, *sequences, *(n for n in frame.attrs.get("aside", ()) if n in frame.columns)])
+    return made + _suggest_plain(plain, say) if plain.shape[1] or not made else made
+
+
+def _matrix(frame, stem, say):
+    """The table of a kernel matrix."""
+    there = frame[[name for name in frame.columns if name.startswith(f"{stem}.")]].notna().any(axis=1)
+    say(f"{stem!r} is a kernel matrix of {int(there.sum())} examples: one kernel, taken as it is.")
+    table = {"name": stem, "kernel": "Precomputed", "columns": [f"{stem}.*"]}
+    return table if there.all() else table | {"missing": "zero"}
+
+
+def _suggest_plain(frame, say):
+    """Tables for columns of numbers and of categories."""
     numbers, categories, dropped = sort_columns(frame)
     for name, why in dropped.items():
         say(f"{name!r} is left out: {why}.")
@@ -102,6 +119,7 @@ def as_texts(column: Any) -> np.ndarray:
 
 def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
     """The columns called `names`: numbers, indicators of categories, and sequences as they are, those in `texts`."""
+    frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
         lost = list(dict.fromkeys(lost))
@@ -123,12 +141,9 @@ def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
     return pandas().DataFrame(made, index=frame.index)
 
 
-def as_sequences(column: Any) -> list[str]:
-    """A column of sequences, upper case; a sentence where one is missing."""
-    if column.isna().any():
-        lost = int(column.isna().sum())
-        raise Wrong(f"Column {column.name!r} is empty in {lost} rows: a sequence is needed in each.")
-    return [str(text).upper() for text in column]
+def as_sequences(column: Any) -> list[str | None]:
+    """A column of sequences, upper case; None where one is missing."""
+    return [None if lost else str(text).upper() for text, lost in zip(column, column.isna(), strict=True)]
 
 
 def as_numbers(column: Any) -> np.ndarray:

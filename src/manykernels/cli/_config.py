@@ -11,10 +11,12 @@ from typing import Any
 
 from ._columns import indicators
 from ._data import is_number, pick
+from ._matrices import columns_of_matrix
 from ._talk import Wrong
 
 KERNELS = (
-    "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial", "RBF", "Tanimoto",
+    "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial",
+    "Precomputed", "RBF", "Tanimoto",
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
 SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
@@ -83,6 +85,9 @@ def _specification(table, k, frame):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
+    if table["kernel"] == "Precomputed":
+        return name, cls(), _matrix_columns(name, columns, frame), missing
+    columns = [column for given in columns for column in _matching(frame, given)]
     for column in columns:
         pick(frame, column, f"Kernel {name!r}: column")
         if "=" in column:
@@ -92,10 +97,32 @@ def _specification(table, k, frame):
     if table["kernel"] in STRINGS:
         if len(columns) > 1:
             raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel of sequences sees one.")
-        return name, cls(**params), columns, "error"
+        _check_gaps(frame[columns[0]], name, missing)
+        return name, cls(**params), columns, missing
     for column in columns:
         _check_column(frame[column], name, missing)
     return name, cls(**params), columns, missing
+
+
+def _matching(frame, column):
+    """The columns that a name stands for: STEM.* for all that begin so."""
+    if not column.endswith(".*") or column in frame.columns:
+        return [column]
+    found = [name for name in frame.columns if name.startswith(column[:-1])]
+    return found or [column]
+
+
+def _matrix_columns(name, columns, frame):
+    """The columns of a matrix of a folder, given as ["STEM.*"]."""
+    known = list(frame.attrs.get("matrices", ()))
+    stem = columns[0].removesuffix(".*")
+    if len(columns) > 1 or stem not in known:
+        there = f'columns = ["{known[0]}.*"]' if known else "a folder with a square matrix, ids in rows and columns"
+        raise Wrong(f"Kernel {name!r} is Precomputed, but {columns[0]!r} is no kernel matrix here: give {there}.")
+    found = columns_of_matrix(frame, stem)
+    if any("=" in column for column in found):
+        raise Wrong(f"{stem}: an id has = in it, which stands for categories here: rename it.")
+    return found
 
 
 def _categorical(name, params, columns, frame):
@@ -116,6 +143,10 @@ def _check_column(column, name, missing):
             f"Kernel {name!r}: column {column.name!r} holds {text!r}, which is no number: correct it, or give the "
             'column kernel = "Categorical".'
         )
+    _check_gaps(column, name, missing)
+
+
+def _check_gaps(column, name, missing):
     lost = int(column.isna().sum())
     if lost and missing == "error":
         raise Wrong(

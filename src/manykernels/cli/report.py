@@ -77,6 +77,7 @@ def _commands(model, data, target, output, cv, relevance, stability):
     lines = [f"manykernels report {model} {data}{options}", ""]
     for path in (model, data):
         place = Path(path)
-        if place.is_file():
-            lines.append(f"# sha256 {hashlib.sha256(place.read_bytes()).hexdigest()}  {place.name}")
+        for file in sorted(place.iterdir()) if place.is_dir() else [place]:
+            if file.is_file():
+                lines.append(f"# sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}")
     return lines
