@@ -17,6 +17,7 @@ from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
 MANY = 100  # columns without a prefix that have a kernel each
+EMPTY = 0.9  # a column that is emptier than this is not used unasked
 CATEGORIES = 30  # that a column of texts has at most to be used unasked
 
 
@@ -41,6 +42,7 @@ def _matrix(frame, stem, say):
 def _suggest_plain(frame, say):
     """Tables for columns of numbers and of categories."""
     numbers, categories, dropped = sort_columns(frame)
+    lacking = frame.attrs.get("lacking", {})
     for name, why in dropped.items():
         say(f"{name!r} is left out: {why}.")
     if not numbers and not categories:
@@ -55,20 +57,28 @@ def _suggest_plain(frame, say):
     tables += [{"name": a, "kernel": "Categorical", "columns": [b]} for a, b in zip(names, categories, strict=True)]
     say(
         f"{len(tables)} kernels chosen: an RBF on each of {len(groups)} columns or groups of {len(numbers)} numbers"
-        + (", one on all of them" if len(tables) > len(groups) + len(categories) else "")
+        + (", one on all of them, standardised" if len(tables) > len(groups) + len(categories) else "")
         + (f", Categorical on {', '.join(map(repr, categories[:5]))}" if categories else "")
         + (f" and {len(categories) - 5} more" if len(categories) > 5 else "")
         + ". `manykernels init` writes them down to be changed."
     )
     for name, columns in groups.items():
-        lost = int(frame[columns].isna().any(axis=1).sum())
-        if lost:
+        lost = int(frame[columns].isna().all(axis=1).sum())
+        if lost and lost != lacking.get(name):
             say(f"{name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
+        holes = int(frame[columns].isna().any(axis=1).sum()) - lost
+        if holes:
+            say(f"{name!r} has gaps in {holes} of {len(frame)} examples, which are filled in with means.")
+    for name in categories:
+        lost = int(frame[name].isna().sum())
+        if lost and name not in lacking:
+            say(f"{name!r} is missing in {lost} of {len(frame)} examples, which are like no other in it.")
     return tables
 
 
 def _rbf(frame, name, columns):
     table = {"name": name, "kernel": "RBF", "gamma": "median", "columns": columns}
+    table |= {"scale": True} if len(columns) > 1 else {}  # one column has no other to be hidden by
     return table | {"missing": "zero"} if frame[columns].isna().any(axis=None) else table
 
 
@@ -77,16 +87,38 @@ def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
     numbers, categories, dropped = [], [], {}
     for name in frame.columns:
         column = frame[name]
-        different = column.nunique()
+        different, lost = column.nunique(), int(column.isna().sum())
         if different < 2:
             dropped[name] = "it has one value only" if different else "it is empty"
+        elif lost > EMPTY * len(column):
+            dropped[name] = f"it is empty in {lost} of {len(column)} rows, too many to be used unasked"
         elif is_number(column):
             numbers.append(name)
         elif different > CATEGORIES:
-            dropped[name] = f"it holds {different} different texts, too many for categories unasked"
+            dropped[name] = _why_texts(column, different)
         else:
             categories.append(name)
     return numbers, categories, dropped
+
+
+def _why_texts(column, different):
+    """What a column of many different texts is, and what can be done about it."""
+    pd = pandas()
+    known = column.dropna().map(str)
+    strange = known[pd.to_numeric(known, errors="coerce").isna()]
+    if len(strange) <= len(known) // 5:
+        return (
+            f"it holds numbers, but none in {len(strange)} rows ({strange.iloc[0]!r}, for example); empty these cells "
+            "and it is used"
+        )
+    if different == len(known) and not known.str.contains(" ").any():
+        return "it is another text in every row, as ids are; --id takes it for that"
+    if known.str.match(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}").mean() > 0.8:
+        return "it holds dates; make numbers of them, days since the first, say, to use it"
+    return (
+        f"it holds {different} different texts, too many for categories unasked; a configuration with kernel = "
+        '"Categorical" uses it, and Features(TfidfVectorizer()) in Python its words'
+    )
 
 
 def grouped(names: list[str]) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ KERNELS = (
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
 SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
-PLACES = ("name", "kernel", "columns", "missing")  # keys of a kernel that are no parameters of it
+PLACES = ("name", "kernel", "columns", "missing", "scale")  # keys of a kernel that are no parameters of it
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     names = [name for name, *_ in made]
     if len(set(names)) < len(names):
         raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
-    return made, list(dict.fromkeys(column for _, _, columns, _ in made for column in columns))
+    return made, list(dict.fromkeys(column for *_, columns, _ in made for column in columns))
 
 
 def _specification(table, k, frame):
@@ -80,11 +80,13 @@ def _specification(table, k, frame):
     params = {key: value for key, value in table.items() if key not in PLACES}
     for key in params:
         _known(key, (*parameters(cls), *PLACES), f"Kernel {name!r}: the key")
-    columns, missing = table.get("columns"), table.get("missing", "error")
+    columns, missing, scale = table.get("columns"), table.get("missing", "error"), table.get("scale", False)
     if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
+    if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", *STRINGS):
+        raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and to kernels of numbers only.")
     if table["kernel"] == "Precomputed":
         return name, cls(), _matrix_columns(name, columns, frame), missing
     columns = [column for given in columns for column in _matching(frame, given)]
@@ -101,7 +103,16 @@ def _specification(table, k, frame):
         return name, cls(**params), columns, missing
     for column in columns:
         _check_column(frame[column], name, missing)
-    return name, cls(**params), columns, missing
+    return (name, _scaler(), cls(**params), columns, missing) if scale else (name, cls(**params), columns, missing)
+
+
+def _scaler():
+    """Columns are brought to one scale, and gaps of examples that have other columns filled in with means."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
 
 
 def _matching(frame, column):
@@ -178,6 +189,7 @@ def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source:
         f"# kernel: {', '.join(KERNELS)},",
         f"# of sequences {', '.join(STRINGS)}; `manykernels kernels` says what they take.",
         '# missing = "zero": an example that lacks the columns is like no other; "error" refuses it.',
+        "# scale = true: columns are standardised first, so that none is hidden by those in larger units.",
         "",
     ]
     lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]

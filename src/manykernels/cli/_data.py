@@ -19,11 +19,15 @@ KNOWN = (*TABLES, ".parquet", ".npz")
 
 
 def read_data(
-    path: str, id: str | None = None, say: Callable[[str], None] = lambda text: None, labels: str | None = None
+    path: str,
+    id: str | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    labels: str | None = None,
+    unique: bool = True,
 ) -> Any:
     """A frame with a row per example; `id` names the column that becomes its index. "-" is stdin.
 
-    The columns of the table `labels` are added by id.
+    The columns of the table `labels` are added by id. Ids of one table may stand in several rows where not `unique`.
     """
     place = Path(path)
     if path != "-" and not place.exists():
@@ -34,7 +38,7 @@ def read_data(
     if len(frame) == 0:
         raise Wrong(f"{path} has no rows: give a table with a header and examples.")
     if id is not None and frame.index.name != id:
-        frame = by_id(frame, id, path)
+        frame = by_id(frame, id, path, unique)
     return frame if labels is None else with_labels(frame, path, labels, say)
 
 
@@ -171,7 +175,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
     if not paths:
         raise Wrong(f"{folder} has no table: put {', '.join((*KNOWN, '.npy', '.fasta'))} there.")
     frames: dict[str, Any] = {}
-    attrs: dict[str, Any] = {"matrices": {}, "sequences": [], "aside": []}
+    attrs: dict[str, Any] = {"matrices": {}, "sequences": [], "aside": [], "lacking": {}}
     for path in paths:
         stem = path.name.split(".")[0]
         if stem in frames:
@@ -195,6 +199,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
     for stem, frame in frames.items():
         lost = len(joined) - len(frame)
         if lost:
+            attrs["lacking"][stem] = lost
             say(f"{stem}: {lost} of {len(joined)} examples lack it.")
     joined.attrs.update(attrs)
     return joined
@@ -223,13 +228,16 @@ def _is_matrix(frame):
     return frame.shape[1] > 2 and looks_square(frame.set_index(frame.columns[0]))
 
 
-def by_id(frame: Any, id: str, path: str) -> Any:
+def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     """The frame with the column `id` as its index."""
     pick(frame, id, "--id", path)
     frame = frame.set_index(id)
-    if frame.index.has_duplicates:
+    if unique and frame.index.has_duplicates:
         twice = frame.index[frame.index.duplicated()][0]
-        raise Wrong(f"{path}: the id {twice!r} stands in several rows of column {id!r}: ids must differ.")
+        raise Wrong(
+            f"{path}: the id {twice!r} stands in several rows of column {id!r}: ids must differ; name another column "
+            "with --id, or remove rows."
+        )
     return frame
 
 
