@@ -33,7 +33,7 @@ from ._report import HasReport
 from ._slack import with_slack
 from ._streamed import decide, learn
 from .checkpoint import parts_of
-from .inputs import check_stack, check_stack_names, check_table, check_views
+from .inputs import check_kernel_order, check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
 from .tensors import card_for, to_host
@@ -106,8 +106,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
             self._check_X(X.head, reset=reset)
         elif self._is_precomputed():
             X = check_stack(X, reset, None if reset else self._predictor.trained)
-            check_stack_names(X, None if reset else vars(self).get("kernel_names_"))
             self._check_width(X.shape[1], "columns (training examples)", reset)
+            if not reset:
+                check_kernel_order(X, self.kernel_names_)
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
