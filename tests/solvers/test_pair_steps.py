@@ -7,6 +7,7 @@ import pytest
 
 from manykernels import _threads
 from manykernels.inner import steps as room
+from manykernels.loops.pairs import pair_steps
 from manykernels.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from manykernels.solvers import InnerProblem
 
@@ -63,10 +64,23 @@ def test_the_pairs_are_those_of_the_definition(loss):
     assert violation > 0 and np.count_nonzero(a) > 20
 
 
+def test_a_variable_is_never_its_own_partner():
+    """Where all is nearly settled the rounding of its own gain, over no curvature, beats what others gain."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(rng.integers(5, 60))
+        F, y = rng.standard_normal((n, 5)), rng.standard_normal(n)
+        K, inner = F @ F.T, InnerProblem(EpsilonInsensitive(0.3), y, np.ones(n), True)
+        a, gradient = np.zeros(n), inner.linear.copy()
+        pair_steps(K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, 1e-10, 5000)
+        np.testing.assert_allclose(gradient, K @ a + inner.linear, atol=1e-9)
+        assert abs(a.sum()) < 1e-9
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 def test_a_team_takes_the_same_pairs(loss, dtype, monkeypatch):
-    monkeypatch.setattr(room, "SHARE", 16)
+    monkeypatch.setattr(room, "team_size", lambda n, n_jobs: n_jobs)
     monkeypatch.setattr(room.Steps, "_by_team", lambda self, part: self.threads > 1 and part != 1)
     K, inner = block(loss, dtype)
     alone = run(K, inner, 300, 1, take=2)
@@ -76,7 +90,7 @@ def test_a_team_takes_the_same_pairs(loss, dtype, monkeypatch):
 
 
 def test_one_thread_goes_on_where_the_team_is_slower_and_asks_again_after_longer_pauses(monkeypatch):
-    monkeypatch.setattr(room, "SHARE", 16)
+    monkeypatch.setattr(room, "team_size", lambda n, n_jobs: n_jobs)
     clock, teams = [0.0], []
     monkeypatch.setattr(room, "perf_counter", lambda: clock[0])
     together = room.Steps._together
@@ -104,7 +118,7 @@ def test_one_thread_goes_on_where_the_team_is_slower_and_asks_again_after_longer
 
 
 def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):
-    monkeypatch.setattr(room, "SHARE", 16)
+    monkeypatch.setattr(room, "team_size", lambda n, n_jobs: n_jobs)
     K, inner = block(Hinge())
     inner.n_jobs = 3
 
@@ -116,6 +130,12 @@ def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):
         assert len(steps.others) == 2
         inner.gap()
     assert not [thread for thread in threading.enumerate() if "team" in thread.name]
+
+
+def test_teams_leave_some_cores_free(monkeypatch):
+    monkeypatch.setattr(room, "n_threads", lambda n_jobs: 16 if n_jobs == -1 else n_jobs)
+    sizes = [room.team_size(n, n_jobs) for n, n_jobs in ((10**5, 16), (10**5, 8), (4 * room.SHARE, 16), (500, 16))]
+    assert sizes == [14, 8, 4, 1]
 
 
 def test_a_thread_of_the_pool_has_no_team():

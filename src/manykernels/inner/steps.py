@@ -14,6 +14,12 @@ PRECISION = 1e-15  # the violation at which nothing is left to do
 TRIAL = 16  # steps that tell how quick a team is, or one thread
 
 
+def team_size(n, n_jobs):
+    """Threads for n variables. Some cores stay free: one thread without a core keeps all others waiting."""
+    cores = n_threads(-1)
+    return max(1, min(n_threads(n_jobs), cores - cores // 8, n // SHARE))
+
+
 class Steps:
     """Steps on (a, gradient), both changed in place; a context manager, within which the team lasts.
 
@@ -34,7 +40,7 @@ class Steps:
 
         self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, PRECISION
         self.alone = pair_steps if inner.intercept else single_steps
-        self.threads = min(n_threads(inner.n_jobs), max(1, len(a) // SHARE)) if inner.intercept else 1
+        self.threads = team_size(len(a), inner.n_jobs) if inner.intercept else 1
         self.pace = {False: np.inf, True: np.inf}  # seconds a step, of one thread and of the team
         self.losses, self.pause, self.others = 0, 0, []
         if self.threads > 1:

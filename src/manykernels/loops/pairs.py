@@ -21,7 +21,6 @@ NOTES = (3, 16)  # notes of a thread, and float64 of each, on cache lines of the
 TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
 SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
 FLAT = 1e-12  # the least curvature
-OFFERS = 50  # see `team.meet`
 
 
 @njit(**OPTIONS)
@@ -74,15 +73,15 @@ def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, h
     mine = notes[me]
     _shift(0.0, K[0], K[0], low, high, up, a, gradient, mine[0])
     mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
-    meet(gate, threads, OFFERS)
+    meet(gate, threads)
     first, bottom = _first(notes[:, 0, TOP]), notes[:, 0, LOWEST].min()
     top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
     steps = 0
     while top - bottom > eps and steps < max_steps:
         steps += 1
         Ki = K[i]
-        _partner(top, Ki, curvature[i], low, high, down, curvature, a, gradient, mine[1])
-        meet(gate, threads, OFFERS)
+        _partner(top, i, Ki, curvature[i], low, high, down, curvature, a, gradient, mine[1])
+        meet(gate, threads)
         first = _first(notes[:, 1, SCORE])
         if notes[first, 1, SCORE] <= 0:
             break
@@ -106,13 +105,13 @@ def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, h
         _shift(t, Ki, K[j], low, high, up, a, gradient, mine[0])
         if steps % 32 == 0:
             mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
-        meet(gate, threads, OFFERS)
+        meet(gate, threads)
         first = _first(notes[:, 0, TOP])
         top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
         if steps % 32 == 0:
             bottom = notes[:, 0, LOWEST].min()
     mine[2, 0] = _lowest(down[low:high], gradient[low:high])
-    meet(gate, threads, OFFERS)
+    meet(gate, threads)
     bottom = notes[:, 2, 0].min()
     return steps, top - bottom, _middle(top, bottom)
 
@@ -136,7 +135,7 @@ def _first(values):
 
 
 @njit(**OPTIONS)
-def _partner(top, Ki, ci, low, high, down, curvature, a, gradient, note):
+def _partner(top, i, Ki, ci, low, high, down, curvature, a, gradient, note):
     """Notes who of low … high − 1 gains most by falling: gain² / curvature, 0 where nobody does."""
     best, j = 0.0, -1
     for start in range(low, high, RUN):
@@ -145,7 +144,7 @@ def _partner(top, Ki, ci, low, high, down, curvature, a, gradient, note):
         if _any_partner((1.0 - 1e-12) * best, top, ci, *part):
             for k in range(start, end):
                 gain = top - down[k] + gradient[k]
-                if gain > 0:
+                if gain > 0 and k != i:  # rounding may give it a gain of its own
                     score = gain * gain / _bend(ci, curvature[k], Ki[k])
                     if score > best:
                         best, j = score, k

@@ -53,20 +53,16 @@ def _read(typing_context, array, index):
 
 
 @njit(**OPTIONS)
-def _wait(spins, offers):
-    if POSIX and spins > SPINS + offers:
+def _wait(spins):
+    if POSIX and spins > SPINS + OFFERS:
         _sleep(NAP)
     elif POSIX and spins > SPINS:
         _yield()
 
 
 @njit(**OPTIONS)
-def meet(gate, threads, offers=OFFERS):
-    """Returns when all threads have come here; what they wrote before is then seen by all.
-
-    Where the work between meetings is always short, few `offers` are enough: who waits longer, waits for a thread that
-    has no core, and had better sleep.
-    """
+def meet(gate, threads):
+    """Returns when all threads have come here; what they wrote before is then seen by all."""
     if threads == 1:
         return
     meeting = _read(gate, MEETING)
@@ -77,7 +73,7 @@ def meet(gate, threads, offers=OFFERS):
     spins = 0
     while _read(gate, MEETING) == meeting:
         spins += 1
-        _wait(spins, offers)
+        _wait(spins)
 
 
 @njit(**OPTIONS)
