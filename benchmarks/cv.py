@@ -1,7 +1,7 @@
 """Cross-validation over C × p: what MKLClassifierCV takes in cold fits, and its scores beside those of a plain grid.
 
-The grid is what GridSearchCV does: a cold fit for each fold, C and p. OUT/cv_TOL.partial has every fit that is done, and
-it is kept. Where a score differs, the examples that the two fits part on are shown with their decision values.
+The grid is what GridSearchCV does: a cold fit for each fold, C and p. OUT/cv_TOL.partial has every fit that is done,
+and it is kept. Where a score differs, the examples that the two fits part on are shown with their decision values.
 """
 
 import json

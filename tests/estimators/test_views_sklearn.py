@@ -135,7 +135,9 @@ def test_a_search_of_its_own_knows_the_examples_of_a_split(model, X):
     assert np.isfinite(cross_val_score(search, X, y, cv=2, error_score="raise")).all()
 
 
-@pytest.mark.parametrize("cut", [lambda rows: STACK[rows], lambda rows: STACK.examples()[rows]], ids=["rows", "examples"])
+@pytest.mark.parametrize(
+    "cut", [lambda rows: STACK[rows], lambda rows: STACK.examples()[rows]], ids=["rows", "examples"]
+)
 def test_a_part_of_a_stack_is_looked_at_as_the_square_of_its_examples(cut, tmp_path):
     rows = np.flatnonzero(np.arange(N) % 4 > 0)
     part, square, labels = cut(rows), STACK[np.ix_(rows, rows)], y[rows]
