@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, Views
 from manykernels.datasets import make_splice
+from manykernels.estimators.validation import make_splits
 from manykernels.inspect import relevance, suggest
 from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs
@@ -94,3 +95,17 @@ def test_sequences_need_kernels_that_are_listed():
         MKLClassifier().fit(X, labels)
     with pytest.raises(ValueError, match=r"sequences one of strings, Spectrum\(4\)"):
         MKLClassifier().fit(["ACGT", "ACGA", "TTTT", "TTTA"], [0, 0, 1, 1])
+
+
+def test_folds_keep_groups_whole():
+    """Rows of a patient that lie in training and test tell nothing about new patients."""
+    draw = np.random.default_rng(4)
+    patients, groups = draw.normal(size=(40, 3)), np.tile(np.arange(40), 4)
+    rows, labels = patients[groups] + 0.01 * draw.normal(size=(160, 3)), draw.integers(0, 2, 40)[groups]
+    model, chance = MKLClassifier([RBF(1.0), Linear()]), (0.25, 0.75)
+    assert np.mean(relevance(model, rows, labels).score_all) > 0.9
+    assert chance[0] < np.mean(relevance(model, rows, labels, groups=groups).score_all) < chance[1]
+    search = MKLClassifierCV([RBF(1.0)], Cs=[1.0], cv=4).fit(rows, labels, groups=groups)
+    assert chance[0] < search.best_score_ < chance[1]
+    for train, test in make_splits(None, rows, rows[:, 0], False, groups):
+        assert not set(groups[train]) & set(groups[test])
