@@ -247,7 +247,8 @@ def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
     """A column, or a sentence that names what there is."""
     if name in frame.columns:
         return frame[name]
-    near = get_close_matches(name, list(frame.columns), 3, 0.5)
+    near = [column for column in frame.columns if column.lower() == name.lower()]
+    near = near or get_close_matches(name, list(frame.columns), 3, 0.5)
     some = ", ".join(map(repr, near or list(frame.columns)[:8]))
     cure = f"did you mean {some}?" if near else f"there are {some}."
     raise Wrong(f"{option} {name!r} is not a column of {path}: {cure}")

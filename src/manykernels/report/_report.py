@@ -147,6 +147,7 @@ def make_report(
     from ._describe import describe_data, describe_model, versions
     from ._measure import measure
     from ._progress import showing
+    from ._singles import check_examples, is_list
 
     check_model(model)
     check_is_fitted(model)
@@ -158,6 +159,8 @@ def make_report(
     if max_examples is not None:
         check_integer("max_examples", max_examples, 10)
     kind, n = kind_of(chosen), _n_examples(X)
+    if is_list(examples):
+        check_examples(examples, n)
     called = getattr(y, "name", None)  # of a column of pandas or polars
     target = target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
