@@ -106,7 +106,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         elif self._is_precomputed():
             X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
-            if not reset:
+            if not reset and hasattr(self, "kernel_names_"):
                 check_kernel_order(X, self.kernel_names_)
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
