@@ -1,6 +1,8 @@
 """What `primal` asks of the examples: passes that keep of every block slopes and curvatures, and the gap there.
 
     Σ c V_μ(y, f) ,   a = −c V_μ'(f) ,   v_m = Σ_i a_i φ_m(x_i) ,   H = Σ_i S_i φ(x_i) φ(x_i)ᵀ ,   S = c V_μ''(f)
+
+Nothing of the size of the features is kept but for the examples that can still move, where there is room.
 """
 
 from __future__ import annotations
