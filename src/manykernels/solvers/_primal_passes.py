@@ -15,7 +15,7 @@ from ..inner import InnerProblem
 from ..problem import Certificate
 from ._oracle import Run
 from ._primal_quadratic import Curvature
-from ._warm import _feasible
+from ._warm import onto_total
 
 BLOCK = 2048  # examples at a time
 CURVED = 8  # times as many examples as features make up the curvature, evenly spread ones where there are more
@@ -154,18 +154,11 @@ class BlockPasses(Run):
         """a with Σa = total, by what its free entries can take."""
         if not self.problem.intercept:
             return a
-        found = []
-        for a_t, side in zip(a, self.sides, strict=True):
-            inner = side.inner
-            moved = inner.repair(a_t.copy(), inner.loss.total)
-            found.append(_feasible(a_t, inner.y, inner.c, inner.loss, True) if moved is None else moved)
-        return np.array(found)
+        return np.array([onto_total(a_t, side.inner) for a_t, side in zip(a, self.sides, strict=True)])
 
     def _spread(self, theta):
         """θ_m for every feature, (D,)."""
-        full = np.zeros(self.bank.M)
-        full[self.kernels] = theta
-        return full[self.owners]
+        return self.full(theta)[self.owners]
 
     def _norms(self, v):
         """Σ_t ‖v_tm‖², (M',)."""
