@@ -11,7 +11,8 @@ from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.inspect import relevance
+from manykernels.estimators._posed import pose
+from manykernels.inspect import _fold, held_out, relevance
 from manykernels.inspect._fold import Fold
 from manykernels.inspect.held_out import _accuracy, _r2
 from manykernels.kernels import RBF, KernelStack, Linear
@@ -96,6 +97,17 @@ def test_sources_that_stand_in_for_each_other_are_named():
     assert found.groups[0].low > 0 and found.groups[0].alignment > 0.9
     assert row(found, "a")["drop_low"] <= 0
     assert "a, b stand in for each other" in str(found)
+
+
+def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
+    posed = []
+    monkeypatch.setattr(_fold, "pose", lambda *arguments: posed.append(0) or pose(*arguments))
+    Z = np.column_stack([X[:, :2], X[:, :2], X[:, 2:]])
+    kernels = [("one", RBF(0.3), [0, 1]), ("two", RBF(0.3), [2, 3])]
+    found = relevance(MKLClassifier(kernels), Z, y, cv=3)
+    assert [set(group.names) for group in found.groups] == [{"one", "two"}] and len(posed) == 3
+    monkeypatch.setattr(held_out, "KEPT", 0)
+    assert relevance(MKLClassifier(kernels), Z, y, cv=3).groups == found.groups and len(posed) == 3 + 6
 
 
 def test_a_source_is_what_sees_the_same_or_what_is_given():

@@ -109,8 +109,8 @@ def suggest(
 
     Mixtures of p = 1, 4/3, 2 and ∞ are compared on the same folds, each at its best C. A dense norm (p ≥ 2) or the
     sparse one is suggested where the mean difference between the two is more than its standard error; where not, they
-    are called alike. Standard errors allow for training sets that overlap, as those of `relevance`. Alignments are there
-    to explain, not to decide.
+    are called alike. Standard errors allow for training sets that overlap, as those of `relevance`. Alignments are
+    there to explain, not to decide.
 
     Parameters
     ----------
