@@ -18,11 +18,12 @@ SIZE = {True: (6, 90), False: (20, 150)}  # quick or not: columns, training exam
 def cells(scale, seed, data=None):
     """Both toys for one seed: [the cell of toy 1, of toy 2]."""
     d, n = SIZE[scale.quick]
-    found = []
-    for toy in (1, 2):
+
+    def cell(toy):
         Cs = [1.0] * 4 if scale.quick else scale.cell(tune, toy=toy, d=d, n=n, Cs=methods.CS)
-        found.append(scale.cell(one, toy=toy, seed=seed, d=d, n=n, Cs=Cs, vs=scale.pick((), VS)))
-    return found
+        return scale.cell(one, toy=toy, seed=seed, d=d, n=n, Cs=Cs, vs=scale.pick((), VS))
+
+    return scale.all((1, 2), cell)
 
 
 def run(scale, data):

@@ -15,6 +15,17 @@ from ..kernels.stack_examples import StackExamples
 from ..kernels.views import Views
 
 
+def check_kernel_order(X, known):
+    """A ValueError where the kernels of a stack have names of the model's in another order."""
+    names = X.names if isinstance(X, KernelStack) else None
+    if names is None or names == list(known) or not set(names) & set(known):
+        return
+    raise ValueError(
+        f"X has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
+        "these, in this order."
+    )
+
+
 def check_stack(X, square, trained=None):
     """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise.
 

@@ -11,19 +11,20 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .._state import check, check_array, check_integer, check_is
 from .inputs import as_labels, check_y
+from .tensors import to_host
 
 FEW = 30  # examples of the smallest class below which "auto" shares the weights
 
 
 def read_values(model, y):
     """Real targets y (n,) or (n, T) as rows (T, n)."""
-    y = check_y(model, y, numeric=True, several=True).astype(np.float64)
+    y = check_y(model, to_host(y)[0], numeric=True, several=True).astype(np.float64)
     return y[None] if y.ndim == 1 else np.ascontiguousarray(y.T)
 
 
 def read_labels(model, y):
     """(y, whether it holds T labels that each may hold, (n, T) of 0 and 1) of a classifier's targets."""
-    y = y.toarray() if issparse(y) else y
+    y = y.toarray() if issparse(y) else to_host(y)[0]
     if as_labels(y).shape[1:] in ((), (1,)):
         y = check_y(model, y, numeric=False)
         check_classification_targets(y)

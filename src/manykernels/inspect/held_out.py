@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from .._validation import check_integer, check_number
 from ..estimators._base import _n_examples
 from ..estimators.inputs import among_themselves
-from ..estimators.validation import check_weight
+from ..estimators.validation import check_weight, make_splits
 from ..kernels.pairs import Pairs
 from ._fold import Fold
 from ._interchangeable import find_groups
@@ -73,7 +73,7 @@ def relevance(
     sources : {name: kernels}, by their names or numbers, or one of them; None: the kernels of a view, and of one array
         those of the same columns, are a source
     cv : a number of folds or a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
-    groups : (n,) for splitters such as GroupKFold
+    groups : (n,) of examples that belong together, such as rows of one patient: folds keep them whole
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²
     sample_weight : (n,), for fits and scores
     kernels : whether each kernel has a row as well; None: where there are at most 50
@@ -102,7 +102,6 @@ def relevance(
     ['signal', 'noise']
     """
     from joblib import Parallel, delayed, effective_n_jobs
-    from sklearn.model_selection import check_cv
 
     check_model(model)
     if hasattr(model, "Cs"):
@@ -118,7 +117,7 @@ def relevance(
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example, or a row of them.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
-    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(examples, y, groups))
+    splits = make_splits(cv, examples, y, is_classifier(model), groups)
     rng = check_random_state(random_state)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = _scorer(model, scoring)

@@ -17,6 +17,7 @@ from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators._base import _n_examples, _take
 from ..estimators._folds import views_or
 from ..estimators.inputs import among_themselves
+from ..estimators.validation import make_splits
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
@@ -139,7 +140,6 @@ def suggest(
     >>> found.mixing in ("sparse", "dense", "either"), found.alignments.shape
     (True, (5,))
     """
-    from sklearn.model_selection import check_cv
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import type_of_target
 
@@ -158,7 +158,7 @@ def suggest(
     real = bool(regression)
     scoring = "roc_auc" if scoring is None and target == "binary" and not real else scoring
     cls = MKLRegressorCV if real else MKLClassifierCV
-    splits = list(check_cv(cv, y, classifier=not real).split(views_or(X), y, groups))
+    splits = make_splits(cv, views_or(X), y, not real, groups)
     model = cls(kernels, Cs=Cs, regularizer=list(NORMS), cv=splits, scoring=scoring, **options).fit(X, y)
     return _read(model, X, y, real, float(np.mean([len(test) / len(train) for train, test in splits])))
 

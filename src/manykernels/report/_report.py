@@ -157,6 +157,8 @@ def make_report(
         check_integer("max_examples", max_examples, 10)
     X = among_themselves(X)
     kind, n = kind_of(chosen), _n_examples(X)
+    called = getattr(y, "name", None)  # of a column of pandas or polars
+    target = target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
     if chosen._is_precomputed() and (n != X.shape[1] or n != chosen.n_features_in_):
         raise ValueError(
