@@ -10,6 +10,14 @@ PAPER = {
     100_000: (740, 696, 494, 585, 573, 643), 200_000: (1631, 1875, 1361, 1320, 1417, 1610),
     500_000: (7757, 9411, 6558, 6203, 6583, 7883), 1_000_000: (26190, 31145, 20831, 20136, 21591, 24043),
 }  # fmt: skip
+VARIES = {
+    "expected": "disagree",
+    "reason": "Here the smallest Q costs most, in the paper the largest. For 500 examples its times go from 1 s at Q = "
+    "32 to 83 s at Q = 112: it says that the trie on Q examples and the quadratic program, of quadratic to cubic "
+    "effort, take it. Ours hardly take any there (0.6 and 0.5 s): what costs is the update of all outputs after each "
+    "working set, and small sets need more of them (for 2,000 examples 160 of 12 variables, 41 of 112, 33 without a "
+    "limit, which is the default).",
+}
 
 
 def run(scale, data):
@@ -40,8 +48,8 @@ def run(scale, data):
         findings=[
             Finding(
                 "times do not vary dramatically with Q", "1.5 times at a million" + theirs,
-                f"{ratio:.1f} times between Q at N = {last:,}" if last else "not measured", ratio < 4, "less than 4 times",
-                judged=not scale.quick,
+                f"{ratio:.1f} times between Q at N = {last:,}" if last else "not measured", ratio < 4,
+                "less than 4 times", judged=not scale.quick, **VARIES,
             ),
         ],
         tables=[

@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels.datasets import make_splice
 from manykernels.inspect import relevance, suggest
 from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs
@@ -76,3 +77,20 @@ def test_read_only_data_go_to_a_device():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLClassifier([Linear(), RBF(0.1)], device="torch").fit(still, y)
+
+
+def test_kernels_of_a_stack_are_told_apart_by_name():
+    matrices = {"rbf": RBF(0.1)(A), "line": Linear()(A)}
+    model = MKLClassifier("precomputed").fit(KernelStack(matrices.values(), names=list(matrices)), y)
+    with pytest.raises(ValueError, match="X has the kernels line, rbf, but the model was fitted on rbf, line: give"):
+        model.predict(KernelStack(list(matrices.values())[::-1], names=["line", "rbf"]))
+    same = KernelStack(matrices.values(), names=list(matrices))
+    np.testing.assert_array_equal(model.predict(same), model.predict(np.stack(list(matrices.values()), axis=2)))
+
+
+def test_sequences_need_kernels_that_are_listed():
+    X, labels = make_splice(40, positives=0.5, random_state=0)
+    with pytest.raises(ValueError, match=r"X holds sequences: list their kernels, \[Spectrum\(3\)"):
+        MKLClassifier().fit(X, labels)
+    with pytest.raises(ValueError, match=r"sequences one of strings, Spectrum\(4\)"):
+        MKLClassifier().fit(["ACGT", "ACGA", "TTTT", "TTTA"], [0, 0, 1, 1])
