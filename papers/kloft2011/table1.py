@@ -23,6 +23,13 @@ REAL = (
     "MultiLoc sequences in the four groups of the plant set: chloroplast, mitochondrion, outside the cell, and "
     "cytoplasm or nucleus, equally many of each. The 69 kernels of the paper cannot be had."
 )
+EQUAL = {
+    "expected": "disagree",
+    "reason": "All norms are alike here, within half a point. It is because the classes were made equally frequent: in "
+    "the proportions of the database, where cytoplasm and nucleus are most, ℓ1 is far ahead of the sum (16 against 28 "
+    "on the first split; last table), as in the paper. The rerun of Yang et al., Table VI, in such proportions, finds "
+    "the same.",
+}
 GENERATED = (
     "generated sequences of four kinds that differ in the letters of their first 60, since MultiLoc was not given."
 )
@@ -59,7 +66,7 @@ def run(scale, data):
             Finding(
                 "ℓ1 is ahead of the sum of the kernels", "8.18 against 11.85 (plant)",
                 f"{typical[0]:.2f} against {typical[-1]:.2f}; difference {mean(gain, 2)}", gain.mean() > 0,
-                "lower mean error", judged=judged,
+                "lower mean error", judged=judged and not scale.quick, **EQUAL,
             ),
             Finding(
                 "norms slightly above 1 are as good as 1", "8.21 at 8/7, 8.43 at 4/3",
@@ -69,7 +76,7 @@ def run(scale, data):
             ),
             Finding(
                 "the error grows with p", "8.2 to 11.9", f"correlation with the order of p {_slope(typical):.2f}",
-                _slope(typical) > 0.7, "correlation above 0.7", judged=judged and not scale.quick,
+                _slope(typical) > 0.7, "correlation above 0.7", judged=judged and not scale.quick, **EQUAL,
             ),
         ],
         tables=[

@@ -249,4 +249,16 @@ def clocked(name, solver, columns, data):
     return _widths.measured(model, X, y, T, t)["seconds"]
 
 
-NOT_WORSE, BEST, DENSE, QUICKER = {}, {}, {}, {}
+NOT_WORSE, QUICKER = {}, {}
+BEST = {
+    "expected": "disagree",
+    "reason": "Differences are small: of GMKL and ℓ1 those on liver (3.3 points for GMKL) and iono (0.4 for ℓ1) alone "
+    "have p < 0.05. Equal weights are the best or among the best on six sets, with a C of 10 to 100 on iono, sonar and "
+    "wdbc. The paper's for iono and wdbc, 89.9 and 93.9 %, are what a smaller C gives (90.5 and 94.6 % at 0.5, see the "
+    "last table); its grid of C is not given, and its traces of 1 divide C by the number of examples.",
+}
+DENSE = {
+    "expected": "disagree",
+    "reason": "True of sonar, by 3.2 points as in the paper. On liver no C puts ℓ2 ahead: 67.8 % at 0.1, which "
+    "cross-validation took, 69.0 % at 1 and 68.7 % at 10 in five repetitions, GMKL 69.7 % in the same.",
+}
