@@ -259,5 +259,6 @@ BEST = {
 FEWER = {
     "expected": "disagree",
     "reason": "53 of 64 kernels on two tasks, 59 on psort-, and there at C = 1 and 10 alike (60 on one split). "
-    "Patterns that contain each other make kernels that are alike, which get weight together (Theorem 3); ℓ1 takes 12 to 20.",
+    "Patterns that contain each other make kernels that are alike, which get weight together (Theorem 3); ℓ1 takes "
+    "12 to 20.",
 }
