@@ -49,7 +49,7 @@ def run(scale, data):
         return [min(some, key=lambda cell: cell["error"]) for some in cells]
 
     found = scale.repeat(scale.pick(2, 30), split)
-    natural = [] if scale.quick else scale.repeat(2, partial(_natural, scale, each, parts, data), least=0)
+    natural = [] if scale.quick else scale.repeat(6, partial(_natural, scale, each, parts, data), least=0)
     error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
     typical, names = error.mean(axis=0), [NAMES[k] for k in chosen]
