@@ -26,12 +26,12 @@ def test_tensors_are_what_arrays_are():
     np.testing.assert_array_equal(rounded.predict(half), rounded.predict(half.float().numpy()))
 
 
-def test_a_tensor_on_a_card_is_fitted_there(monkeypatch):
+def test_a_tensor_on_a_card_is_fitted_there(monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(choice, "choose_device", lambda name, n: asked.append(name))
     monkeypatch.setattr("manykernels.estimators._base.to_host", lambda X: (np.asarray(X), "cuda:1"))
     for device in ("cpu", "auto", "cuda", "cuda:1"):
-        MKLClassifier(KERNELS, device=device).fit(torch.tensor(X), Y)
+        MKLClassifier(KERNELS, device=device).fit(torch.tensor(X), Y).save(tmp_path / "model.mk")
     assert asked == ["cuda:1"] * 4
     with pytest.raises(ValueError, match=r"X lies on 'cuda:1', but device='cuda:0': move it there"):
         MKLClassifier(KERNELS, device="cuda:0").fit(torch.tensor(X), Y)

@@ -8,7 +8,7 @@ from benchmarks.relevance import judge
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, make_scorer, r2_score
-from sklearn.model_selection import GroupKFold, RepeatedKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
 from manykernels.inspect import relevance
@@ -187,6 +187,20 @@ def test_wrong_arguments_are_named():
         relevance(model, X, None)
     with pytest.raises(ValueError, match="give one target an example"):
         relevance(model, X, y[:-1])
+    with pytest.raises(ValueError, match="or a row of them"):
+        relevance(model, X, np.zeros((len(X), 2, 2)))
+
+
+@pytest.mark.parametrize("multi_class", ["shared", "ovr"])
+def test_several_labels_and_targets_are_scored_together(multi_class):
+    labels = np.column_stack([y, X[:, 1] > 0, X[:, 0] > 0]).astype(int)
+    several = (MKLClassifier(KERNELS, multi_class=multi_class, tol=1e-6), labels), (MKLRegressor(KERNELS), X[:, :2])
+    for model, targets in several:
+        found = relevance(model, X, targets, cv=3)
+        alone = cross_val_score(clone(model).set_params(kernels=KERNELS[:1]), X, targets, cv=KFold(3))
+        np.testing.assert_allclose(found.score_all, cross_val_score(model, X, targets, cv=KFold(3)), rtol=1e-3)
+        np.testing.assert_allclose(found.score_alone[:, 0], alone, rtol=1e-3)
+        assert found.table()[0]["name"] == "signal" and found.measure("drop").low[0] > 0
 
 
 def test_no_source_at_all_is_the_most_frequent_class_whatever_the_loss():

@@ -110,7 +110,13 @@ class Group:
             side.task = view.task
         if normalize == "spherical":
             scaled = [not kernel.exempt for kernel in self.kernels]
-            factor[scaled] *= inverse_root(self.diagonals(side))[scaled]
+            own = self.diagonals(side)
+            if np.isnan(own).any():
+                raise ValueError(
+                    f'normalize="spherical" needs k(x, x), which {self.kernels[0]!r} does not know of new examples: '
+                    "take another."
+                )
+            factor[scaled] *= inverse_root(own)[scaled]
         if (factor != 1).any():
             side.factor = factor.astype(self.pairs.dtype)
         return side

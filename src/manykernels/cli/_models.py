@@ -118,7 +118,10 @@ def read_model(path: str) -> Any:
 
 
 def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], None]) -> Any:
-    """The column of targets: the one that is named, or the only one that the model does not see."""
+    """The column of targets: the one that is named, that of the fit, or the only one that the model does not see."""
+    known = getattr(model, "target_name_", None)
+    if target is None and known in frame.columns:
+        target = known
     if target is None:
         known = set(map(seen, model.feature_names_in_))
         others = [name for name in frame.columns if name not in known]

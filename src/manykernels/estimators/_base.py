@@ -33,7 +33,7 @@ from ._report import HasReport
 from ._slack import with_slack
 from ._streamed import decide, learn
 from .checkpoint import parts_of
-from .inputs import check_stack, check_table, check_views
+from .inputs import check_kernel_order, check_stack, check_table, check_views
 from .progress import show_progress
 from .tasks import check_task, with_task
 from .tensors import card_for, to_host
@@ -47,7 +47,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     device = "cpu"  # of those that have no such parameter
-    _card: str | None = None  # on which X lies
     approximation: str | None
     rank: int
 
@@ -98,8 +97,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         from ..banks._base import Source
 
         X, card = to_host(X)
-        if reset:
-            self._card = card
+        if reset and card is not None:
+            self._card = card  # until there is a bank
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
         if isinstance(X, Stream):
@@ -107,6 +106,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         elif self._is_precomputed():
             X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
+            if not reset:
+                check_kernel_order(X, self.kernel_names_)
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
@@ -179,7 +180,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
-            return stack_bank(X, card_for(self.device, self._card), **options)
+            return stack_bank(X, self._place(), **options)
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
                 raise ValueError(
@@ -187,8 +188,12 @@ class MKLBase(WeightBars, NamedParts, HasReport, BaseEstimator):
                 )
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
-        device = card_for(self.device, self._card)
+        device = self._place()
         return choose_bank(kernels, X, tol=self.tol, exact=exact, device=device, **self._features(), **options)
+
+    def _place(self):
+        """Where kernels are computed: the card that X lies on, or what `device` says."""
+        return card_for(self.device, vars(self).pop("_card", None))
 
     def _features(self):
         """What `choose_bank` is told of explicit features."""

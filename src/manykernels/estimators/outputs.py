@@ -107,5 +107,6 @@ def choose_multi_class(Y, weight, regularizer):
     used = Y[:, weight > 0]
     fewest = int(np.minimum((used > 0).sum(axis=1), (used < 0).sum(axis=1)).min())
     if fewest < FEW:
-        return "shared", f"the smallest class has {fewest} examples, fewer than {FEW}: too few for weights of its own"
+        few = "1 example" if fewest == 1 else f"{fewest} examples"
+        return "shared", f"the smallest class has {few}, fewer than {FEW}: too few for weights of its own"
     return "ovr", f"every class has {fewest} examples or more, at least {FEW}: enough for weights of its own"

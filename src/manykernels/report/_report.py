@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_integer
 from ..estimators._base import _n_examples
+from ..estimators.inputs import among_themselves
 from ..inspect.tables import check_model
 
 
@@ -154,7 +155,10 @@ def make_report(
         check_integer("examples", examples, 0)
     if max_examples is not None:
         check_integer("max_examples", max_examples, 10)
+    X = among_themselves(X)
     kind, n = kind_of(chosen), _n_examples(X)
+    called = getattr(y, "name", None)  # of a column of pandas or polars
+    target = target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
     if chosen._is_precomputed() and (n != X.shape[1] or n != chosen.n_features_in_):
         raise ValueError(

@@ -54,7 +54,7 @@ class SimplexWeights:
 
 
 def share_of_bound(theta, s, tau):
-    """θ_m in units of the weights that count, Σθ² / Σθ, over s_m in those of τ: below 1 where θ_m goes to 0, not s_m."""
+    """θ_m in units of the weights that count, Σθ² / Σθ, over s_m in τ: below 1 where θ_m goes to 0, not s_m."""
     typical = float(theta @ theta) / float(theta.sum())
     return theta * tau / np.maximum(s * typical, 1e-300)
 
