@@ -127,5 +127,5 @@ def _draw(frequencies, courses):
         ax.set_xlabel("frequency")
         ax.set_ylabel("weight")
         ax.set_title(title, fontsize=9)
-    axes[0, -1].legend(fontsize=7)
+    axes[0, -1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("sonnenburg2006_figure3", "Two sines, and the weights of five widths against the frequency.", fig)

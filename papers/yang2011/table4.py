@@ -230,7 +230,7 @@ def _paths(found, toys):
     for ax, label in zip(axes[0], ("accuracy, %", "kernels with weight"), strict=True):
         ax.set_xlabel("v")
         ax.set_ylabel(label)
-    axes[0, 0].legend(fontsize=8)
+    axes[0, 0].legend(fontsize=8, loc="lower right")
     return Figure("yang2011_figure2", "Accuracy and number of kernels of GMKL against v.", fig)
 
 

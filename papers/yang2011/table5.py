@@ -254,8 +254,8 @@ BEST = {
     "expected": "disagree",
     "reason": "Differences are small: of GMKL and ℓ1 those on liver (3.3 points for GMKL) and iono (0.4 for ℓ1) alone "
     "have p < 0.05. Equal weights are the best or among the best on six sets, with a C of 10 to 100 on iono, sonar and "
-    "wdbc. The paper's for iono and wdbc, 89.9 and 93.9 %, are near what a smaller C gives (90.5 and 94.6 % at 0.5, see "
-    "the last table); its grid of C is not given, and its traces of 1 divide C by the number of examples.",
+    "wdbc. The paper's for iono and wdbc, 89.9 and 93.9 %, are near what a smaller C gives (90.5 and 94.6 % at 0.5, "
+    "see the last table); its grid of C is not given, and its traces of 1 divide C by the number of examples.",
 }
 DENSE = {
     "expected": "disagree",
