@@ -65,7 +65,7 @@ def run(scale, data):
                 f"{near:.1f} points apart at most",
                 near < 3,
                 "within 3 points of means",
-                judged=scale.quick or len(found) >= ENOUGH,
+                judged=len(found) >= ENOUGH,
                 **NEAR,
             ),
             Finding(
@@ -136,7 +136,41 @@ def run(scale, data):
     )
     if shares:
         _unit(section, shares, sizes)
+    plain = [] if scale.quick else scale.repeat(3, lambda seed: scale.cell(as_they_are, seed=seed, data=data), least=0)
+    if plain:
+        section.tables.append(
+            Table(
+                f"Kernels of elastic (0.5) by family and γ, ascending, of {REGIONS} each; histograms that sum to one, "
+                f"kernels without normalisation, {SIZES[-1]} a class, {len(plain)} draws; C of 10^−3 (times the "
+                "regularizer)",
+                ["family", *(str(k + 1) for k in range(10))],
+                [
+                    [name, *(f"{v:.0f}" for v in np.mean([cell["used"][k] for cell in plain], axis=0))]
+                    for k, name in enumerate(("Gaussian", "χ²"))
+                ],
+                f"Accuracy {mean([cell['accuracy'][0] for cell in plain], 1)} %, with equal weights "
+                f"{mean([cell['accuracy'][1] for cell in plain], 1)} %.",
+            )
+        )
     return section
+
+
+def as_they_are(seed, data, C=1e-3):
+    """Kernels used by elastic (0.5) and its accuracy, and that of equal weights, without normalisation."""
+    from manykernels import KernelStack, MKLClassifier
+    from manykernels.regularizers import BlockElasticNet
+
+    A, B, labels, truth = posed(PAIRS[0], SIZES[-1], seed, 500, REGIONS, data, True)
+    K, T = KernelStack(kernels(A, A, REGIONS)), KernelStack(kernels(B, A, REGIONS))
+    models = [
+        MKLClassifier("precomputed", loss="logistic", regularizer=BlockElasticNet(v), C=1 / C, normalize=None).fit(
+            K, labels
+        )
+        for v in (0.5, 1.0)
+    ]
+    theta = models[0].kernel_weights_
+    used = (theta > 1e-6 * theta.max()).reshape(2, REGIONS, 10).sum(axis=1)
+    return {"used": used, "accuracy": [100 * model.score(T, truth) for model in models]}
 
 
 def _unit(section, found, sizes):
@@ -228,7 +262,8 @@ def kernels(A, B, regions):
     return np.concatenate(families).astype(np.float32)
 
 
-def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data, unit=False):
+def posed(pair, size, seed, held_out, regions, data, unit):
+    """(training histograms, test histograms, their labels)."""
     X, y = images(data)
     rng = np.random.default_rng([seed, *pair])
     own = [rng.permutation(np.flatnonzero(y == k)) for k in pair]
@@ -243,7 +278,26 @@ def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data, 
         H = H / np.maximum(H.sum(axis=2, keepdims=True), 1)
     A, B = H[: len(train)], H[len(train) :]
     labels, truth = (np.where(y[rows] == pair[1], 1, -1) for rows in (train, test))
+    return A, B, labels, truth
+
+
+def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data, unit=False):
+    A, B, labels, truth = posed(pair, size, seed, held_out, regions, data, unit)
     return compare.compared(kernels(A, A, regions), labels, kernels(B, A, regions), truth, folds, repeats, Cs, lambdas)
 
 
-SPARSE, NEAR, CHI = {}, {}, {}
+SPARSE = {}
+NEAR = {
+    "expected": "disagree",
+    "reason": "Uniform weights are behind by 4.6 points at 5 examples a class, with standard errors of 3, and 3.8 "
+    "at 10, and even at 40. On counts nine of the ten χ² widths make nearly diagonal kernels, which "
+    "uniform weights have to carry; with histograms that sum to one it is 3.2 and 2.5 points.",
+}
+CHI = {
+    "expected": "disagree",
+    "reason": "The kernels of the paper must have been others than its text says (counts): it finds γ = 0.1 alone "
+    "chosen of the Gaussian ones and γ from 1.2 on of χ². With histograms that sum to one and kernels "
+    "without normalisation exactly this comes out, 198 = 9 × 22 χ² kernels (the paper: 792 = 4 × 9 × 22) "
+    "and the narrowest Gaussian of every region; see the last table. Multiplicative normalisation, which "
+    "the other experiments use, blows wide Gaussian kernels up to the variance of the others.",
+}
