@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import parse_bytes
 from ..kernels._views import is_views
-from ..kernels._views import n_examples as _n_examples  # noqa: F401, report knows it from here
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream

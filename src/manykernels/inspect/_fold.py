@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimators._base import _n_examples, _take
+from ..estimators._base import _take
 from ..estimators._posed import pose
+from ..kernels._views import n_examples
 
 PARTS = 2**24  # shares of kernels in decisions that are held at a time
 ENTRIES = 2**24  # of the kernels that alignments compare
@@ -36,7 +37,7 @@ class Fold:
         self.weight, self.scorer = None if weight is None else weight[test], score
         own = None if weight is None else weight[train]
         self.model, self.posed = pose(model, cut(train), None if y is None else y[train], own)
-        self.n_train, self.n_test = len(train), _n_examples(self.X)
+        self.n_train, self.n_test = len(train), n_examples(self.X)
         bank = self.posed.bank
         self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
         self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
@@ -201,9 +202,9 @@ def _without(solution, usable):
 
 
 def _same_length(decision, X: Any):
-    if _n_examples(X) != len(decision):
+    if n_examples(X) != len(decision):
         raise ValueError(
-            f"scoring predicts {_n_examples(X)} examples where {len(decision)} are held out: give a scorer that "
+            f"scoring predicts {n_examples(X)} examples where {len(decision)} are held out: give a scorer that "
             "predicts the X that it is given."
         )
     return decision

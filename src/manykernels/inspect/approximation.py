@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
-from ..estimators._base import _n_examples, _take
+from ..estimators._base import _take
 from ..kernels._low_rank import LowRank
+from ..kernels._views import n_examples
 from ..kernels.spec import KernelSpec, as_spec
 from .tables import check_model
 
@@ -115,7 +116,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
             "model has no kernels of low rank, so that there is no error: give approximation='nystroem' or 'rff', or "
             "kernels such as Nystroem(RBF())."
         )
-    size = _n_examples(X)
+    size = n_examples(X)
     n = min(n, max(size // 3, 2))
     order = np.random.default_rng(random_state).permutation(size)
     train, test = np.sort(order[:n]), np.sort(order[n : 3 * n])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
-from ..estimators._base import _n_examples
+from ..kernels._views import n_examples
 from .tables import check_model
 
 
@@ -62,7 +62,7 @@ def bootstrap_weights(
     check_model(model)
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
-    n, rng = _n_examples(X) if y is None else len(y), check_random_state(random_state)
+    n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)
     strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
     model = clone(model).set_params(checkpoint=None)  # the file is that of one fit
 

@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._validation import check_integer, check_number
-from ..estimators._base import _n_examples
 from ..estimators.inputs import among_themselves
 from ..estimators.validation import check_weight, make_splits
+from ..kernels._views import n_examples
 from ..kernels.pairs import Pairs
 from ._fold import Fold
 from ._interchangeable import find_groups
@@ -112,7 +112,7 @@ def relevance(
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
     X = among_themselves(X)
-    y, n = _targets(model, y, scoring), _n_examples(X)
+    y, n = _targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:
         raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example, or a row of them.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)

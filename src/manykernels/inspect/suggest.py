@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
-from ..estimators._base import _n_examples, _take
+from ..estimators._base import _take
 from ..estimators._folds import views_or
 from ..estimators.inputs import among_themselves
 from ..estimators.validation import make_splits
+from ..kernels._views import n_examples
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
@@ -144,7 +145,7 @@ def suggest(
     from sklearn.utils.multiclass import type_of_target
 
     X = among_themselves(X)
-    y, n = np.asarray(y), _n_examples(X)
+    y, n = np.asarray(y), n_examples(X)
     if n > max_examples:
         rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
         square = isinstance(kernels, str) and kernels == "precomputed"

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..estimators._base import _n_examples
 from ..kernels._frames import is_frame, missing_entries
-from ..kernels._views import is_views
+from ..kernels._views import is_views, n_examples
 from ..kernels.views import Views
 
 COLUMNS = 40  # that are described
@@ -27,7 +26,7 @@ PARAMETERS = (
 
 def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     """How many examples there are, what they look like, and what is to be predicted."""
-    n = _n_examples(X)
+    n = n_examples(X)
     found: dict[str, Any] = {"examples": n, "form": _form(model, X)}
     if model._is_precomputed():
         found["parts"] = []
@@ -64,12 +63,12 @@ def _form(model, X):
 
 def _is_texts(X):
     return (
-        hasattr(X, "alphabet") or isinstance(X, list | tuple | np.ndarray) and _n_examples(X) and isinstance(X[0], str)
+        hasattr(X, "alphabet") or isinstance(X, list | tuple | np.ndarray) and n_examples(X) and isinstance(X[0], str)
     )
 
 
 def _view(name, part, present):
-    n = None if part is None else _n_examples(part)
+    n = None if part is None else n_examples(part)
     shape = getattr(part, "shape", ())
     kind = (
         "texts" if part is not None and _is_texts(part) else f"{shape[1]:,} columns" if len(shape) == 2 else "objects"

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators._base import _n_examples
 from ..inspect import relevance as measure_relevance
 from ..inspect._fold import Fold
 from ..inspect._sources import read_sources
 from ..inspect.held_out import _scorer
 from ..inspect.relevance_result import spread_of
+from ..kernels._views import n_examples
 from ._case import CLASSES, FIT, LIMIT, POINTS, SOURCES, Case
 
 LEVEL = 0.95  # of intervals
@@ -45,7 +45,7 @@ def _splits(case: Case, cv: Any) -> list:
 
     from ..kernels.pairs import Pairs
 
-    n, y = _n_examples(case.X), case.y
+    n, y = n_examples(case.X), case.y
     examples = case.X if isinstance(case.X, Pairs) else np.zeros((n, 1))
     if not isinstance(cv, int | np.integer):
         return list(check_cv(cv, y, classifier=case.kind == "classification").split(examples, y, case.groups))

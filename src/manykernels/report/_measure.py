@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from .._pictures import as_shares
-from ..estimators._base import _n_examples
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays._base import class_names, members_of
+from ..kernels._views import n_examples
 from ._case import ALIGNED, CLASSES, FIT, KERNELS, LIMIT, SOURCES, STEPS, Case
 from ._held_out import fold_count, score, source_rows
 from ._singles import is_list, single_examples
@@ -27,7 +27,7 @@ from ._singles import is_list, single_examples
 def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, max_examples: int | None) -> dict:
     """The facts of all sections, but for those of data and settings."""
     facts: dict[str, Any] = {"weights": _weights(case), "convergence": _convergence(case.model), "cost": {}}
-    n, M = _n_examples(case.X), len(case.model.kernel_names_)
+    n, M = n_examples(case.X), len(case.model.kernel_names_)
     outputs = 1 if np.ndim(case.model.kernel_weights_) == 1 else case.outputs
     jobs = fold_count(cv, case)
     room = int(math.sqrt(LIMIT / (max(jobs, stability // 2, 1) * M * outputs)))
@@ -55,7 +55,7 @@ def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, 
 
 def _sample(case: Case, size: int) -> np.ndarray:
     """Rows drawn at random, evenly over the values of the target."""
-    n, rng = _n_examples(case.X), np.random.default_rng(case.seed)
+    n, rng = n_examples(case.X), np.random.default_rng(case.seed)
     y = None if case.y is None or case.y.ndim > 1 else np.unique(case.y, return_inverse=True)[1]
     order = np.lexsort((rng.random(n), np.zeros(n) if y is None else y))
     return np.sort(order[np.linspace(0, n - 1, size).astype(int)])

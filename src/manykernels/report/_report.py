@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_integer
-from ..estimators._base import _n_examples
 from ..estimators.inputs import among_themselves
 from ..inspect.tables import check_model
+from ..kernels._views import n_examples
 
 
 @dataclass
@@ -160,7 +160,7 @@ def make_report(
     if max_examples is not None:
         check_integer("max_examples", max_examples, 10)
     X = among_themselves(X)
-    kind, n = kind_of(chosen), _n_examples(X)
+    kind, n = kind_of(chosen), n_examples(X)
     if is_list(examples):
         check_examples(examples, n)
     called = getattr(y, "name", None)  # of a column of pandas or polars

@@ -10,8 +10,9 @@ from sklearn.base import clone, is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
-from ...estimators._base import _n_examples, _take
+from ...estimators._base import _take
 from ...estimators.inputs import among_themselves, check_y
+from ...kernels._views import n_examples
 from ..tables import check_model
 from ._base import Display, check_top
 
@@ -75,7 +76,7 @@ class AlignmentDisplay(Display):
         check_model(model)
         model = clone(getattr(model, "best_estimator_", model))
         X = among_themselves(X)
-        n = _n_examples(X)
+        n = n_examples(X)
         if n > max_examples:
             rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
             X = X[np.ix_(rows, rows)] if model._is_precomputed() else _take(X, rows)

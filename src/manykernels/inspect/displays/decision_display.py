@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
-from ...estimators._base import _n_examples, _take
+from ...estimators._base import _take
+from ...kernels._views import n_examples
 from ._base import Display, check_fitted, check_top, class_names, members_of, output_number
 
 FEW = 10  # examples that are shown where none are chosen
@@ -77,7 +78,7 @@ class DecisionDisplay(Display):
         """
         model = check_fitted(model)
         names, members = members_of(model, by, sources)
-        rows = _rows(examples, _n_examples(X))
+        rows = _rows(examples, n_examples(X))
         extra = {} if task is None else {"task": np.asarray(task)[rows]}
         parts = model.decision_parts(_take(X, rows), **extra)
         rest, labels, label = _one_output(model, parts, output)
