@@ -133,7 +133,7 @@ class Fold:
         """The held-out examples as the model takes them."""
         twin = self.model
         if not hasattr(twin, "_predictor"):
-            twin._predictor = self.posed.bank.predictor(np.arange(1))
+            twin._predictor, twin.kernel_names_ = self.posed.bank.predictor(np.arange(1)), self.names
         return twin._new_X(self.X)
 
     def deciding(self, decision):
