@@ -88,7 +88,7 @@ def test_the_certificate_is_that_of_the_kernels_themselves():
     q = np.einsum("ti,mij,tj->m", dual, Ks, dual)
     assert y @ dual[0] - 0.5 * q.max() == pytest.approx(found.dual, rel=1e-9)
     truth = solve_conic(Ks, y, "hinge", 1)["objective"]
-    other = solve(same, "level", tol=1e-5)  # kernels of rank one are singular on the support: Newton steps stall there
+    other = solve(same, "newton", tol=1e-5)
     for point, tol in ((found, 1e-4), (other, 1e-5)):
         assert point.converged and point.dual - 1e-6 * truth <= truth <= point.primal + 1e-6 * truth
         assert point.primal == pytest.approx(truth, rel=tol)
@@ -114,7 +114,7 @@ def test_examples_without_cost_and_unequal_costs():
 
 
 def test_more_columns_than_it_may_factor(monkeypatch):
-    monkeypatch.setattr("manykernels.solvers.interior.MOST", 40)
+    monkeypatch.setattr("manykernels.solvers._interior_path.MOST", 40)
     X, y = data(n=80, d=120, density=0.2, seed=7)
     problem, _ = posed(rank_one_kernels(120), sp.csr_matrix(X), y, "hinge", LpNorm(1))
     few = solve(problem, "interior", tol=1e-3)
@@ -154,3 +154,49 @@ def test_a_warm_start_and_an_interrupt():
 
     s = solve(problem, "interior", tol=1e-8, callback=stop)
     assert s.interrupted and s.theta.sum() == pytest.approx(1.0)
+
+
+def value(problem, solution):
+    """The primal value of a solution of a hinge problem on the simplex, from its features."""
+    F, _, scale = problem.bank.numeric()
+    F = (F.toarray() if sp.issparse(F) else F) * np.sqrt(scale)
+    v = F.T @ solution.a[0]
+    f = F @ (solution.theta * v) + solution.b[0]
+    return np.maximum(0, 1 - problem.Y[0] * f).sum() + 0.5 * solution.theta @ v**2
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "density", "seed"), [(60, 90, 0.1, 1), (40, 30, 0.3, 0), (60, 60, 1.0, 1), (50, 120, 1.0, 0)]
+)
+def test_kernels_have_weight_where_the_optimum_has(n, d, density, seed):
+    X, y = data(n, d, seed, density)
+    problem, Ks = posed(rank_one_kernels(d), sp.csr_matrix(X) if density < 0.2 else X, y, "hinge", LpNorm(1))
+    found = solve(problem, "interior", tol=1e-5)
+    same = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, problem.loss, LpNorm(1))
+    newton = solve(same, "newton", tol=1e-7).theta
+    truth = newton if d > 100 else solve_conic(Ks, y, "hinge", 1)["theta"]
+    assert found.converged and found.primal == pytest.approx(value(problem, found), rel=1e-9)
+    for theta in (newton, truth):
+        np.testing.assert_array_equal(np.flatnonzero(found.theta), problem.kernels[theta > 1e-5 * theta.max()])
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+def test_where_the_gap_allows_no_more_some_small_weights_stay(tol, monkeypatch):
+    """As many go as it allows, and the value is that of the weights that are left."""
+    monkeypatch.setattr("manykernels.solvers.interior.MORE", 0)
+    monkeypatch.setattr("manykernels.solvers.interior.NEAR", 0)
+    X, y = data(100, 200, 0, 0.1)
+    problem, _ = posed(rank_one_kernels(200), X, y, "hinge", LpNorm(1))
+    found = solve(problem, "interior", tol=tol)
+    assert found.gap <= tol and found.theta.sum() == pytest.approx(1.0)
+    assert 50 < np.count_nonzero(found.theta) < 180
+    assert found.history[-1]["n_kernels"] == np.count_nonzero(found.theta)
+    assert found.primal == pytest.approx(value(problem, found), rel=1e-9)
+    assert found.gap == pytest.approx((found.primal - found.dual) / found.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize(("n", "d", "density", "seed"), [(60, 90, 0.1, 0), (40, 30, 0.3, 1), (150, 40, 0.3, 4)])
+def test_systems_are_solved_as_well_as_small_gaps_ask(n, d, density, seed):
+    X, y = data(n, d, seed, density)
+    problem, _ = posed(rank_one_kernels(d), X, y, "hinge", LpNorm(1))
+    assert solve(problem, "interior", tol=1e-6).converged

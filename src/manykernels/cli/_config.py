@@ -58,7 +58,7 @@ def sequence_columns(specs: Any) -> set[str]:
 
 
 def parameters(cls: Any) -> dict[str, Any]:
-    """{name: default} of a kernel."""
+    """{name: default} of a kernel; `inspect.Parameter.empty` where one must be given."""
     return {name: p.default for name, p in inspect.signature(cls).parameters.items()}
 
 

@@ -65,6 +65,11 @@ def check_stack(X, square, trained=None):
     )
 
 
+def among_themselves(X):
+    """X, of a slice by rows of a stack the square of its examples: rows and columns may then be cut alike."""
+    return X.square() if isinstance(X, KernelStack) and X.is_part() else X
+
+
 def check_views(X, known, fit, needs=None):
     """X, or a ValueError where it is not a dict of views of one length, with the names `known` from fit; None for none.
 

@@ -11,7 +11,8 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.metaestimators import available_if
 
 from .._validation import check_choice, check_number
-from ._base import MKLBase, _n_examples
+from ..kernels._views import n_examples
+from ._base import MKLBase
 from .tasks import check_task
 from .validation import check_loss, check_weight
 
@@ -84,7 +85,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
         has one matrix of the examples that matter besides, and X is yours.
     device : str, default "cpu"
         "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
-        is worth it; "torch", PyTorch on the processor, to try out what a card would do.
+        is worth it; "torch", PyTorch on the processor, to try out what a card would do. X and y may be tensors: where
+        they lie on a card, that is the one that "cpu" and "auto" mean.
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None
@@ -213,7 +215,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 "differs its ball is another problem, and the least radius over the kernel weights says nothing."
             )
         X = self._check_X(X, reset=True)
-        n = _n_examples(X)
+        n = n_examples(X)
         weight = check_weight(sample_weight, n)
         c = self.C * weight if level else weight / (self.nu * weight.sum())
         loss = check_loss("level_set" if level else "one_class", "none")

@@ -70,6 +70,11 @@ def choose_kernels(
     X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None
 ) -> tuple[list[KernelSpec], str]:
     """(the kernels of `auto_kernels`, a sentence that says what they are and what was left out)."""
+    if hasattr(X, "alphabet"):
+        raise ValueError(
+            'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
+            "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
+        )
     source = Source(X)
     most = int(np.clip(ENTRIES / max(source.n, 1) ** 2, 0, MOST))
     if memory_limit is not None:

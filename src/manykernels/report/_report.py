@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_integer
 from ..estimators._base import _n_examples
+from ..estimators.inputs import among_themselves
 from ..inspect.tables import check_model
 
 
@@ -158,6 +159,7 @@ def make_report(
         check_integer("examples", examples, 0)
     if max_examples is not None:
         check_integer("max_examples", max_examples, 10)
+    X = among_themselves(X)
     kind, n = kind_of(chosen), _n_examples(X)
     if is_list(examples):
         check_examples(examples, n)

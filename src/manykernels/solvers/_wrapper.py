@@ -5,6 +5,10 @@ with `a`, and asks a weight step for new weights. When the gap on the active exa
 set is visited in float64: either the gap holds there too, or the examples that violate it join. So an outer step
 costs a fraction of a pass over the kernels, and a fit a few passes. The block of that problem is float32 where `tol`
 allows it, until that turns out to be too coarse for the problem.
+
+The gap is that between the best primal value on the active examples and the best bound so far, which need not be of one
+point. At p = 1 the bound of one a, max_m q_m, jumps where a is not unique, as with kernels of low rank: J has a kink
+there, and of the a on its sides only a mean is near the optimum. Where steps do not help, `_cuts` finds it.
 """
 
 from dataclasses import dataclass
@@ -13,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inner import inner_problem
+from ._cuts import cuts_for
+from ._oracle import Point as Cut
 from ._oracle import Run, Stall
 
 FIRST = 400  # examples of the first active set
@@ -20,6 +26,7 @@ MOST = 0.7  # an active set above this share of the examples becomes all of them
 EFFORT = 0.1, 0.005  # of the gap is left by the first inner problems: of some examples, of all of them
 ROUGH = 1e-2  # gap at which the weights of a random sample of the examples are as good as it can make them
 HOPELESS = 8  # inner problems in a row that are far from solved, without progress, end the run
+KINKED = 3  # steps without progress at p = 1 after which cuts help: J has kinks where kernels are of low rank
 NEAR = 10  # times tol is how far a warm start is taken to be: its first inner problem may well be the last
 MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
 
@@ -64,6 +71,7 @@ class Wrapper(Run):
     def __init__(self, problem, step, control):
         super().__init__(problem, control)
         self.step, self.last, self.stalled = step, None, Stall(step.patience)
+        self.lead = self.cuts = None  # the point with the best primal value on the active examples
         self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
         self.scale = float(problem.c.sum())
         if control.warm is not None:  # what it has found of the problem before this one, which is like it
@@ -79,7 +87,10 @@ class Wrapper(Run):
             self._certify()
 
     def finish(self):
-        """The best point has its own certificate already."""
+        """The best point that was certified on all examples, with the best bound."""
+        self.bank, self.index = self.problem.bank, self.kernels
+        self.upper, self.scale = self.best.pop("primal"), self.best.pop("scale")
+        super().finish()
 
     def _iterate(self):
         self._activate(self._first_rows())
@@ -91,11 +102,9 @@ class Wrapper(Run):
             gap = NEAR * self.tol
         for _ in range(self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
-            slow, blurred = certificate.gap > 0.5 * gap, inner_gap > 0.01 * self.scale * min(certificate.gap, 1.0) ** 2
-            if slow and blurred:  # an error ε of the inner problem moves q, and with it the weights, by about √ε
-                self.effort = max(0.1 * self.effort, 1e-9)
-            gap = certificate.gap
-            double = self.dtype == np.float64
+            before_gap, gap, double = gap, self._compare(certificate), self.dtype == np.float64
+            if gap > 0.5 * before_gap and inner_gap > 0.01 * self.scale * min(gap, 1.0) ** 2:
+                self.effort = max(0.1 * self.effort, 1e-9)  # an error ε there moves q, and so the weights, by about √ε
             self.record(
                 self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows), double=double
             )
@@ -108,13 +117,13 @@ class Wrapper(Run):
                 if visits == 1 and not self.whole and self._nearly_all_matter(state):
                     self._activate(np.arange(self.n))
                     continue
-                certificate, outputs, b = self._certify()
-                if certificate.gap <= self.tol:
+                gap, outputs, b = self._certify()
+                if gap <= self.tol:
                     return
                 if not self.whole:
                     self._grow(outputs, b, visits)
                     continue
-                self.dtype, gap = np.float64, certificate.gap  # float32 has promised too much
+                self.dtype, self.lead, self.upper = np.float64, None, np.inf  # float32 has promised too much
             if before is None or self.step.judge(before - certificate.primal + inner_gap):
                 before = certificate.primal
                 self.theta = self.step.propose(state)
@@ -146,7 +155,7 @@ class Wrapper(Run):
         return np.flatnonzero(keep)
 
     def _activate(self, rows):
-        self.rows = rows
+        self.rows, self.lead, self.upper = rows, None, np.inf
         self.inners = [
             inner_problem(self.problem, y[rows], c[rows]) for y, c in zip(self.problem.Y, self.problem.c, strict=True)
         ]
@@ -197,19 +206,38 @@ class Wrapper(Run):
         self.b = b
         self.last = Point(self.theta, everywhere, rows[support], q, rows[known], outputs[:, known])
         certificate = problem.certificate(problem.losses(outputs, b, rows), a, b, self.theta, q, rows)
-        self.scale = certificate.scale
-        if noise > 0.3 * self.scale * max(self.tol, certificate.gap) or inner_gap > 3 * target:
+        if noise > 0.3 * certificate.scale * max(self.tol, certificate.gap) or inner_gap > 3 * target:
             self.dtype = np.float64  # float32 is too coarse for this problem
-        state = State(problem, self.theta, q, a, support, P, K, self.inners, 0.1 * self.tol * self.scale)
+        state = State(problem, self.theta, q, a, support, P, K, self.inners, 0.1 * self.tol * certificate.scale)
         return state, certificate, inner_gap
 
+    def _compare(self, certificate):
+        """The gap between the best primal value on the active examples and the best bound, this point's included."""
+        if not np.isfinite(certificate.gap):
+            return certificate.gap
+        if certificate.primal < self.upper:
+            self.upper, self.scale, self.lead = certificate.primal, certificate.scale, self.last
+        self._bound(certificate.dual, self.last.a)
+        regularizer = self.problem.regularizer
+        if self.step.cuts and regularizer.simplex and self.stalled.since >= KINKED:
+            self.cuts = self.cuts or cuts_for(regularizer)
+        if self.cuts is not None:
+            constant = -float(np.sum(self.problem.conjugates(self.last.a)))
+            self.cuts.add(Cut(None, self.last.a, self.last.q, certificate.primal, constant, None, None, None))
+            self._bound(self.cuts.minimum(0.0)[1], self.cuts.dual_point())
+        rounded = np.isnan(self.gap) and self.dtype == np.float32  # by more than what is left
+        return 0.0 if rounded else self.gap
+
+    def _bound(self, lower, a):
+        if lower > self.lower:
+            self.lower, self.best_dual = lower, a
+
     def _certify(self):
-        """(certificate, outputs, b) of the point last evaluated, on all examples and in float64; keeps the best."""
+        """(gap, outputs, b) of the best point on the active examples, on all of them and in float64; keeps the best."""
         problem = self.problem
-        theta, a, support, q, known, known_outputs = self.last
+        theta, a, support, q, known, known_outputs = self.lead or self.last
         self.theta, self.a = theta, a.copy()
-        weights = np.zeros(problem.bank.M)
-        weights[self.kernels] = theta
+        weights = self.full(theta)
         rest = np.setdiff1d(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
         outputs[:, known] = known_outputs
@@ -218,12 +246,13 @@ class Wrapper(Run):
             part = rest[i : i + step]
             outputs[:, part] = problem.bank.outputs(weights, self.a[:, support], support, part)
         b = self.intercepts(outputs)
-        certificate = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
-        if self.best is None or not self.best["gap"] <= certificate.gap:
-            value = {"primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap}
-            self.best = {"theta": theta, "a": self.a.copy(), "b": b, **value}
-        self.history[-1].update(primal=certificate.primal, dual=certificate.dual, gap=certificate.gap, certified=True)
-        return certificate, outputs, b
+        primal, dual, _, scale = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
+        self._bound(dual, self.a.copy())
+        if self.best is None or not self.best["primal"] <= primal:
+            self.best = {"theta": theta, "a": self.a.copy(), "b": b, "primal": primal, "scale": scale}
+        self.upper, self.scale = primal, scale
+        self.history[-1].update(primal=primal, dual=self.lower, gap=self.gap, certified=True)
+        return self.gap, outputs, b
 
     def _nearly_all_matter(self, state):
         return (1 + MARGIN) * np.count_nonzero(state.a.any(axis=0)) > MOST * len(self.rows)

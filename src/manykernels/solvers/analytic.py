@@ -49,6 +49,7 @@ class ClosedForm:
     """The weights that are best for the norms of the current predictor: the objective cannot rise."""
 
     patience = 100  # steps without progress
+    cuts = False
 
     def propose(self, state):
         norms = state.theta * np.sqrt(np.maximum(state.q, 0.0))

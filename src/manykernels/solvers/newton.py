@@ -89,6 +89,7 @@ class NewtonStep:
     """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
 
     patience = 20  # steps without progress
+    cuts = True  # bound the optimum where single steps do not
 
     def __init__(self, closed_first=True, bends=BENDS):
         self.level, self.first, self.bends = 0.0, closed_first, bends

@@ -1,0 +1,236 @@
+"""The central path of `interior`: dual variables and weights that move together.
+
+A step is a predictor and a corrector (Mehrotra 1992): one system with two or three right sides, and one more each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..inner.interior_point import NEAR, Path
+from ._interior_system import MOST, System
+
+BEND = 1.5  # times the curvature that was foreseen is what a step may meet
+BUSY = 25  # steps of conjugate gradients a system from which on more columns are worth their factor
+
+
+class SimplexWeights:
+    """θ ≥ 0, Σθ = 1, as multipliers of s_m = τ − ½ q_m ≥ 0."""
+
+    def __init__(self, regularizer, M):
+        self.theta = np.full(M, 1.0 / M)
+
+    def start(self, q, mu):
+        top = 0.5 * float(q.max())
+        self.tau = top + max(len(q) * mu, top, 1e-12)
+        self.s = self.tau - 0.5 * q
+
+    def at(self, q):
+        self.omega, self.lack = self.theta / self.s, self.tau - 0.5 * q - self.s
+        self.negative = None
+
+    def products(self):
+        return float(self.theta @ self.s), len(self.s)
+
+    def shift(self, pull):
+        """Δθ where neither a nor τ moves."""
+        return (0.0 if pull is None else pull) / self.s - self.theta - self.omega * self.lack
+
+    def direction(self, pull, dtau, change):
+        """(Δθ, Δs) for ½ q that changes by `change`."""
+        ds = dtau - change + self.lack
+        return ((0.0 if pull is None else pull) - self.s * self.theta - self.theta * ds) / self.s, ds
+
+    def go(self, t, dtheta, ds, dtau):
+        self.theta, self.s, self.tau = self.theta + t * dtheta, self.s + t * ds, self.tau + t * dtau
+
+    def settled(self):
+        theta = np.where(share_of_bound(self.theta, self.s, self.tau) < 1, 0.0, self.theta)
+        return theta / theta.sum() if theta.any() else self.feasible()
+
+    def feasible(self):
+        return self.theta / self.theta.sum()
+
+
+def share_of_bound(theta, s, tau):
+    """θ_m in units of the weights that count, Σθ² / Σθ, over s_m / τ: below 1 where θ_m goes to 0, not s_m."""
+    typical = float(theta @ theta) / float(theta.sum())
+    return theta * tau / np.maximum(s * typical, 1e-300)
+
+
+class SmoothWeights:
+    """θ = ∇Ω*(½ q)."""
+
+    def __init__(self, regularizer, M):
+        self.regularizer = regularizer
+
+    def start(self, q, mu):
+        self.at(q)
+
+    def at(self, q):
+        self.theta = self.regularizer.weights_from_dual(0.5 * q)
+        self.omega, self.negative = self.regularizer.conjugate_curvature(0.5 * q)
+
+    def feasible(self):
+        return self.theta
+
+    settled = feasible
+
+
+class JointPath(Path):
+    """The path of `inner.interior_point` with weights that move too."""
+
+    def __init__(self, features, weights, rest, kink, lo, hi, total, equality):
+        super().__init__(self, rest, kink, lo, hi, total, equality)
+        self.features, self.weights, self.most = features, weights, MOST
+        F = features.F
+        self.squares = sp.csr_array(F.multiply(F)) if sp.issparse(F) else F * F
+        self.simplex = isinstance(weights, SimplexWeights)
+
+    def __matmul__(self, x):
+        """Σ_m θ_m K_m x: what stands for K."""
+        f = self.features
+        return f.look_up(f.spread(self.weights.theta) * f.add(x))
+
+    @property
+    def theta(self):
+        return self.weights.feasible()
+
+    def settled_weights(self):
+        return self.weights.settled()
+
+    def start(self, a):
+        f = self.features
+        first = self.rest(np.zeros(len(a)))[0]
+        if not a.any():  # the way the targets pull, within the box, as far as the kernels let it
+            low, high = (np.where(np.isfinite(bound), bound, 0.0) for bound in (self._low(), self._high()))
+            a = np.where(first < 0, high, low) if (high - low).any() else -first
+            if self.equality and a.any():
+                up, down = a[a > 0].sum(), -a[a < 0].sum()
+                a = np.where(a > 0, a * min(1.0, down / max(up, 1e-300)), a * min(1.0, up / max(down, 1e-300)))
+            a = 0.5 * a
+            q = f.norms(a)
+            self.weights.start(q, 0.0)
+            most = 2.0 * float(self.weights.theta @ q) if not self.simplex else float(q.max())
+            a = a * min(1.0, max(abs(float(first @ a)) / max(most, 1e-300), 1e-3))
+        q = f.norms(a)
+        self.weights.start(q, 1.0)
+        super().start(a)
+        q = f.norms(self.p - self.m)
+        mu, count = self._products(self._distances())
+        self.weights.start(q, mu / count)
+
+    def _low(self):
+        return np.where(self.split, -self.bounds[3][1], self.bounds[0][1])
+
+    def _high(self):
+        return self.bounds[1][1]
+
+    def _products(self, distance):
+        count = sum(int(np.count_nonzero(z)) for z in self.z)
+        return sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)), max(count, 1)
+
+    def step(self, exact):
+        """One predictor and corrector step with systems solved to `exact`; False where that leads nowhere."""
+        at, w = Directions(self, exact), self.weights
+        *_, moves, dz, dtheta, ds = at.towards([np.zeros_like(d) for d in at.distance], None)
+        t = at.length(moves, dz, dtheta, ds, 1.0)
+        parts = zip(self.z, dz, at.distance, moves, strict=True)
+        after = sum(float((z + t * dy) @ (d + t * u)) for z, dy, d, u in parts)
+        after += float((w.theta + t * dtheta) @ (w.s + t * ds)) if self.simplex else 0.0
+        centre = min(max(after / at.count / at.mu, 0.0), 1.0) ** 3 * at.mu if at.mu > 0 else 0.0
+        pull = [centre - u * dy for u, dy in zip(moves, dz, strict=True)]
+        dp, dm, dbeta, dtau, moves, dz, dtheta, ds = at.towards(pull, centre - ds * dtheta if self.simplex else None)
+        if not np.all(np.isfinite(dp)):
+            return False
+        if at.system.short and at.system.steps > BUSY * at.system.solved:
+            self.most = int(1.4 * self.most)
+        t = at.length(moves, dz, dtheta, ds, NEAR)
+        if not self.simplex:
+            t = self._shortened(t, at.v, dp - dm, at.system)
+        self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
+        self.z = [np.where(z > 0, np.maximum(z + t * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
+        if self.simplex:
+            w.go(t, dtheta, ds, dtau)
+        return t > 1e-10
+
+    def _shortened(self, t, v, x, system):
+        """The step halved until Ω* bends along x no more than foreseen."""
+        f, w, dv = self.features, self.weights, self.features.add(x)
+        here, foreseen = w.theta @ f.sums(v * dv), float(x @ (system.multiply(x) - system.D * x))
+        for _ in range(40):
+            ahead = v + t * dv
+            theta = w.regularizer.weights_from_dual(0.5 * f.sums(ahead**2))
+            if theta @ f.sums(ahead * dv) - here <= BEND * t * foreseen + 1e-12 * abs(here):
+                break
+            t *= 0.5
+        return t
+
+
+class Directions:
+    """The Newton directions at the present point of a path: one system, the right sides of Σa and Σθ solved once."""
+
+    def __init__(self, path, exact):
+        self.path, f, w = path, path.features, path.weights
+        self.distance, a = path._distances(), path.p - path.m
+        self.v = f.add(a)
+        w.at(f.sums(self.v * self.v))
+        pairs, self.count = path._products(self.distance)
+        if path.simplex:
+            more, number = w.products()
+            pairs, self.count = pairs + more, self.count + number
+        self.mu = pairs / self.count
+        self.ratio = [z / d for z, d in zip(path.z, self.distance, strict=True)]
+        self.Dp, self.Dm = self.ratio[0] + self.ratio[1], self.ratio[2] + self.ratio[3]
+        self.both = np.maximum(self.Dp + self.Dm, 1e-300)
+        rest, curvature = path.rest(a)
+        D = np.where(path.split, self.Dp * self.Dm / self.both, self.Dp) + curvature
+        self.system = System(f, self.v, w, D, path.squares, exact, path.most)
+        self.slope = f.look_up(f.spread(w.theta) * self.v) + rest + path.beta
+        self.lack = path.total - float(a.sum())
+        self.border = [np.ones(len(a))] if path.equality else []
+        if path.simplex:
+            self.border.append(-self.system.pull(w.omega))
+        self.sides = [self.system.solve(column) for column in self.border]
+        self.small = np.array([[column @ side for side in self.sides] for column in self.border])
+        if path.simplex:
+            self.small[-1, -1] -= float(w.omega.sum())
+
+    def towards(self, pull, kernels):
+        """(Δp, Δm, Δβ, Δτ, of the distances, Δz, Δθ, Δs) towards z·d = pull and θ·s = kernels; None for 0."""
+        path, w, Dp, Dm, both = self.path, self.path.weights, self.Dp, self.Dm, self.both
+        force = [np.where(z > 0, t / d, 0.0) for t, d, z in zip(pull, self.distance, path.z, strict=True)]
+        rp = -(self.slope + path.kink) + force[0] - force[1]
+        rm = np.where(path.split, self.slope - path.kink + force[2] - force[3], 0.0)
+        if path.simplex:
+            k = w.shift(kernels)
+            shift = self.system.pull(k)
+            rp, rm = rp - shift, np.where(path.split, rm + shift, 0.0)
+        x, values = self.system.solve(np.where(path.split, (Dm * rp - Dp * rm) / both, rp)), []
+        if self.border:
+            want = [self.lack] if path.equality else []
+            if path.simplex:
+                want.append(-(1.0 - float(w.theta.sum()) - float(k.sum())))
+            values = np.linalg.solve(self.small, [column @ x for column in self.border] - np.array(want))
+            x = x - sum(value * side for value, side in zip(values, self.sides, strict=True))
+        dbeta = values[0] if path.equality else 0.0
+        dtau = values[-1] if path.simplex else 0.0
+        dp = np.where(path.split, (Dm * x + rp + rm) / both, x)
+        dm = np.where(path.split, dp - x, 0.0)
+        moves = [sign * (dm if of_m else dp) for sign, _, of_m in path.bounds]
+        dz = [np.where(z > 0, t / d - z - r * u, 0.0)
+              for t, d, z, r, u in zip(pull, self.distance, path.z, self.ratio, moves, strict=True)]  # fmt: skip
+        change = path.features.sums(self.v * path.features.add(x)) if path.simplex else None
+        dtheta, ds = w.direction(kernels, dtau, change) if path.simplex else (None, None)
+        return dp, dm, dbeta, dtau, moves, dz, dtheta, ds
+
+    def length(self, moves, dz, dtheta, ds, share):
+        """The share of the way to the nearest bound, 1 at most."""
+        path, w = self.path, self.path.weights
+        t = min(path._lengths(self.distance, moves, dz, share))
+        if path.simplex:
+            for x, dx in ((w.theta, dtheta), (w.s, ds)):
+                falling = dx < 0
+                t = min(t, share * float(np.min(-x[falling] / dx[falling], initial=np.inf)))
+        return t

@@ -1,0 +1,138 @@
+"""The linear algebra of `interior`: numeric features, and systems with the curvature of its steps.
+
+    A = D + Σ_m θ_m K_m + Σ_m ω_m (K_m a)(K_m a)ᵀ ,   ω_m = θ_m / (τ − ½ q_m) on the simplex, ∂²Ω* elsewhere
+
+by conjugate gradients, preconditioned with the columns of A − D that weigh more than D, by Woodbury's formula, the
+others by their diagonal: early on few columns matter, and at the end only those of kernels with weight do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+
+MOST = 2500  # columns of the preconditioner, more where that saves
+STEPS = 300  # of conjugate gradients
+
+
+class Features:
+    """F (n, D), normalised, with kernel m in the columns first[m] : first[m + 1]; dense or CSR."""
+
+    def __init__(self, F, first, scale, kernels=None):
+        self.first = first
+        if kernels is not None:
+            kernels = kernels if len(kernels) < len(first) - 1 else np.arange(len(first) - 1)
+            columns = np.concatenate([np.arange(first[m], first[m + 1]) for m in kernels] or [np.empty(0, int)])
+            widths = np.diff(first)[kernels]
+            self.first, scale = np.concatenate([[0], np.cumsum(widths)]), np.repeat(scale[kernels], widths)
+            F = F if len(columns) == F.shape[1] else F[:, columns]
+            F = sp.csr_array(F * np.sqrt(scale)) if sp.issparse(F) else F * np.sqrt(scale)
+        self.F, self.M = F, len(self.first) - 1
+        self.single = F.shape[1] == self.M
+        self.T = F.T.tocsr() if sp.issparse(F) else F.T
+
+    def take(self, rows):
+        return self if len(rows) == self.F.shape[0] else Features(self.F[rows], self.first, None)
+
+    def add(self, a):
+        return self.T @ a
+
+    def look_up(self, w):
+        return self.F @ w
+
+    def sums(self, values):
+        return values if self.single else np.add.reduceat(values, self.first[:-1])
+
+    def spread(self, theta):
+        return theta if self.single else np.repeat(theta, np.diff(self.first))
+
+    def norms(self, a):
+        """q_m = ‖Σ_i a_i φ_m(x_i)‖²."""
+        return self.sums(self.add(a) ** 2)
+
+    def products(self, v):
+        """K_m a for every kernel, (n, M), at v."""
+        blocks = sp.csr_array((v, np.repeat(np.arange(self.M), np.diff(self.first)), np.arange(len(v) + 1)))
+        return self.F @ blocks
+
+
+class System:
+    """A x = r by conjugate gradients; A = D + Φ diag(weight) Φᵀ (− gradient of Ω* twice), Φ the features and K_m a."""
+
+    def __init__(self, features, v, weights, D, squares, exact, most=MOST):
+        self.f, self.v, self.D, self.exact = features, v, D, exact
+        self.solved = self.steps = 0
+        self.omega, self.negative, theta = weights.omega, weights.negative, weights.theta
+        if features.single:
+            self.Phi, self.T, self.weight = features.F, features.T, theta + self.omega * v * v
+        else:
+            G = features.products(v)
+            join = sp.hstack if sp.issparse(features.F) else np.hstack
+            self.Phi = join([features.F, G], format="csr") if join is sp.hstack else join([features.F, np.asarray(G)])
+            self.T, self.weight = self.Phi.T, np.concatenate([features.spread(theta), self.omega])
+            squares = self.Phi.multiply(self.Phi) if sp.issparse(self.Phi) else self.Phi**2
+        n, score = len(D), self.weight * (squares.T @ (1.0 / D))
+        S = np.flatnonzero(score > 1.0)
+        self.short = min(len(S), n) > most  # of columns
+        if self.short:
+            S = np.sort(np.argpartition(-score, most)[:most])
+        rest = self.weight.copy()
+        rest[S] = 0.0
+        U = self.Phi[:, S] * np.sqrt(self.weight[S])
+        self.P = D + squares @ rest
+        self.dual = len(S) < n
+        self._factor(sp.csr_array(U) if sp.issparse(U) else U, len(S))
+
+    def _factor(self, U, k):
+        if not self.dual:
+            A = U @ U.T
+            A = A.toarray() if sp.issparse(A) else A
+            A[np.diag_indices(len(A))] += self.P
+        else:
+            root = (1.0 / np.sqrt(self.P))[:, None]
+            V = U.multiply(root) if sp.issparse(U) else U * root
+            A = V.T @ V
+            A = A.toarray() if sp.issparse(A) else A
+            A[np.diag_indices(k)] += 1.0
+            self.U, self.UT = U, U.T.tocsr() if sp.issparse(U) else U.T
+        self.factor = cho_factor(A, lower=True, check_finite=False) if len(A) else None
+
+    def pull(self, weights):
+        """Σ_m weights_m K_m a."""
+        return self.f.look_up(self.f.spread(weights) * self.v)
+
+    def multiply(self, x):
+        y = self.D * x + self.Phi @ (self.weight * (self.T @ x))
+        if self.negative is not None:
+            g = self.pull(self.negative)
+            y = y - g * (g @ x)
+        return y
+
+    def precondition(self, r):
+        if not self.dual:
+            return cho_solve(self.factor, r, check_finite=False)
+        y = r / self.P
+        if self.factor is None:
+            return y
+        return y - (self.U @ cho_solve(self.factor, self.UT @ y, check_finite=False)) / self.P
+
+    def solve(self, r):
+        self.solved += 1
+        x = self.precondition(r)
+        r = r - self.multiply(x)
+        z = self.precondition(r)
+        p, rz, size = z, float(r @ z), abs(float((r + self.multiply(x)) @ x))
+        for _ in range(STEPS):
+            if not rz > self.exact**2 * size:
+                break
+            Ap = self.multiply(p)
+            bend = float(p @ Ap)
+            if not bend > 0:
+                break
+            t, self.steps = rz / bend, self.steps + 1
+            x, r = x + t * p, r - t * Ap
+            z = self.precondition(r)
+            rz, last = float(r @ z), rz
+            p = z + (rz / last) * p
+        return x

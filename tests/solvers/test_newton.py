@@ -1,0 +1,79 @@
+"""The loop around the inner problem: what it returns where it stalls, and kinks of J at kernels of rank one."""
+
+import numpy as np
+import pytest
+from problems import small_problem
+
+from manykernels import losses
+from manykernels.banks.dense import DenseBank
+from manykernels.problem import Problem
+from manykernels.regularizers import LpNorm
+from manykernels.solvers import Control, solve
+from manykernels.solvers._wrapper import Wrapper
+
+
+class Astray:
+    """Weights that come near the optimum and then leave it for good."""
+
+    patience = 4
+    cuts = False
+
+    def __init__(self, good, bad):
+        self.way = [good] + [bad] * 20
+
+    def propose(self, state):
+        return self.way.pop(0)
+
+    def judge(self, decrease):
+        return True
+
+
+@pytest.mark.parametrize("max_iter", [3, 1000])
+def test_a_run_that_ends_early_returns_its_best_point(max_iter):
+    problem, *_ = small_problem("hinge", LpNorm(1), seed=3, n=60)
+    good = solve(problem, tol=1e-3).theta
+    found = Wrapper(problem, Astray(good, np.eye(len(good))[np.argmin(good)]), Control(1e-9, max_iter)).solve()
+    assert not found.converged
+    np.testing.assert_array_equal(found.theta, good)
+    assert found.primal == pytest.approx(min(record["primal"] for record in found.history), rel=1e-9)
+    assert found.dual == pytest.approx(max(record["dual"] for record in found.history), rel=1e-9)
+    assert found.gap <= 2e-3
+
+
+def test_an_interrupt_gives_the_best_point_too():
+    problem, *_ = small_problem("hinge", LpNorm(1), seed=3, n=60)
+    good = solve(problem, tol=1e-3).theta
+
+    def stop(record):
+        if record["iteration"] == 3:
+            raise KeyboardInterrupt
+
+    control = Control(1e-9)
+    control.record = stop
+    found = Wrapper(problem, Astray(good, np.eye(len(good))[np.argmin(good)]), control).solve()
+    assert found.interrupted
+    np.testing.assert_array_equal(found.theta, good)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "density", "seed", "tol"), [(60, 90, 0.1, 1, 1e-4), (60, 90, 0.1, 3, 1e-3), (60, 60, 1.0, 0, 1e-4)]
+)
+def test_kernels_of_rank_one_do_not_stall_it(n, d, density, seed, tol):
+    """J has kinks there, where a single dual point bounds the optimum badly: the mean of several does."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
+    f = X[:, :4].sum(axis=1) + 0.3 * rng.normal(size=n)
+    y = np.where(f > np.median(f), 1.0, -1.0)
+    X = X[:, X.any(axis=0)]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    K = np.einsum("im,jm->ijm", X, X)
+    problem = Problem(DenseBank(K, normalize=None), y, losses.get("hinge"), LpNorm(1), 1.0)
+    found = solve(problem, "newton", tol=tol)
+    assert found.converged and found.gap <= tol
+    dual = found.a if found.dual_a is None else found.dual_a
+    assert abs(dual.sum()) < 1e-9 and np.all((dual * y >= -1e-12) & (dual * y <= 1 + 1e-12))
+    q = np.einsum("im,i->m", X, dual[0]) ** 2
+    assert found.dual == pytest.approx(y @ dual[0] - 0.5 * q.max(), rel=1e-9)
+    f = X @ (found.theta * (X.T @ found.a[0])) + found.b[0]
+    norms = 0.5 * found.theta @ (X.T @ found.a[0]) ** 2
+    assert found.primal == pytest.approx(np.maximum(0, 1 - y * f).sum() + norms, rel=1e-9)
