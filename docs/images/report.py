@@ -1,38 +1,44 @@
-"""The pictures of docs/report.md, a report in Chromium; `python docs/images/report.py`."""
+"""The pictures of the README and of docs/report.md: the page that the README's commands write, in Chromium.
 
+`python docs/images/report.py [report.html]`; without a page the commands are run.
+"""
+
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-import numpy as np
 from PIL import Image
-from sklearn.datasets import load_wine
-
-from manykernels import MKLClassifier
-from manykernels.kernels import RBF
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "oracles"))
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "oracles"))
 
 
-def main():
+def write(folder):
+    """The page of the README's commands."""
+    model, page, wine = folder / "model.mk", folder / "report.html", ROOT / "examples" / "wine.csv"
+    for command in (("fit", wine, "--target", "cultivar", "-o", model), ("report", model, wine, "-o", page)):
+        subprocess.run([sys.executable, "-m", "manykernels", *map(str, command)], check=True)
+    return page
+
+
+def take(page):
     from browser import chromium, opened
 
-    wine = load_wine(as_frame=True)
-    X, y = wine.data, np.array(["barolo", "grignolino", "barbera"])[wine.target]
-    kernels = [(name, RBF(gamma="median"), [name]) for name in X.columns]
-    report = MKLClassifier(kernels).fit(X, y).report(X, y, target="cultivar")
-    page = report.write(HERE / "report.html", data=False)
-    try:
-        with chromium() as browser, opened(browser, page, 1100, 880) as (shown, _):
-            shown.evaluate("document.querySelector('.made').remove()")  # the day
-            shown.screenshot(path=HERE / "report.png")
-            shown.locator("#sources").screenshot(path=HERE / "report-sources.png")
-    finally:
-        page.unlink()
+    with chromium() as browser, opened(browser, page, 1100, 880) as (shown, _):
+        shown.evaluate("document.querySelector('.made').remove()")  # the day
+        shown.screenshot(path=HERE / "report.png")
+        shown.locator("#sources").screenshot(path=HERE / "report-sources.png")
     for name in ("report.png", "report-sources.png"):  # few colours are there, and few bytes suffice
         picture = Image.open(HERE / name).convert("RGB")
         picture.quantize(96, dither=Image.Dither.NONE).save(HERE / name, optimize=True)
 
 
+def main(page=None):
+    with tempfile.TemporaryDirectory() as folder:
+        take(Path(page).absolute() if page else write(Path(folder)))
+
+
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -108,6 +108,6 @@ def with_places(frame: Any, names: list[str]) -> Any:
                 "in, or leave the whole row out."
             )
         place = {column.removeprefix(f"{stem}."): float(k) for k, column in enumerate(columns)}
-        places = [place.get(str(id), -1.0) for id in frame.index]
-        made[name] = np.where(empty.all(axis=1), np.nan, places)
+        found = [place.get(str(id), -1.0) for id in frame.index]
+        made[name] = np.where(empty.all(axis=1), np.nan, found)
     return pandas().concat([frame, pandas().DataFrame(made, index=frame.index)], axis=1) if made else frame
