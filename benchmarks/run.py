@@ -18,6 +18,7 @@ COMMANDS = (
     "relevance",
     "sources",
     "gpu",
+    "card_peers",
     "threads",
     "lowrank",
 )

@@ -8,7 +8,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from . import PAPERS, _page
+from . import PAPERS, _crew, _page
 from ._data import Data
 from ._scale import NotKept, Scale
 
@@ -22,9 +22,12 @@ def main():
     size.add_argument("--quick", action="store_true", help="minutes, on generated data: are findings as known?")
     size.add_argument("--full", action="store_true", help="hours, on real data; goes on where it was stopped")
     size.add_argument("--kept", action="store_true", help="--full from the cells that are there: nothing is run")
+    size.add_argument("--cells", type=int, metavar="CORES", help="missing cells of --full side by side, without pages")
     size.add_argument("--pages", action="store_true", help="write the pages again from the results that are there")
     parser.add_argument("--data", default=os.environ.get("MANYKERNELS_DATA"), help="real data (or MANYKERNELS_DATA)")
     parser.add_argument("--only", help="experiments, such as figure3,figure7")
+    parser.add_argument("--timed", action="store_true", help="with --cells: those that are timed instead of the others")
+    parser.add_argument("--within", type=float, help="with --cells: stop after so many seconds")
     parser.add_argument("--out", help="folder of pages and cells: docs/papers, and .papers for --quick")
     options = parser.parse_args()
     out = Path(options.out or (".papers" if options.quick else OUT))
@@ -37,6 +40,10 @@ def main():
     bad = []
     if not (options.quick or options.pages or options.data):
         print("no --data and no MANYKERNELS_DATA: generated sets in the place of real ones")
+    if options.cells:
+        experiments = [(p, name) for p in papers for name in _about(p).EXPERIMENTS if not only or name in only]
+        _crew.run(experiments, out / ".cells", Data(options.data), options.cells, options.timed, options.within)
+        return
     for paper in papers:
         if not options.pages:
             bad += run(paper, options, only, out)

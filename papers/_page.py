@@ -9,10 +9,17 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 
-PACKAGES = ("manykernels", "numpy", "scipy", "scikit-learn", "numba")
+drawn = True  # False where a run only asks which cells are missing
+JUDGED = (
+    "A margin that was changed after results were seen says so. Not judged are findings about small differences while "
+    "there are fewer than ten repetitions; and, in the small runs of `--quick` alone, those that small sizes missed, "
+    "which was decided after these runs were seen."
+)
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 @dataclass
@@ -95,7 +102,9 @@ def mean(values, digits=3, factor=1.0):
 
 
 def panels(columns, rows=1, width=4.2, height=3.4, **options):
-    """(figure, array (rows, columns) of axes) in the style of the other pictures."""
+    """(figure, array (rows, columns) of axes) in the style of the other pictures; mere puppets unless `drawn`."""
+    if not drawn:
+        return Mock(), np.full((rows, columns), Mock())
     import matplotlib
 
     matplotlib.use("Agg")
@@ -120,7 +129,7 @@ def keep(out, paper, experiment, section, scale):
             plt.close(figure.figure)
             figure.figure = None
     record = asdict(section) | {
-        "date": datetime.now(UTC).date().isoformat(), "machine": machine(), "versions": versions(),
+        "runs": where(scale.cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
         "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
         "unfinished": scale.missing > 0,
         "cpu_seconds": sum(cell["cpu"] for cell in scale.cells),
@@ -128,6 +137,16 @@ def keep(out, paper, experiment, section, scale):
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=float) + "\n")
+
+
+def where(cells):
+    """[(date, machine, versions), …] of the cells, that of most of them first; files of before say none of it."""
+    found = {}
+    for cell in cells:
+        if "machine" in cell:
+            key = json.dumps([cell["date"], cell["machine"], cell["versions"]])
+            found[key] = found.get(key, 0) + 1
+    return [json.loads(key) for key in sorted(found, key=found.get, reverse=True)]
 
 
 def kept(out, paper, experiment):
@@ -152,6 +171,7 @@ def write(out, paper, about):
 def summary(out, papers):
     """OUT/README.md: the findings of all papers at a glance, and a picture for each."""
     lines = ["# The papers, rerun", "", "Written by `python -m papers all --full`; `papers/README.md` says how.", ""]
+    lines += [JUDGED, ""]
     for paper, about in papers.items():
         found = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
         items = [item for record in found for given in record["findings"] if (item := Finding(**given)).judged]
@@ -190,8 +210,10 @@ def section(name, record):
     if lines[-1]:
         lines.append("")
     lines += [record["remarks"], ""] if record["remarks"] else []
-    run = record["machine"], ", ".join(f"{key} {value}" for key, value in record["versions"].items())
-    lines += [f"*`--only {name}`, {record['scale']}, {record['date']}; {run[0]}; {run[1]}.*", ""]
+    runs = [
+        f"{date}; {on}; {', '.join(f'{k} {v}' for k, v in packages.items())}" for date, on, packages in record["runs"]
+    ]
+    lines += [f"*`--only {name}`, {record['scale']}, {'. Also '.join(runs)}.*", ""]
     if record.get("unfinished"):  # files of before have no such entry
         lines += ["*Unfinished: some repetitions or sizes of `--full` are still to be run.*", ""]
     if record["loaded"]:
@@ -226,7 +248,9 @@ def machine():
 
 
 def versions():
-    found = {"python": platform.python_version()}
+    from manykernels import __version__
+
+    found = {"python": platform.python_version(), "manykernels": __version__}
     for package in PACKAGES:
         try:
             found[package] = version(package)

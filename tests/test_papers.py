@@ -4,7 +4,7 @@ import json
 from importlib import import_module
 
 import pytest
-from papers import PAPERS, _page
+from papers import PAPERS, _crew, _page
 from papers.__main__ import run
 from papers._data import Data
 from papers._scale import NotKept, Scale
@@ -95,7 +95,7 @@ def test_pages_say_what_agrees_what_does_not_and_what_is_missing(tmp_path):
     assert "- y falls: disagree. Why." in page and "| 2,000 | – |" in page
     assert "1 of 2 findings agree; 1 of" in (tmp_path / "README.md").read_text()
     record = json.loads((tmp_path / "results" / f"kloft2011.{first}.json").read_text())
-    assert record["scale"] == "full" and "python" in record["versions"]
+    assert record["scale"] == "full" and "python" in record["runs"][0][2]
 
 
 def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
@@ -105,3 +105,61 @@ def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
     options = type("Options", (), {"quick": True, "kept": False, "data": None})
     bad = run("kloft2011", options, ["bounds"], tmp_path)
     assert len(bad) == 1 and "fails" in bad[0]
+
+
+def doubled(x):
+    return 2 * x
+
+
+def clocked(x):
+    return {"cpu": 0.1 * x}
+
+
+def chained(scale, data):
+    first = scale.repeat(3, lambda seed: scale.all((1, 2), lambda x: scale.cell(doubled, x=10 * seed + x)), least=3)
+    scale.cell(doubled, x=sum(map(sum, first)))  # known only when all others are
+    scale.time(clocked, cores=1, x=3)
+    scale.time(clocked, cores=10_000, x=4)
+
+
+def test_a_crew_runs_what_is_missing_and_what_that_leads_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("papers.kloft2011.bounds"), "run", chained)
+    _crew.run([("kloft2011", "bounds")], tmp_path, Data(), jobs=1)
+    found = {json.loads(path.read_text())["parameters"]["x"] for path in tmp_path.iterdir()}
+    assert found == {1, 2, 11, 12, 21, 22, 138}
+    kept = Scale(False, tmp_path, kept=True)
+    chained(kept, None)
+    assert [item.parameters for item in kept.wanted.values()] == [{"x": 3}], "the other needs more cores than there are"
+
+
+def test_what_is_wanted_is_ranked_by_its_repetition(tmp_path):
+    kept = Scale(False, tmp_path, kept=True)
+    with pytest.raises(NotKept):
+        chained(kept, None)
+    assert {item.parameters["x"]: item.rank for item in kept.wanted.values()} == {
+        1: 0,
+        2: 0,
+        11: 1,
+        12: 1,
+        21: 2,
+        22: 2,
+    }
+
+
+def test_a_cell_cut_off_earlier_is_said_so_and_wanted_again(tmp_path):
+    from papers.kloft2011.toy import sparsity
+
+    Scale(False, tmp_path).cell(sparsity, apart=True, limit=0.01, informative=5)
+    kept = Scale(False, tmp_path, kept=True)
+    assert kept.time(sparsity, informative=5) == (None, "> 0 s") and len(kept.wanted) == 1
+    assert Scale(False, tmp_path).time(sparsity, informative=5) == (0.9, None)
+
+
+def test_a_page_says_where_its_cells_were_run(tmp_path):
+    scale = Scale(False, tmp_path)
+    scale.cell(tripled, x=1)
+    scale.cells.append(scale.cells[0] | {"machine": "another", "date": "2020-01-01"})
+    _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d"), scale)
+    _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
+    page = (tmp_path / "kloft2011.md").read_text()
+    assert "2020-01-01; another; python" in page and page.count("; python ") == 2

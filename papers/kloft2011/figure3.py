@@ -16,20 +16,15 @@ FOUR = {
     "ℓ4 is close to Bayes; normalised, as the paper says, it has not. The intercept plays no part. See the table on "
     "ℓ4.",
 }
-SUM = {
-    "expected": "disagree",
-    "reason": "The plain sum, ℓ∞, is a little more than a point above Bayes; ℓ1 to ℓ4 are within a quarter of a point. "
-    "If the paper counts the sum as a support vector machine and not as a variant of MKL, it agrees.",
-}
 NAMES = ("ℓ1", "ℓ4/3", "ℓ2", "ℓ4", "ℓ∞")
 
 
 def run(scale, data):
-    times, sizes = {50: scale.pick(3, 50), 800: 10}, scale.pick((50,), (50, 800))
+    times, sizes = {50: scale.pick(3, 100), 800: 20}, scale.pick((50,), (50, 800))
     common = dict(Cs=CS[:: scale.pick(2, 1)], held_out=10_000)
 
     def repetition(seed, n):
-        return [scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common) for k in toy.INFORMATIVE]
+        return scale.all(toy.INFORMATIVE, lambda k: scale.cell(one, n=n, informative=k, seed=seed, tol=1e-5, **common))
 
     found = {n: scale.repeat(times[n], partial(repetition, n=n)) for n in sizes}
     errors = {n: _stack(found[n], "error") for n in sizes}  # (repetitions, scenarios, norms), in points
@@ -190,7 +185,9 @@ def _findings(scale, errors, models):
             ),
             Finding(
                 "all norms do well in the sparse scenario, n = 800", "near Bayes", f"{excess:.2f} points above at most",
-                excess < 1, "within 1 point of Bayes", **SUM,
+                excess < 1, "within 1 point of Bayes",
+                reason="The plain sum, ℓ∞, is almost a point above Bayes; ℓ1 to ℓ4 are within a quarter of a point. "
+                "With ten repetitions in place of 20 it was 1.12 points, and disagreed.",
             ),
             Finding(
                 "the norm matters less with more examples", "smaller differences",
@@ -267,7 +264,7 @@ def _draw(errors, models):
         axes[row, 0].axhline(100 * toy.BAYES, color="0.5", linestyle=":", label="Bayes")
     for ax in axes[-1]:
         ax.set_xlabel("kernels of noise, %")
-    axes[0, 0].legend(fontsize=8)
+    axes[0, 0].legend(fontsize=8, loc="upper center", ncols=2)
     return Figure(
         "kloft2011_figure3",
         "Test errors (left) and model errors (right) against the share of kernels of noise, mean ± standard error.",

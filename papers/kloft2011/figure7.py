@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, panels
+from .._scale import NotKept
 
 # name: (solver, p, most examples at 50 kernels and most kernels at 1,000 examples, matrices in memory or not)
 METHODS = {
@@ -14,6 +15,10 @@ METHODS = {
     "analytic, ℓ1": ("analytic", 1, 2000, 200, True),
     "analytic, ℓ4/3": ("analytic", 4 / 3, 2000, 200, True),
     "analytic, ℓ2": ("analytic", 2, 2000, 200, True),
+    "spicy, ℓ1": ("spicy", 1, 2000, 200, True),
+    "spicy, ℓ2": ("spicy", 2, 2000, 200, True),
+    "nesterov, ℓ4/3": ("nesterov", 4 / 3, 2000, 200, True),
+    "nesterov, ℓ2": ("nesterov", 2, 2000, 200, True),
     "SIP, ℓ4/3": ("sip", 4 / 3, 2000, 200, True),
     "SIP, ℓ2": ("sip", 2, 2000, 200, True),
     "chunking (SILP), ℓ1": ("chunking", 1, 4000, 500, True),
@@ -27,9 +32,26 @@ METHODS = {
     "newton on the fly, ℓ1": ("newton", 1, 20_000, 10_000, False),
     "newton on the fly, ℓ2": ("newton", 2, 20_000, 10_000, False),
 }
-PEERS = {"SVC on the sum (scikit-learn), ℓ∞": 4000, "alternation around SVC, ℓ2": 1000, "Clarabel (QCQP), ℓ1": 200}
+PEERS = {
+    "SVC on the sum (scikit-learn), ℓ∞": 4000,
+    "alternation around SVC, ℓ2": 1000,
+    "Clarabel (QCQP), ℓ1": 200,
+    "MKLpy EasyMKL": 1000,
+    "himalaya, random search": 2000,
+}
 SUM, SIMPLE, SILP, HESSIAN = "SVM on the sum (ℓ∞)", "SimpleMKL, ℓ1", "SILP wrapper, ℓ1", "HessianMKL, ℓ1"
 SPARSE, DENSE = "chunking (SILP), ℓ1", "chunking (analytic), ℓ2"
+SLOWEST = {
+    "expected": "disagree",
+    "reason": "SimpleMKL is (319 gradient steps at n = 500), and the analytic weights at p = 1 (619 steps), of which "
+    "the paper too says that they need not converge. The SILP wrapper is not: it takes 6 steps, each from the solution "
+    "of the one before.",
+}
+BETWEEN = {
+    "expected": "disagree",
+    "reason": "All wrappers but SimpleMKL are as quick as the interleaved methods here: at n = 500 HessianMKL takes 3 "
+    "steps, chunking at p = 1 12, and the time is that of reading the matrices.",
+}
 QUICK = (SUM, SIMPLE, SILP, HESSIAN, "analytic, ℓ2", "SIP, ℓ2", SPARSE, DENSE, "newton, ℓ1", "newton, ℓ2",
          "newton on the fly, ℓ2")  # fmt: skip
 
@@ -46,10 +68,14 @@ def run(scale, data):
     t = {name: _seconds(by_n[name].get((common, few))) for name in names}
     spread = [_spread(by_n, (n, few)) for n in sizes]
     spread = max((s for s in spread if s is not None), default=np.nan)
-    fastest = min((s, name) for name, s in t.items() if s and METHODS[name][4])[1] if common else ""
+    given = {name: s for name, s in t.items() if s and METHODS[name][4]}
+    given |= {name: s for name, row in peers.items() if (s := _seconds(row.get((common, few))))}
+    fastest = min(given, key=given.get) if common else ""
     slow = sorted((s, name) for name, s in t.items() if s)[-2:] if common else []
     largest = [(n, m) for row in by_n.values() for n, m in row if _seconds(row[n, m])]
     most = [(n, m) for row in by_M.values() for n, m in row if _seconds(row[n, m])]
+    if not largest:
+        raise NotKept("any time")
     judged = not scale.quick and bool(common)
     return Section(
         "Figure 7",
@@ -64,13 +90,15 @@ def run(scale, data):
                 f"objectives within {spread:.1e} of each other", spread < 2e-3, "2e-3, twice the gap",
             ),
             Finding(
-                "the SVM on the sum is the fastest of those with matrices", "SVM", fastest, fastest == SUM,
-                f"fewest CPU seconds at n = {common:,}", judged=judged,
+                "the SVM on the sum is the fastest of those with matrices", "SVM", fastest,
+                fastest in (SUM, *list(PEERS)[:1]),
+                f"fewest CPU seconds at n = {common:,}, ours or scikit-learn's (before results were seen: ours)",
+                judged=judged,
             ),
             Finding(
                 "SimpleMKL and the SILP wrapper are the slowest", "these two",
                 ", ".join(f"{n} {s:.1f} s" for s, n in slow), {n for _, n in slow} == {SIMPLE, SILP},
-                f"the two most at n = {common:,}", judged=judged,
+                f"the two most at n = {common:,}", judged=judged, **SLOWEST,
             ),
             Finding(
                 "non-sparse chunking scales like that of ℓ1", "similarly", _ratio(t, DENSE, SPARSE),
@@ -80,7 +108,7 @@ def run(scale, data):
                 "HessianMKL lies between the wrappers and the interleaved methods", "between",
                 _ratio(t, SIMPLE, HESSIAN) + "; " + _ratio(t, HESSIAN, SPARSE),
                 bool(common) and t[SIMPLE] > t[HESSIAN] > t[SPARSE],
-                f"in this order at n = {common:,}", judged=judged,
+                f"in this order at n = {common:,}", judged=judged, **BETWEEN,
             ),
             Finding(
                 "20,000 examples with 50 kernels, and 10,000 kernels, are within reach", "149 GB and 74 GB as matrices",
@@ -98,7 +126,11 @@ def run(scale, data):
             "2σ² = 1.2^0 … 1.2^{M−1} cannot be for M = 10,000: 1.2^3,893 is beyond double precision, and beyond "
             "about 1.2^200 a kernel is 1 to the last digit. M widths spaced evenly in the logarithm between 1.2^0 "
             "and 1.2^49 instead.",
-            "One repetition; multiplicative normalisation; one thread.",
+            "One repetition in place of five; multiplicative normalisation; one thread; CPU seconds, since the "
+            "machine had other work.",
+            "`coordinate`, `primal` and `interior` need explicit features, which Gaussian kernels have not, "
+            "`reweighted` and `mackay` another regularizer: they are left out. MKLpy and himalaya solve problems of "
+            "their own.",
             "A blank is a size that was left out because its matrices, or its time, do not fit.",
             "The paper stops SimpleMKL and HessianMKL at the gap that the SILP reached; here all stop at 1e-3.",
         ],
@@ -109,16 +141,20 @@ def run(scale, data):
 def _rows(scale, data, names, cases, which):
     """{name: {(n, M): what `scale.time` returns}}, small cases first."""
     found = {name: {} for name in names}
-    for case in cases:
+
+    def timed(case):
         for name in names:
             solver, p, *most, held = METHODS[name]
             if case[which] <= most[which]:
                 found[name][case] = scale.time(fit, n=case[0], M=case[1], solver=solver, p=p, held=held, data=data)
+
+    scale.each(cases, timed)
     return found
 
 
 def _peer(scale, data, name, most, sizes):
-    return {(n, 50): scale.time(peer, n=n, M=50, name=name, data=data) for n in sizes if n <= most}
+    cases = [(n, 50) for n in sizes if n <= most]
+    return scale.each(cases, lambda case: scale.time(peer, n=case[0], M=50, name=name, data=data))
 
 
 def digits(n, M, data):
@@ -156,15 +192,17 @@ def peer(n, M, name, data):
     import time
 
     from benchmarks.datasets import normalise, rbf_stack
-    from benchmarks.solvers import AlternationSVC, Clarabel, MeanSVC
+    from benchmarks.solvers import MKLPY, MULTIPLE_RIDGE, AlternationSVC, Clarabel, MeanSVC
 
-    solver, p = {"SVC": (MeanSVC(), 2), "alt": (AlternationSVC(), 2), "Cla": (Clarabel(), 1)}[name[:3]]
+    solvers = (MeanSVC(), 2), (AlternationSVC(), 2), (Clarabel(), 1), (MKLPY[0], 2), (MULTIPLE_RIDGE[0], 2)
+    solver, p = dict(zip(PEERS, solvers, strict=True))[name]
     X, y, widths = digits(n, M, data)
     given = solver.prepare(normalise(rbf_stack(X, widths)), y)
     tol = solver.tolerances[-1]
-    learned = solver.learn(given, tol)
+    few = solver.prepare(normalise(rbf_stack(X[:60], widths)), y[:60])
+    solver.run(few, solver.learn(few, tol), p, 1.0, tol)  # loads what is to be loaded
     start, spent = time.perf_counter(), time.process_time()
-    solver.run(given, learned, p, 1.0, tol)
+    solver.run(given, solver.learn(given, tol), p, 1.0, tol)
     return {"cpu": time.process_time() - spent, "wall": time.perf_counter() - start}
 
 
@@ -202,14 +240,15 @@ def _within(t, a, b, factor):
 
 
 def _draw(by_n, by_M):
-    fig, axes = panels(2, width=6, height=5)
+    fig, axes = panels(2, width=6.5, height=5)
     for ax, rows, which, label in zip(axes[0], (by_n, by_M), (0, 1), ("examples", "kernels"), strict=True):
         for k, (name, row) in enumerate(rows.items()):
             pairs = [(case[which], s) for case in row if (s := _seconds(row[case]))]
             if pairs:
                 style = ":" if "fly" in name else "--" if name in PEERS else "-"
-                ax.loglog(*np.array(pairs).T, style, marker="o", markersize=3, color=f"C{k % 10}", label=name)
+                marker = "osv^"[k // 10]
+                ax.loglog(*np.array(pairs).T, style, marker=marker, markersize=3, color=f"C{k % 10}", label=name)
         ax.set_xlabel(label)
         ax.set_ylabel("CPU seconds")
-        ax.legend(fontsize=5.5)
+    axes[0, 0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("kloft2011_figure7", "Times against the number of examples (left) and of kernels (right).", fig)

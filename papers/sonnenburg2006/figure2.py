@@ -13,7 +13,10 @@ def run(scale, data):
     Cs = scale.pick((0.5, 5.0), (0.05, 0.5, 5.0))
     n, repetitions = scale.pick(400, 2000), scale.pick(1, 3)
     found = {
-        C: scale.repeat(repetitions, lambda seed, C=C: [scale.cell(one, radius=r, C=C, n=n, seed=seed) for r in radii])
+        C: scale.repeat(
+            repetitions,
+            lambda seed, C=C: scale.all(radii, lambda r: scale.cell(one, radius=r, C=C, n=n, seed=seed)),
+        )
         for C in Cs
     }
     errors = {C: _stack(found[C], "error") for C in Cs}

@@ -23,7 +23,7 @@ def run(scale, data):
         "and 10, p = 1; frequencies up to 5; one C for all of them, that of the smallest test error (the paper's: "
         "10).",
         f"generated: a sine with a period of {LENGTH / 2:g}/frequency, x uniform on [0, {LENGTH:g}].",
-        findings=[_finding(course), _fits(course)],
+        findings=[_finding(course), _fits(course, not scale.quick)],
         tables=[
             _table(f"Weights and test error (root mean square) at C = {C:g}", frequencies, course),
             Table("Mean test error by C", ["C", "error"], [[f"{C:g}", float(error)] for C, error in errors.items()]),
@@ -31,7 +31,8 @@ def run(scale, data):
         figures=[_draw(frequencies, courses)],
         deviations=[
             f"The paper gives neither the interval nor ε: [0, {LENGTH:g}] and {EPSILON:g} are ours, and a frequency "
-            f"of 1 is a period of {LENGTH / 2:g}. It speaks of no noise, and there is none.",
+            f"of 1 is a period of {LENGTH / 2:g}. It speaks of no noise, and there is none; the first runs had noise "
+            f"of {NOISE:g}, which was taken away after their results were seen, and is shown beside.",
             "The text of the paper says three kernels and lists five widths; the figure has five.",
             f"{len(course['error'])} repetitions; {n} examples.",
         ],
@@ -48,7 +49,7 @@ def run(scale, data):
 
 def _course(scale, frequencies, C, n, noise):
     def repetition(seed):
-        return [scale.cell(one, frequency=f, C=C, n=n, noise=noise, seed=seed) for f in frequencies]
+        return scale.all(frequencies, lambda f: scale.cell(one, frequency=f, C=C, n=n, noise=noise, seed=seed))
 
     found = scale.repeat(scale.pick(2, 3), repetition)
     return {key: np.array([[cell[key] for cell in row] for row in found]) for key in ("weights", "error", "single")} | {
@@ -66,13 +67,17 @@ def _finding(course):
     )  # fmt: skip
 
 
-def _fits(course):
+def _fits(course, judged=True):
     alone, heaviest = course["single"].mean(axis=0), course["weights"].mean(axis=0).argmax(axis=1)
     ratio = alone[np.arange(len(alone)), heaviest] / alone.min(axis=1)
     return Finding(
         "it switches to the width that fits best", "the best width",
         f"the heaviest kernel alone has {np.median(ratio):.2f} times the error of the best one in the median, "
-        f"{ratio.max():.2f} at most", np.median(ratio) < 1.1, "median at most 1.1 times",
+        f"{ratio.max():.2f} at most", np.median(ratio) < 1.1, "median at most 1.1 times", judged=judged,
+        expected="disagree", reason="From a frequency of 0.7 on it takes the next narrower width than the one that is "
+        "best alone. All these errors, 0.07 to 0.09, are below ε = 0.1, where the loss sees nothing: without noise "
+        "several widths fit as well as is asked, and the weights go by the norm. With two repetitions at two C the "
+        "median was 1.08 times, and agreed.",
     )  # fmt: skip
 
 
@@ -122,5 +127,5 @@ def _draw(frequencies, courses):
         ax.set_xlabel("frequency")
         ax.set_ylabel("weight")
         ax.set_title(title, fontsize=9)
-    axes[0, -1].legend(fontsize=7)
+    axes[0, -1].legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return Figure("sonnenburg2006_figure3", "Two sines, and the weights of five widths against the frequency.", fig)

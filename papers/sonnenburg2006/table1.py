@@ -18,12 +18,18 @@ WD = {
     "WDPre": (10_000, dict(kernel="wd", solver="newton", features="never", held=True)),
     "WD1": (30_000, dict(kernel="wd", solver="chunking", features="never")),
     "LinWD1": (100_000, dict(kernel="wd", solver="chunking", features="trie")),
+    "LinWD4": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=4)),
+    "LinWD8": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=8)),
+    "chunking, index": (10_000, dict(kernel="wd", solver="chunking", features="sorted")),
     "coordinate": (1_000_000, dict(kernel="wd", solver="coordinate")),
+    "coordinate, 8 threads": (1_000_000, dict(kernel="wd", solver="coordinate", threads=8)),
 }
 SPECTRUM = {
     "SpecPre": (10_000, dict(kernel="spectrum", solver="newton", features="never", held=True)),
     "Spec": (30_000, dict(kernel="spectrum", solver="chunking", features="never")),
     "LinSpec1": (100_000, dict(kernel="spectrum", solver="chunking", features="map")),
+    "LinSpec4": (100_000, dict(kernel="spectrum", solver="chunking", features="map", threads=4)),
+    "LinSpec8": (100_000, dict(kernel="spectrum", solver="chunking", features="map", threads=8)),
     "coordinate": (1_000_000, dict(kernel="spectrum", solver="coordinate")),
 }
 

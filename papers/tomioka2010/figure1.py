@@ -14,20 +14,21 @@ SIZES = (5, 10, 20, 40)
 REGIONS = 22
 
 
-def cells(scale, seed, data, pairs=PAIRS[:1]):
+def cells(scale, seed, data, pairs=PAIRS[:1], **more):
     sizes = scale.pick((5, 15), SIZES)
-    options = scale.pick(
+    options = dict(data=data, **more) | scale.pick(
         dict(folds=3, repeats=1, Cs=(1e-3, 1e-1), lambdas=(0.0, 0.5, 1.0), held_out=150, regions=5),
         dict(folds=4, repeats=1, Cs=compare.THEIR_CS, lambdas=compare.LAMBDAS, held_out=500, regions=REGIONS),
     )
     return [
-        [scale.cell(one, pair=list(pair), size=size, seed=seed, data=data, **options) for size in sizes]
+        scale.all(sizes, lambda size, pair=pair: scale.cell(one, pair=list(pair), size=size, seed=seed, **options))
         for pair in pairs
     ]
 
 
 def run(scale, data):
     found = scale.repeat(scale.pick(3, 10), lambda seed: cells(scale, seed, data)[0])
+    shares = [] if scale.quick else scale.repeat(10, lambda seed: cells(scale, seed, data, unit=True)[0], least=0)
     sizes, real = scale.pick((5, 15), SIZES), data.find(FILE) is not None
     accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])  # (times, sizes, methods)
     weights = np.array([row[-1]["weights"] for row in found]).mean(axis=0)  # (methods, M), at the largest size
@@ -38,7 +39,7 @@ def run(scale, data):
     near = np.abs(accuracy[:, :, [3, 4, 5]].mean(axis=0) - accuracy[:, :, [0]].mean(axis=0)).max()
     squares = np.abs(accuracy[:, :, 0].mean(axis=0) - accuracy[:, :, 1].mean(axis=0)).max()
     chi2 = weights[:, M // 2 :].sum(axis=1)
-    return Section(
+    section = Section(
         "Figures 1 to 3, on digits",
         compare.PROTOCOL
         + " 1,760 kernels of four kinds of SIFT × 22 regions × 2 families × 10 widths, Caltech 101. The paper "
@@ -64,7 +65,7 @@ def run(scale, data):
                 f"{near:.1f} points apart at most",
                 near < 3,
                 "within 3 points of means",
-                judged=scale.quick or len(found) >= ENOUGH,
+                judged=len(found) >= ENOUGH,
                 **NEAR,
             ),
             Finding(
@@ -133,6 +134,62 @@ def run(scale, data):
             "by our solvers, gap 1e-3.",
         ],
     )
+    if shares:
+        _unit(section, shares, sizes)
+    plain = [] if scale.quick else scale.repeat(3, lambda seed: scale.cell(as_they_are, seed=seed, data=data), least=0)
+    if plain:
+        section.tables.append(
+            Table(
+                f"Kernels of elastic (0.5) by family and γ, ascending, of {REGIONS} each; histograms that sum to one, "
+                f"kernels without normalisation, {SIZES[-1]} a class, {len(plain)} draws; C of 10^−3 (times the "
+                "regularizer)",
+                ["family", *(str(k + 1) for k in range(10))],
+                [
+                    [name, *(f"{v:.0f}" for v in np.mean([cell["used"][k] for cell in plain], axis=0))]
+                    for k, name in enumerate(("Gaussian", "χ²"))
+                ],
+                f"Accuracy {mean([cell['accuracy'][0] for cell in plain], 1)} %, with equal weights "
+                f"{mean([cell['accuracy'][1] for cell in plain], 1)} %.",
+            )
+        )
+    return section
+
+
+def as_they_are(seed, data, C=1e-3):
+    """Kernels used by elastic (0.5) and its accuracy, and that of equal weights, without normalisation."""
+    from manykernels import KernelStack, MKLClassifier
+    from manykernels.regularizers import BlockElasticNet
+
+    A, B, labels, truth = posed(PAIRS[0], SIZES[-1], seed, 500, REGIONS, data, True)
+    K, T = KernelStack(kernels(A, A, REGIONS)), KernelStack(kernels(B, A, REGIONS))
+    models = [
+        MKLClassifier("precomputed", loss="logistic", regularizer=BlockElasticNet(v), C=1 / C, normalize=None).fit(
+            K, labels
+        )
+        for v in (0.5, 1.0)
+    ]
+    theta = models[0].kernel_weights_
+    used = (theta > 1e-6 * theta.max()).reshape(2, REGIONS, 10).sum(axis=1)
+    return {"used": used, "accuracy": [100 * model.score(T, truth) for model in models]}
+
+
+def _unit(section, found, sizes):
+    """Adds the same with histograms that sum to one."""
+    accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])
+    weights = np.array([row[-1]["weights"] for row in found]).mean(axis=0).reshape(7, 2, -1, 10).sum(axis=2)
+    section.tables += [
+        Table(
+            f"Accuracy, %, of histograms that sum to one, {len(found)} draws",
+            ["examples a class", *compare.NAMES],
+            [[s, *(mean(accuracy[:, i, j], 1) for j in range(7))] for i, s in enumerate(sizes)],
+        ),
+        Table(
+            f"Share of the weight of elastic (0.5) by family and width, γ ascending, {sizes[-1]} a class, histograms "
+            "that sum to one",
+            ["family", *(str(k + 1) for k in range(10))],
+            [[name, *(f"{v:.2f}" for v in weights[3, k])] for k, name in enumerate(("Gaussian", "χ²"))],
+        ),
+    ]
 
 
 def images(data):
@@ -205,7 +262,8 @@ def kernels(A, B, regions):
     return np.concatenate(families).astype(np.float32)
 
 
-def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data):
+def posed(pair, size, seed, held_out, regions, data, unit):
+    """(training histograms, test histograms, their labels)."""
     X, y = images(data)
     rng = np.random.default_rng([seed, *pair])
     own = [rng.permutation(np.flatnonzero(y == k)) for k in pair]
@@ -216,9 +274,30 @@ def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data):
     flat = features[: len(train)].reshape(-1, features.shape[-1])
     centres = flat[rng.permutation(len(flat))[:WORDS]]
     H = histograms(features, centres)[:, : regions - 1]
+    if unit:
+        H = H / np.maximum(H.sum(axis=2, keepdims=True), 1)
     A, B = H[: len(train)], H[len(train) :]
     labels, truth = (np.where(y[rows] == pair[1], 1, -1) for rows in (train, test))
+    return A, B, labels, truth
+
+
+def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data, unit=False):
+    A, B, labels, truth = posed(pair, size, seed, held_out, regions, data, unit)
     return compare.compared(kernels(A, A, regions), labels, kernels(B, A, regions), truth, folds, repeats, Cs, lambdas)
 
 
-SPARSE, NEAR, CHI = {}, {}, {}
+SPARSE = {}
+NEAR = {
+    "expected": "disagree",
+    "reason": "Uniform weights are behind by 4.6 points at 5 examples a class, with standard errors of 3, and 3.8 "
+    "at 10, and even at 40. On counts nine of the ten χ² widths make nearly diagonal kernels, which "
+    "uniform weights have to carry; with histograms that sum to one it is 3.2 and 2.5 points.",
+}
+CHI = {
+    "expected": "disagree",
+    "reason": "The kernels of the paper must have been others than its text says (counts): it finds γ = 0.1 alone "
+    "chosen of the Gaussian ones and γ from 1.2 on of χ². With histograms that sum to one and kernels "
+    "without normalisation exactly this comes out, 198 = 9 × 22 χ² kernels (the paper: 792 = 4 × 9 × 22) "
+    "and the narrowest Gaussian of every region; see the last table. Multiplicative normalisation, which "
+    "the other experiments use, blows wide Gaussian kernels up to the variance of the others.",
+}

@@ -17,11 +17,12 @@ def cells(scale, seed, data):
         dict(folds=3, repeats=1, Cs=(1e-3, 1e-1), lambdas=(0.0, 0.5, 1.0)),
         dict(folds=4, repeats=1, Cs=compare.THEIR_CS, lambdas=compare.LAMBDAS),
     )
-    return [scale.cell(one, size=size, seed=seed, data=data, **options) for size in scale.pick((5, 15), SIZES)]
+    sizes = scale.pick((5, 15), SIZES)
+    return scale.all(sizes, lambda size: scale.cell(one, size=size, seed=seed, data=data, **options))
 
 
 def run(scale, data):
-    found = scale.repeat(scale.pick(3, 10), lambda seed: cells(scale, seed, data))
+    found = scale.repeat(scale.pick(3, 20), lambda seed: cells(scale, seed, data))
     sizes, real = scale.pick((5, 15), SIZES), data.find(FILE) is not None
     accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])
     weights = np.array([row[-1]["weights"] for row in found]).mean(axis=0)

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -11,19 +12,23 @@ from . import methods
 
 CS = 10.0 ** np.arange(-3, 2)
 RELEVANT, IRRELEVANT = 34, 6
+FACTORS = (0.1, 1.0, 10.0, 100.0)  # times the λ of the bound
 
 
 def run(scale, data):
     times, Cs = scale.pick(3, 20), scale.pick((0.1, 1.0), CS)
     steps = scale.pick((6, 0), tuple(range(IRRELEVANT, -1, -1)))
-    found = scale.repeat(times, lambda seed: [scale.cell(one, irrelevant=k, seed=seed, Cs=Cs) for k in steps])
+    found = scale.repeat(
+        times, lambda seed: scale.all(steps, lambda k: scale.cell(one, irrelevant=k, seed=seed, Cs=Cs))
+    )
     accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])  # (repetitions, steps, methods)
     fixed = np.array([[cell["at_one"] for cell in row] for row in found])
     seconds = np.array([row[-1]["seconds"] for row in found])
     ratios = [RELEVANT / (RELEVANT + k) for k in steps]
     gain = accuracy[:, :, 2] - accuracy[:, :, 0]
     against = accuracy[:, :, 2] - accuracy[:, :, 1]
-    return Section(
+    smoothed = [] if scale.quick else scale.repeat(times, lambda seed: scale.cell(by_smoothing, seed=seed, Cs=Cs), 0)
+    section = Section(
         "Figure 1",
         "500 points in 40 dimensions, the label by the mean of the first 34; 10 % for training; a rank-one "
         "kernel for each "
@@ -95,9 +100,39 @@ def run(scale, data):
         ],
         timed=True,
     )
+    if smoothed:
+        section.tables.append(
+            Table(
+                f"SMKL by its λ, as a multiple of that of the bound, and equal weights; all relevant, {len(smoothed)} "
+                "repetitions: accuracy, %",
+                [*(f"{factor:g}" for factor in FACTORS), "equal weights"],
+                [[mean(column, 1) for column in np.transpose(smoothed)]],
+            )
+        )
+    return section
 
 
-def one(irrelevant, seed, Cs):
+def by_smoothing(seed, Cs):
+    """Accuracies of SMKL with λ times each of FACTORS, and of equal weights, all features relevant."""
+    from manykernels.regularizers import Entropy, Uniform
+
+    X, y, train, test, folds = posed(0, seed)
+    found = []
+    for factor in (*FACTORS, None):
+
+        def omega(n, C, M, largest, factor=factor):
+            return Uniform() if factor is None else Entropy(factor * methods.smoothing(n, C, M, largest))
+
+        scores = [
+            [fitted(omega, X[train], y[train], f, C).score(X[train][h], y[train][h]) for C in Cs] for f, h in folds
+        ]
+        model = fitted(omega, X[train], y[train], np.arange(50), methods.best_C(scores, Cs))
+        found.append(100 * model.score(X[test], y[test]))
+    return found
+
+
+def posed(irrelevant, seed):
+    """(X of columns in the scale of the training examples, y, training and test examples, folds of the former)."""
     from sklearn.model_selection import StratifiedKFold
 
     rng = np.random.default_rng([seed, 2010])
@@ -108,9 +143,13 @@ def one(irrelevant, seed, Cs):
     test = np.setdiff1d(np.arange(500), train)
     centre, size = X[train].mean(axis=0), X[train].std(axis=0)
     X = (X - centre) / size
-    folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X[train], y[train]))
+    return X, y, train, test, list(StratifiedKFold(5, shuffle=True, random_state=0).split(X[train], y[train]))
+
+
+def one(irrelevant, seed, Cs):
+    X, y, train, test, folds = posed(irrelevant, seed)
     result = {"accuracy": [], "at_one": [], "seconds": [], "C": []}
-    for name in methods.NAMES:
+    for name in (partial(methods.regularizer, name) for name in methods.NAMES):
         scores = [
             [fitted(name, X[train], y[train], f, C).score(X[train][h], y[train][h]) for C in Cs] for f, h in folds
         ]
@@ -125,14 +164,17 @@ def one(irrelevant, seed, Cs):
     return result
 
 
-def fitted(name, X, y, rows, C):
+def fitted(omega, X, y, rows, C):
+    """A model with the regularizer omega(n, C, M, largest eigenvalue)."""
     from manykernels import MKLClassifier
     from manykernels.kernels import rank_one_kernels
+    from manykernels.regularizers import Uniform
 
     X, y = X[rows], y[rows]
     largest = float((X**2).sum(axis=0).max())
-    omega = methods.regularizer(name, len(y), C, X.shape[1], largest)
-    model = MKLClassifier(rank_one_kernels(X.shape[1]), regularizer=omega, C=C, normalize=None, solver="interior")
+    omega = omega(len(y), C, X.shape[1], largest)
+    solver = "auto" if isinstance(omega, Uniform) else "interior"
+    model = MKLClassifier(rank_one_kernels(X.shape[1]), regularizer=omega, C=C, normalize=None, solver=solver)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y)
@@ -155,4 +197,9 @@ def _draw(ratios, accuracy, seconds):
     return Figure("xu2010_figure1", "Accuracy against the share of relevant features, and time.", fig)
 
 
-L2 = {}
+L2 = {
+    "expected": "disagree",
+    "reason": "It depends on λ, which the paper does not give. That of its bound is too small: with all features "
+    "relevant, 10 and 100 times as much raise SMKL from 73.9 to 76.4 and 78.6 % (ℓ2: 72.7 %, equal "
+    "weights 76.8 %), clearly ahead. See the table by λ.",
+}

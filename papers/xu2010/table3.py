@@ -61,6 +61,7 @@ def run(scale, data):
                 ahead == len(names),
                 "mean difference above 0 everywhere",
                 judged=real and enough,
+                **AHEAD,
             ),
             Finding(
                 "clearly so",
@@ -182,3 +183,11 @@ def _fitted(method, X, y, C):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y)
+
+
+AHEAD = {
+    "expected": "disagree",
+    "reason": "On text1 nothing is learned: 75.5 % of its documents are in one class, and from 52 of them ℓ1 and SMKL "
+    "reach 76.2 %, ℓ2 75.5 %; cross-validation mostly takes the smallest C, 0.01, at which the larger class is said. "
+    "Where the classes are equal (text4, text5) SMKL is ahead by 5.5 and 8.2 points, and ℓ2 ahead of both.",
+}

@@ -1,5 +1,7 @@
 """Table V: eight UCI sets with Gaussian and polynomial kernels on all columns and on each."""
 
+from itertools import product
+
 import numpy as np
 
 from .. import _widths
@@ -26,7 +28,10 @@ def cells(scale, seed, data, name):
 
 
 def run(scale, data):
-    real, found, missing = data.folder is not None, {}, []
+    real, found, missing, clock = data.folder is not None, {}, [], {}
+    columns = scale.pick(5, None)
+    for n, solver in () if scale.quick else product(_widths.available(data, PAPER), ("level", "simplemkl")):
+        clock[n, solver] = scale.time(clocked, name=n, solver=solver, columns=columns, data=data)
     for name in _widths.available(data, PAPER):
         try:
             found[name] = scale.repeat(scale.pick(4, 20), lambda seed, name=name: cells(scale, seed, data, name))
@@ -34,21 +39,18 @@ def run(scale, data):
             missing.append(name)
     if not found:
         raise NotKept("any set")
+    others = {} if scale.quick else _others(scale, data)
     names = list(found)
     accuracy, count, seconds = (
         {n: np.array([[row[key] for row in cell] for cell in found[n]]) for n in names}
         for key in ("accuracy", "kernels", "seconds")
     )
-    columns = scale.pick(5, None)
     total = {n: _count(n, columns, data) for n in names}
-    clock = {}
-    for n in () if scale.quick else names:
-        for solver in ("level", "simplemkl"):
-            clock[n, solver] = scale.time(clocked, name=n, solver=solver, columns=columns, data=data)[0]
+    shown = {key: words or f"{seconds:.3g}" for key, (seconds, words) in clock.items()}
     slower = {
-        n: clock[n, "simplemkl"] / clock[n, "level"]
+        n: clock[n, "simplemkl"][0] / clock[n, "level"][0]
         for n in names
-        if all(clock.get((n, s)) for s in ("level", "simplemkl"))
+        if (n, "level") in clock and clock[n, "simplemkl"][0] and clock[n, "level"][0]
     }
     more = [n for n in names if count[n][:, 0].mean() > count[n][:, 1].mean()]
     few = [n for n in names if count[n][:, 0].mean() < 0.75 * total[n]]
@@ -56,7 +58,7 @@ def run(scale, data):
     best = [n for n in names if accuracy[n][:, 0].mean() >= accuracy[n].mean(axis=0).max() - 1e-9]
     rich = [n for n in ("liver", "sonar") if n in names]
     dense = [n for n in rich if accuracy[n][:, 2].mean() > accuracy[n][:, 0].mean()]
-    return Section(
+    section = Section(
         "Table V",
         "Half of the examples for training, columns of mean 0 and variance 1, kernels as for the toys (unit "
         "trace), C by "
@@ -151,8 +153,8 @@ def run(scale, data):
                     [
                         n,
                         *(mean(seconds[n][:, j], 2) for j in range(3)),
-                        clock.get((n, "level")),
-                        clock.get((n, "simplemkl")),
+                        shown.get((n, "level")),
+                        shown.get((n, "simplemkl")),
                         *PAPER[n][2],
                     ]
                     for n in names
@@ -170,6 +172,41 @@ def run(scale, data):
         ],
         timed=True,
     )
+    if others:
+        section.tables.append(
+            Table(
+                "At other C than that of cross-validation, five repetitions, and the same ones at that",
+                ["set", "method", "C", "accuracy, %", "at the C chosen"],
+                [
+                    [n, m, f"{C:g}", mean(values, 1), mean(accuracy[n][:5, methods.NAMES.index(m)], 1)]
+                    for (n, m, C), values in others.items()
+                ],
+            )
+        )
+    return section
+
+
+def _others(scale, data):
+    """{(set, method, C): accuracies} at a C that was not chosen."""
+    cases = [(n, "UW-MKL", C) for n in ("iono", "sonar", "wdbc") for C in (5.0, 0.5)]
+    cases += [("liver", "L2-MKL", C) for C in (1.0, 10.0)]
+    return scale.each(
+        cases,
+        lambda case: scale.repeat(
+            5, lambda seed: scale.cell(at, name=case[0], method=case[1], C=case[2], seed=seed, data=data)
+        ),
+        least=0,
+    )
+
+
+def at(name, method, C, seed, data):
+    """Accuracy of a method at a C."""
+    from manykernels import MKLClassifier
+
+    X, y, T, t = _posed(name, seed, None, data)
+    specs = _widths.specs(X.shape[1], True)
+    model = MKLClassifier(specs, regularizer=methods.regularizer(method), C=C, normalize="trace")
+    return _widths.measured(model, X, y, T, t)["accuracy"]
 
 
 def _count(name, columns, data):
@@ -212,4 +249,16 @@ def clocked(name, solver, columns, data):
     return _widths.measured(model, X, y, T, t)["seconds"]
 
 
-NOT_WORSE, BEST, DENSE, QUICKER = {}, {}, {}, {}
+NOT_WORSE, QUICKER = {}, {}
+BEST = {
+    "expected": "disagree",
+    "reason": "Differences are small: of GMKL and ℓ1 those on liver (3.3 points for GMKL) and iono (0.4 for ℓ1) alone "
+    "have p < 0.05. Equal weights are the best or among the best on six sets, with a C of 10 to 100 on iono, sonar and "
+    "wdbc. The paper's for iono and wdbc, 89.9 and 93.9 %, are near what a smaller C gives (90.5 and 94.6 % at 0.5, "
+    "see the last table); its grid of C is not given, and its traces of 1 divide C by the number of examples.",
+}
+DENSE = {
+    "expected": "disagree",
+    "reason": "True of sonar, by 3.2 points as in the paper. On liver no C puts ℓ2 ahead: 67.8 % at 0.1, which "
+    "cross-validation took, 69.0 % at 1 and 68.7 % at 10 in five repetitions, GMKL 69.7 % in the same.",
+}

@@ -13,7 +13,15 @@ FEW = (0.5, 0.999, 1.0)
 
 def run(scale, data):
     times, rs = scale.pick(3, 20), scale.pick(FEW, CORRELATIONS)
-    found = np.array(scale.repeat(times, lambda seed: scale.cell(differences, seed=seed, rs=list(rs))))
+
+    def draw(seed):
+        """At a gap of 1e-6, and of 1e-8 where the bound is missed by more than 1e-3."""
+        found = np.array(scale.cell(differences, seed=seed, rs=list(rs)))
+        if (found[:, 0, 0] - found[:, 0, 1]).max() > 1e-3:
+            found = np.array(scale.cell(differences, seed=seed, rs=list(rs), tol=1e-8))
+        return found
+
+    found = np.array(scale.repeat(times, draw))
     gaps, bounds = found[..., 0], found[..., 1]  # (times, correlations, methods)
     mean = gaps.mean(axis=0)
     broken = float((gaps[:, :, 0] - bounds[:, :, 0]).max())
@@ -38,7 +46,9 @@ def run(scale, data):
                 "≤",
                 f"largest excess {broken:.1e}",
                 broken <= 1e-3,
-                "1e-3, the gap of the fits being 1e-6",
+                "1e-3",
+                reason="Between two positive weights it is an equality, so that only the precision of the weights is "
+                "seen: at a gap of 1e-6 four of 20 draws missed it, by 3.9e-3 at most; they were fitted anew at 1e-8.",
             ),
             Finding(
                 "ℓ1 does not group",
@@ -65,7 +75,7 @@ def run(scale, data):
     )
 
 
-def differences(seed, rs):
+def differences(seed, rs, tol=1e-6):
     """[[|θ_1 − θ_2|, its bound] of GMKL, ℓ1, ℓ2] for each correlation."""
     from manykernels import MKLClassifier
     from manykernels.kernels import rank_one_kernels
@@ -81,7 +91,7 @@ def differences(seed, rs):
         row = []
         for method in methods.NAMES[:3]:
             model = MKLClassifier(
-                rank_one_kernels(10), regularizer=methods.regularizer(method), tol=1e-6, normalize=None
+                rank_one_kernels(10), regularizer=methods.regularizer(method), tol=tol, normalize=None
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -54,6 +54,7 @@ TAGS = {
     ("kernel/linear", 1): "kernels.linear:Linear",
     ("kernel/nystroem", 1): "kernels.nystroem:Nystroem",
     ("kernel/polynomial", 1): "kernels.polynomial:Polynomial",
+    ("kernel/precomputed", 1): "kernels.precomputed:Precomputed",
     ("kernel/random_features", 1): "kernels.random_features:RandomFeatures",
     ("kernel/rbf", 1): "kernels.rbf:RBF",
     ("kernel/tanimoto", 1): "kernels.tanimoto:Tanimoto",

@@ -7,6 +7,7 @@ depends on how many threads computed it.
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 
 _lock = threading.Lock()
 _mine = threading.local()
@@ -24,11 +25,25 @@ os.register_at_fork(after_in_child=_forget_pool)
 
 
 def n_threads(n_jobs=None):
-    """Threads that `n_jobs` stands for: None = all cores (one inside joblib's worker processes), -1 = all cores."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Threads that `n_jobs` stands for: None = all cores (one inside joblib's worker processes), -1 = all cores.
+
+    Cores are those that the process may use: its affinity, a container's quota and LOKY_MAX_CPU_COUNT are respected. A
+    thread of the pool has one.
+    """
+    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = min(free, _allowed(free, os.environ.get("LOKY_MAX_CPU_COUNT")))
+    if threading.current_thread().name.startswith("manykernels"):
+        return 1
     if n_jobs is None:
         return 1 if "LOKY_WORKER" in os.environ or _in_worker() else cores
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+
+
+@cache
+def _allowed(*reasons_to_ask_again):
+    from joblib import cpu_count
+
+    return cpu_count()
 
 
 def _in_worker():
@@ -50,7 +65,7 @@ def run_blocks(fn, blocks, n_jobs=None):
     """
     blocks = list(blocks)
     threads = min(n_threads(n_jobs), len(blocks))
-    if threads <= 1 or threading.current_thread().name.startswith("manykernels"):
+    if threads <= 1:
         return [fn(block) for block in blocks]
     with limit_blas(1):
         futures = _submit(fn, blocks, threads)

@@ -172,6 +172,7 @@ def test_numbers_can_be_categories_with_gaps(tmp_path):
 
 def test_kernels_are_listed_with_their_parameters():
     rows = {row["kernel"]: row for row in json.loads(run("kernels", "--json").stdout)["kernels"]}
+    assert rows["Spectrum"]["parameters"]["k"] == "required" and "_empty" not in run("kernels").stdout
     assert rows["Polynomial"]["parameters"] == {"degree": 3, "gamma": None, "coef0": 1.0} and "RBF" in rows
     assert "Gaussian" in run("kernels").stdout
 

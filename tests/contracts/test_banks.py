@@ -319,7 +319,11 @@ def test_a_predictor_is_the_stack_with_new_examples(name, normalize):
         each = np.broadcast_to(given, thetas.shape)
         case.close(predictor.parts(new, A, given), parts * each[:, None], by)
         case.close(predictor.decision(new, A, given), np.einsum("tim,tm->ti", parts, each), by * theta.sum())
-    case.close(predictor.decision(new, A[:1], theta), np.einsum("tim,m->ti", parts[:1], theta), by * theta.sum())
+        again = predictor.prepared(A, given, 2**24)
+        for _ in range(2):
+            case.close(again(new), np.einsum("tim,tm->ti", parts, each), by * theta.sum())
+    for found in (predictor.decision(new, A[:1], theta), predictor.prepared(A[:1], theta, 2**24)(new)):
+        case.close(found, np.einsum("tim,m->ti", parts[:1], theta), by * theta.sum())
 
 
 @every_bank

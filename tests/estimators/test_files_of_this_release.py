@@ -27,7 +27,9 @@ def test_a_model_of_an_older_release_predicts_what_it_did(name):
     given, wanted = written.given(name, written.NEW), WANTED[name]
     assert type(model) is type(written.MODELS[name][0])
     decisions = model.predict if name == "regressor" else model.decision_function
-    np.testing.assert_allclose(decisions(**given), wanted["decisions"], rtol=1e-8, atol=1e-10)
+    single = name == "low_rank"  # its features are float32, whose last digits are those of a BLAS
+    tolerance = {"rtol": 1e-5, "atol": 1e-6} if single else {"rtol": 1e-8, "atol": 1e-10}
+    np.testing.assert_allclose(decisions(**given), wanted["decisions"], **tolerance)
     np.testing.assert_array_equal(model.kernel_weights_, wanted["weights"])
     if name != "regressor":
         assert model.predict(**given).tolist() == wanted["predictions"]

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, Views, inspect, load
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, inspect, load
 from manykernels.kernels import RBF, Categorical, Features, Linear, On
 from manykernels.strings import Spectrum
 
@@ -122,6 +122,32 @@ def test_what_cuts_rows_may_stand_in_what_cuts_rows(name):
 def test_a_stack_that_was_cut_by_rows_is_no_square_for_a_search():
     with pytest.raises(ValueError, match="square kernel matrix"):
         GridSearchCV(STACKED, {"C": [1.0]}, cv=2, error_score="raise").fit(STACK[:30], y[:30])
+
+
+@EACH
+def test_a_search_of_its_own_knows_the_examples_of_a_split(model, X):
+    train, test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
+    search = MKLClassifierCV(model.kernels, Cs=[0.1, 1.0], regularizer=[1, 2], cv=3, tol=1e-6).fit(train, y_train)
+    expected = search.best_estimator_.fit(train, y_train).decision_function(test)
+    np.testing.assert_allclose(search.decision_function(test), expected, atol=1e-3)
+    path = model.path(train, y_train, Cs=[search.C_], regularizer=search.regularizer_, test=(test, y_test))
+    assert path.score.item() == search.score(test, y_test)
+    assert np.isfinite(cross_val_score(search, X, y, cv=2, error_score="raise")).all()
+
+
+@pytest.mark.parametrize("kind", ["rows", "examples"])
+def test_a_part_of_a_stack_is_looked_at_as_the_square_of_its_examples(kind, tmp_path):
+    rows = np.flatnonzero(np.arange(N) % 4 > 0)
+    part, square, labels = (STACK if kind == "rows" else STACK.examples())[rows], STACK[np.ix_(rows, rows)], y[rows]
+    found, wanted = (inspect.relevance(STACKED, X, labels, cv=3).table() for X in (part, square))
+    assert found == wanted
+    found, wanted = (inspect.suggest(X, labels, "precomputed", Cs=[1], cv=3, max_examples=30) for X in (part, square))
+    assert str(found) == str(wanted)
+    few = dict(max_examples=20)
+    found, wanted = (inspect.AlignmentDisplay.measured(STACKED, X, labels, **few).alignments for X in (part, square))
+    np.testing.assert_array_equal(found, wanted)
+    model = MKLClassifier("precomputed").fit(part, labels)
+    assert model.report(part, labels, tmp_path / "report.html", cv=2, stability=0).path.exists()
 
 
 def test_permutation_importance_shuffles_one_view_at_a_time():

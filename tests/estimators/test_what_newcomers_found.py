@@ -8,7 +8,9 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, Views
+from manykernels.datasets import make_splice
+from manykernels.estimators.validation import make_splits
 from manykernels.inspect import relevance, suggest
 from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs
@@ -76,3 +78,34 @@ def test_read_only_data_go_to_a_device():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLClassifier([Linear(), RBF(0.1)], device="torch").fit(still, y)
+
+
+def test_kernels_of_a_stack_are_told_apart_by_name():
+    matrices = {"rbf": RBF(0.1)(A), "line": Linear()(A)}
+    model = MKLClassifier("precomputed").fit(KernelStack(matrices.values(), names=list(matrices)), y)
+    with pytest.raises(ValueError, match="X has the kernels line, rbf, but the model was fitted on rbf, line: give"):
+        model.predict(KernelStack(list(matrices.values())[::-1], names=["line", "rbf"]))
+    same = KernelStack(matrices.values(), names=list(matrices))
+    np.testing.assert_array_equal(model.predict(same), model.predict(np.stack(list(matrices.values()), axis=2)))
+
+
+def test_sequences_need_kernels_that_are_listed():
+    X, labels = make_splice(40, positives=0.5, random_state=0)
+    with pytest.raises(ValueError, match=r"X holds sequences: list their kernels, \[Spectrum\(3\)"):
+        MKLClassifier().fit(X, labels)
+    with pytest.raises(ValueError, match=r"sequences one of strings, Spectrum\(4\)"):
+        MKLClassifier().fit(["ACGT", "ACGA", "TTTT", "TTTA"], [0, 0, 1, 1])
+
+
+def test_folds_keep_groups_whole():
+    """Rows of a patient that lie in training and test tell nothing about new patients."""
+    draw = np.random.default_rng(4)
+    patients, groups = draw.normal(size=(40, 3)), np.tile(np.arange(40), 4)
+    rows, labels = patients[groups] + 0.01 * draw.normal(size=(160, 3)), draw.integers(0, 2, 40)[groups]
+    model, chance = MKLClassifier([RBF(1.0), Linear()]), (0.25, 0.75)
+    assert np.mean(relevance(model, rows, labels).score_all) > 0.9
+    assert chance[0] < np.mean(relevance(model, rows, labels, groups=groups).score_all) < chance[1]
+    search = MKLClassifierCV([RBF(1.0)], Cs=[1.0], cv=4).fit(rows, labels, groups=groups)
+    assert chance[0] < search.best_score_ < chance[1]
+    for train, test in make_splits(None, rows, rows[:, 0], False, groups):
+        assert not set(groups[train]) & set(groups[test])

@@ -176,3 +176,11 @@ def test_a_model_from_a_file_asks_for_the_columns_of_its_training_examples(tmp_p
     with pytest.raises(ValueError, match=r"X has 60 columns.*is expecting 40 as in fit: give .*np.ix_\(new, train"):
         again.predict(STACK.examples()[test])
     np.testing.assert_array_equal(again.predict(STACK[np.ix_(test, train)]), model.predict(STACK.examples()[test]))
+
+
+def test_kernels_in_another_order_than_in_fit_are_refused():
+    K, y = np.eye(6), np.arange(6) % 2
+    model = MKLClassifier("precomputed").fit(KernelStack([K, 2 * K + 1], names=["a", "b"]), y)
+    with pytest.raises(ValueError, match="has the kernels b, a, but the model was fitted on a, b"):
+        model.predict(KernelStack([2 * K + 1, K], names=["b", "a"]))
+    assert len(model.predict(KernelStack([K, 2 * K + 1], names=["x", "y"]))) == 6  # names that say nothing

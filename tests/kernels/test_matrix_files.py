@@ -103,3 +103,14 @@ FIT = """
     fit(1100)
     print(*fit(1500))
 """
+
+
+def test_a_symmetric_matrix_of_many_examples_is_not_called_skewed():
+    """Sums over 20,000 rows lose digits in float32; the matrix is one entry, again and again."""
+    from manykernels.loops.stack import survey_first
+
+    n, out = 20_000, np.zeros(2)
+    K, ones = np.broadcast_to(np.float32(0.9), (n, n)), np.ones(n, np.float32)
+    signs = np.where(np.random.default_rng(0).random(n) < 0.5, -1, 1).astype(np.float32)
+    survey_first(K, ones, np.float32(0.9), signs, out)
+    assert out[1] < 1e-4  # 3e-4 is refused

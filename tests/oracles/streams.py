@@ -4,6 +4,7 @@ import gzip
 
 import numpy as np
 
+from manykernels import KernelStack
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, Linear
 from manykernels.streaming import ArrayFile, FastaFiles
@@ -45,6 +46,16 @@ def sequences(folder, n=900):
             for i in range(k * half, (k + 1) * half):
                 print(f">site{i} class={y[i]}\n{texts[i]}", file=file)
     return texts, y, FastaFiles(folder / "*.fa.gz", rows=100), degree_kernels(4), "coordinate"
+
+
+def matrices(folder):
+    """(stack (4, n, n), y, the same stack in files): kernels as matrices."""
+    X, y = rows(600)
+    kernels = [RBF(gamma=0.5), RBF(gamma=0.1), RBF(gamma=0.02), Linear()]
+    S = np.stack([kernel(X, X) for kernel in kernels])
+    for m, K in enumerate(S):
+        np.save(folder / f"kernel{m}.npy", K)
+    return S, y, KernelStack.from_files([folder / f"kernel{m}.npy" for m in range(len(S))])
 
 
 def assert_same(streamed, whole, weights=1e-3):

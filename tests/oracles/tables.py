@@ -1,5 +1,7 @@
 """Small tables for the command line, and what runs it."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from typer.testing import CliRunner
@@ -21,3 +23,19 @@ def patients(n=40, seed=0):
     frame["y"] = np.where(frame.age + 8 * (frame.sex == "f") > 54, "ill", "well")
     frame.loc[[2, 5], "dose"] = np.nan
     return frame
+
+
+def study(old, new, seed=0):
+    """Two folders: a kernel matrix, a table and targets of known examples, and the same of new ones without targets."""
+    rng = np.random.default_rng(seed)
+    ids = np.array([f"a{i}" for i in range(24)] + [f"b{i}" for i in range(6)])
+    y = np.arange(30) % 2
+    points = rng.normal(size=(30, 3)) + y[:, None]
+    for folder, rows in ((old, np.arange(24)), (new, np.arange(24, 30))):
+        place = Path(folder)
+        place.mkdir()
+        index = pd.Index(ids[rows], name="id")
+        pd.DataFrame(points[rows] @ points[:24].T, index=index, columns=ids[:24]).to_csv(place / "network.csv")
+        pd.DataFrame({"age": points[rows, 0], "dose": points[rows, 1]}, index=index).to_csv(place / "clinic.csv")
+        if folder == old:
+            pd.DataFrame({"kind": np.where(y[rows], "ill", "well")}, index=index).to_csv(place / "kind.csv")

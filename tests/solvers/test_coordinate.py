@@ -96,7 +96,7 @@ def test_scales_are_those_of_the_matrices(normalize, weighted):
 def test_predictions_are_those_of_the_kernels(kind, monkeypatch):
     from manykernels.banks import degree_predictor
 
-    monkeypatch.setattr(degree_predictor, "BLOCK", 7)
+    monkeypatch.setattr(degree_predictor, "TILE", 7)
     monkeypatch.setattr(degree_predictor, "DIRECT", 64)
     S, new = strings(), strings(20, seed=5)
     bank, _ = bank_and_kernels(kind, S, n_jobs=2)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.datasets import make_splice
-from manykernels.loops.box_qp import pair_steps
+from manykernels.loops.pairs import pair_steps
 from manykernels.loops.team import GATE, meet
 from manykernels.solvers import coordinate
 from manykernels.strings import WeightedDegree, degree_kernels, position_kernels

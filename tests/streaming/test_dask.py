@@ -7,14 +7,15 @@ import time
 
 import numpy as np
 import pytest
-from streams import assert_same, groups, implicit, sequences
+from streams import assert_same, groups, implicit, matrices, sequences
 
-from manykernels import MKLClassifier
-from manykernels.streaming import ArrayFile, Cluster, using
+from manykernels import KernelStack, MKLClassifier
+from manykernels.streaming import ArrayFile, Cluster, Threads, using
 from manykernels.streaming.backends import cluster as cluster_module
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
+db = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
 
@@ -44,6 +45,49 @@ def test_the_active_client_is_used_and_gives_the_fit_in_memory(client, tmp_path)
     assert_same(named, whole)
     assert named.feature_names_in_.tolist() == list("abcdef")
     np.testing.assert_array_equal(named.predict(table), named.predict(frame[list("abcdef")]))
+
+
+def test_a_bag_of_file_paths_is_the_source_of_these_files(client, tmp_path):
+    pytest.importorskip("dnaio")
+    X, y, source, kernels, solver = sequences(tmp_path)
+    bag = db.from_sequence(source.paths, npartitions=2)
+    found = model(kernels, solver, 1e-4).fit(bag, "class")
+    assert found.objective_ == model(kernels, solver, 1e-4).fit(source, "class").objective_
+    np.testing.assert_array_equal(found.predict(bag), found.predict(X))
+    with pytest.raises(ValueError, match="a bag that holds 3: a bag of file paths is wanted"):
+        found.fit(db.from_sequence([3, 4]), y)
+    with pytest.raises(ValueError, match="all must be of one kind and end in one of .fa, "):
+        found.fit(db.from_sequence(["a.fa.gz", "b.csv"]), y)
+
+
+def test_a_stack_in_files_is_read_here_whatever_the_client(client, tmp_path):
+    S, y, stack = matrices(tmp_path)
+    one = MKLClassifier("precomputed", tol=3e-7, memory_limit=S.nbytes // 4).fit(stack, y)
+    assert_same(one, MKLClassifier("precomputed", tol=3e-7).fit(KernelStack(S), y))
+
+
+def test_a_scheduler_that_dies_within_a_fit_is_said_and_a_checkpoint_goes_on(tmp_path, monkeypatch):
+    X, y, source, kernels, solver = groups(tmp_path)
+    options = dict(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+    cluster = distributed.LocalCluster(**options)
+    shared, share = [], Cluster.share
+
+    def dying(self, thing):
+        shared.append(thing)
+        if len(shared) == 2:  # of the second round
+            cluster.close()
+        return share(self, thing)
+
+    monkeypatch.setattr(Cluster, "share", dying)
+    own = MKLClassifier(kernels, solver=solver, tol=1e-6, checkpoint=tmp_path / "fit.ckpt")
+    with distributed.Client(cluster) as client, using(Cluster(client, time_limit=30)):
+        with pytest.raises(RuntimeError, match="Dask scheduler.*does not answer any more.*checkpoint"):
+            own.fit(source, y)
+    with using(Threads()):
+        own.fit(source, y)
+        whole = MKLClassifier(kernels, solver=solver, tol=1e-6).fit(source, y)
+    assert len(shared) == 2 and own.history_[0]["bytes"] > 0 == own.history_[-1]["bytes"]  # its first round was kept
+    assert own.objective_ == pytest.approx(whole.objective_, rel=1e-6)
 
 
 def test_bytes_of_a_round_are_those_of_the_support(client, tmp_path):

@@ -31,6 +31,7 @@ def source(tmp_path):
         (dict(warm_start=True), "warm_start is for data in memory"),
         (dict(device="torch"), "device='torch' is for data in memory"),
         (dict(kernels="auto"), "kernels='auto' is for data in memory"),
+        (dict(kernels="precomputed"), "give X = KernelStack.from_files"),
         (dict(kernels=[RBF(gamma="median")]), r"RBF\(gamma='median'\) is fitted on all examples"),
         (dict(kernels=[("s", StandardScaler(), RBF())]), "kernel s is fitted on all examples"),
         (dict(kernels=[Linear(), Identity()]), "tells which example it is"),

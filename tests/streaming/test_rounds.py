@@ -1,5 +1,7 @@
 """What a streamed run keeps and tells: checkpoints, history, progress, sums of words."""
 
+import itertools
+
 import numpy as np
 import pytest
 from streams import groups, implicit, rows, sequences
@@ -54,7 +56,10 @@ def test_history_says_what_a_round_did(tmp_path):
     last = model.history_[-1]
     assert last["certified"] and last["priced"] == len(y) and last["gap"] == model.duality_gap_ <= 1e-3
     assert [step["iteration"] for step in model.history_] == list(range(1, model.n_iter_ + 1))
-    assert all(step["n_active"] <= len(y) and step["seconds_pricing"] > 0 for step in model.history_)
+    for step in model.history_:
+        parts = [step[f"seconds_{part}"] for part in ("driver", "compute", "communication")]
+        assert step["n_active"] <= len(y) and min(parts) >= 0 < step["seconds_compute"] <= step["seconds_shards"]
+    assert sum(parts) <= step["time"] - model.history_[-2]["time"]
     assert all(step["gap"] > 1e-3 or not step["certified"] for step in model.history_[:-1])
 
 
@@ -95,14 +100,15 @@ def test_squares_of_word_counts_are_those_of_a_dictionary(letters):
     texts = ["".join(rng.choice(list(letters[:3]), 7)) for _ in range(60)]
     alphabet = get("dna" if letters == "ACGT" else "protein")
     texts[5] = texts[5][:2] + alphabet.unknown + texts[5][3:]
-    codes, size = Sequences.encode(texts, alphabet).codes(), alphabet.size
+    X, size = Sequences.encode(texts, alphabet), alphabet.size
     bits, w = size.bit_length(), rng.uniform(size=60)
     keys = np.empty((7, 60), np.uint64)
-    word_keys(codes, 7, d, bits, keys)
-    for at in range(7):
-        most, order = min(d, 7 - at), np.argsort(keys[at])
+    for low in (0, 3):
+        word_keys(X.data, X.starts, X.bits, 7, low, d, bits, keys[low : low + 4])
+    for at, weighted in itertools.product(range(7), (True, False)):
+        most, order, w = min(d, 7 - at), np.argsort(keys[at]), w if weighted else np.ones(60)
         found = np.empty(most)
-        word_squares(keys[at][order], w[order], d, most, bits, size, found)
+        word_squares(keys[at][order], w[order] if weighted else np.empty(0), d, most, bits, size, found)
         for k in range(1, most + 1):
             counts = {}
             for text, weight in zip(texts, w, strict=True):

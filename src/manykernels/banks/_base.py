@@ -11,6 +11,7 @@ What a bank need not be able to do is a method as well. It returns None here, an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -230,6 +231,10 @@ class Predictor(Stored, ABC):
     @abstractmethod
     def decision(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
+
+    def prepared(self, A: np.ndarray, theta: np.ndarray, room: int) -> Callable[[Any], np.ndarray]:
+        """`decision` as a function of X alone, for block after block; it keeps at most `room` bytes for that."""
+        return lambda X: self.decision(X, A, theta)
 
     @abstractmethod
     def parts(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:

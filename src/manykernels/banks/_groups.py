@@ -95,12 +95,12 @@ class Group:
         group.pairs.dtype = np.dtype(np.float64)
         return group
 
-    def side(self, view, index=None, normalize=None, side=None):
+    def side(self, view, index=None, normalize=None, side=None, n_jobs=1):
         """The examples of a View prepared for this group's base, with the factors of its kernels' rows.
 
         `side` holds the examples where they are prepared already.
         """
-        side = self.pairs.side(view.X, index) if side is None else side
+        side = self.pairs.side(view.X, index, n_jobs) if side is None else side
         factor = np.ones((self.members.size, len_(view.X)))
         if view.present is not None:
             factor *= view.present
@@ -110,7 +110,13 @@ class Group:
             side.task = view.task
         if normalize == "spherical":
             scaled = [not kernel.exempt for kernel in self.kernels]
-            factor[scaled] *= inverse_root(self.diagonals(side))[scaled]
+            own = self.diagonals(side)
+            if np.isnan(own).any():
+                raise ValueError(
+                    f'normalize="spherical" needs k(x, x), which {self.kernels[0]!r} does not know of new examples: '
+                    "take another."
+                )
+            factor[scaled] *= inverse_root(own)[scaled]
         if (factor != 1).any():
             side.factor = factor.astype(self.pairs.dtype)
         return side
@@ -127,7 +133,9 @@ class Group:
         if self.pairs.kind is None:
             diagonals = own[None]
         else:
-            diagonals = np.array([kernel.from_base(own, own.copy(), own, own) for kernel in self.kernels])
+            diagonals = np.empty((len(self.kernels), len(own)))
+            for kernel, out in zip(self.kernels, diagonals, strict=True):
+                kernel.from_base(own, out, own, own)
         return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
 
     def pieces(self, B, left, right, chosen):
@@ -189,7 +197,7 @@ class Called:
     def to_state(self):
         return {}
 
-    def side(self, X, index=None):
+    def side(self, X, index=None, n_jobs=1):
         return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
 
     def block(self, left, right, out, hits=None):
@@ -206,7 +214,7 @@ class Gram(Called):
 
     kind = "gram"
 
-    def side(self, X, index=None):
+    def side(self, X, index=None, n_jobs=1):
         if index is None:
             K = self.kernel.transform(X)
             return Rows(K.astype(self.dtype), np.full(len(K), np.nan, self.dtype), None, None)

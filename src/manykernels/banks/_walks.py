@@ -27,7 +27,7 @@ class Walk:
     def __init__(self, X, dtype):
         self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
 
-    def side(self, X, index=None):
+    def side(self, X, index=None, n_jobs=1):
         from ..strings._base import check_alike, check_length
         from ..strings._planes import planes
 

@@ -1,7 +1,8 @@
 """Predictions of kernels that count common words at the same position, exact and streamed.
 
-The support is gathered position by position: the sums of a over all short words in a table, and behind each of them
-the few examples that have it, for the longer ones. New sequences then walk through the positions, block by block.
+The support is gathered position by position, see loops/degree_predictor: what all short words add in a table, and
+behind each of them the examples that have it, sorted by their next letters. New sequences then walk through the
+positions, block by block. What was gathered is kept for many blocks where `prepared` is asked for that.
 """
 
 import numpy as np
@@ -10,9 +11,9 @@ from .._state import check, check_array, check_index, check_is, check_jobs
 from .._threads import n_threads, run_blocks, slices
 from ._base import Predictor
 
-BLOCK = 2**16  # new sequences at a time: what is gathered of the support is gathered for each block
-LANES = 4  # parts of the positions that are walked side by side
-DIRECT = 2**16  # words in the table of the longest short words, at most
+TILE = 2**15  # new sequences at a time
+DIRECT = 2**18  # words in the table of the longest short words, at most
+ROOM = 2**26  # bytes for what is gathered of the support, where it need not be kept
 
 
 class DegreePredictor(Predictor):
@@ -49,18 +50,27 @@ class DegreePredictor(Predictor):
             check(kernels.M == len(self.scale) and kernels.widths == [None], "kernel_list is not that of one view")
 
     def decision(self, X, A, theta):
-        new, present = self.read(X)
+        return self.prepared(A, theta, ROOM)(X)
+
+    def prepared(self, A, theta, room):
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
         one = np.zeros_like(self.kern)  # all words count together
-        out = np.empty((len(A), len(new)))
-        for t, (a, weights) in enumerate(zip(A, thetas, strict=True)):
-            out[t] = self._walk(new, a, self.coef * weights[self.kern], one, 1)[:, 0]
-        return out * np.ravel(present)
+        walks = [
+            Walk(self.sequences, a, self.coef * weights[self.kern], one, 1, room // len(A), self.n_jobs)
+            for a, weights in zip(A, thetas, strict=True)
+        ]
+
+        def outputs(X):
+            new, present = self.read(X)
+            return np.array([walk(new)[:, 0] for walk in walks]) * np.ravel(present)
+
+        return outputs
 
     def parts(self, X, A, theta):
         new, present = self.read(X)
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
-        walks = [self._walk(new, a, self.coef, self.kern, len(self.scale)) * present for a in A]
+        M = len(self.scale)
+        walks = [Walk(self.sequences, a, self.coef, self.kern, M, ROOM, self.n_jobs)(new) * present for a in A]
         return np.array(walks) * thetas[:, None, :]
 
     def combined(self, X, theta):
@@ -104,31 +114,75 @@ class DegreePredictor(Predictor):
             )
         return sequences, 1 if present is None else present[:, None]
 
-    def _walk(self, new, a, coef, kern, M):
-        """Σ_i a_i k_m(x_i, x), (n_new, M)."""
+
+class Walk:
+    """Σ_i a_i k_m(x_i, ·) of the support `sequences`, as a function of new sequences; coef and kern (L, d).
+
+    Positions are gathered as many at a time as there is `room` for, in bytes, and kept where all of them have room.
+    """
+
+    def __init__(self, sequences, a, coef, kern, M, room, n_jobs):
+        used, (L, d) = np.flatnonzero(a), coef.shape
+        self.a, self.codes = np.ascontiguousarray(a[used], dtype=float), sequences[used].codes()
+        self.coef, self.kern, self.M, self.n_jobs = coef, kern, M, n_jobs
+        self.size = size = len(sequences.alphabet.letters)
+        words = np.clip(4 * len(used), 2**8, DIRECT)  # a few examples behind each
+        self.direct = max(1, min(d, L, int(np.log(words) / np.log(max(size, 2)) + 1e-9)))
+        unknown = len(used) > 0 and self.codes.max() >= size
+        self.bits = max(1, (size if unknown else size - 1).bit_length())
+        self.held = min(64 // self.bits, d - self.direct)  # letters behind the short words
+        self.more = self.direct + self.held < d  # letters behind those, which are read from the support itself
+        self.small = np.uint32 if self.held * self.bits <= 32 else np.uint64
+        width = 12 * size**self.direct * size // max(size - 1, 1)
+        each = np.dtype(self.small).itemsize + (16 if self.more else 8)
+        fit = room // (width + each * len(used))  # positions
+        self.step = L if fit >= L else max(1, fit // n_threads(n_jobs))  # each thread may have its own
+        self.kept = self._gathered(slice(0, L)) if fit >= L else None
+
+    def __call__(self, new):
+        out, L = np.zeros((len(new), self.M)), len(self.coef)
+        tiles = [slice(low, low + TILE) for low in range(0, len(new), TILE)]
+        for low in range(0, L, self.step):
+            part = slice(low, min(low + self.step, L))
+            gathered = self._gathered(part) if self.kept is None else self.kept
+
+            def tile(rows, part=part, gathered=gathered):
+                self._meet(new[rows], part, gathered, out[rows])
+
+            run_blocks(tile, tiles, self.n_jobs)
+        return out
+
+    def _gathered(self, part):
+        """What is gathered of the support at some positions."""
+        return run_blocks(self._at, range(part.start, part.stop), self.n_jobs)
+
+    def _letters(self, at):
+        """Of the words in the table there."""
+        return min(self.direct, len(self.coef) - at)
+
+    def _at(self, at):
         from ..loops import degree_predictor as loops
 
-        size, (L, d) = len(self.sequences.alphabet.letters), coef.shape
-        direct = max(1, min(d, L, int(np.log(DIRECT) / np.log(max(size, 2)))))
-        used = np.flatnonzero(a)
-        codes, a = self.sequences[used].codes(), np.ascontiguousarray(a[used])
-        width = sum(size**k for k in range(1, direct + 1))
-        out = np.zeros((len(new), M))
-        lanes = [lane for lane in np.array_split(np.arange(L), LANES) if len(lane)]
-        for start in range(0, len(new), BLOCK):
-            block = new[start : start + BLOCK].codes()
+        size, direct, n = self.size, self._letters(at), len(self.a)
+        table = np.zeros(sum(size**k for k in range(1, direct + 1)))
+        first, order = np.empty(size**direct + 1, np.uint32), np.empty(n if self.more else 0, np.int64)
+        tails, sums = np.empty(n, np.uint64), np.empty(n)
+        places = table, first, order, tails, sums
+        count = loops.gather(self.codes, at, direct, self.held, size, self.bits, self.a, *places)
+        if self.M == 1:
+            loops.fold(direct, size, self.coef[at], table)
+        return table, first, order, tails[:count].astype(self.small), sums[:count].copy()
 
-            def lane(positions, block=block):
-                part = np.zeros((len(block), M))
-                first, order = np.empty(size**direct + 1, np.int64), np.empty(len(a), np.int64)
-                tails, sums, bits = np.empty(len(a), np.uint64), np.empty(len(a)), size.bit_length()
-                held = min(64 // bits, d - direct)  # letters of a tail
-                for at in positions:
-                    table = np.zeros(width)
-                    own = bits, held, a, table, first, order, tails, sums
-                    loops.gather(codes, at, direct, size, *own)
-                    loops.meet(codes, block, at, direct, size, *own, coef[at], kern[at], part)
-                return part
+    def _meet(self, new, part, gathered, out):
+        from ..loops import degree_predictor as loops
+        from ..loops.degree import tile
 
-            out[start : start + BLOCK] = np.sum(run_blocks(lane, lanes, self.n_jobs), axis=0)
-        return out
+        n, letters = len(new), (self.direct, self.held, self.size, self.bits)
+        codes = np.empty((len(self.coef), n), np.uint8)
+        tile(new.data, new.starts, new.bits, 0, len(codes), np.arange(n), codes)
+        words = np.empty(n, np.int32), np.empty(n, np.uint64), np.empty(n, np.int32)
+        loops.begin(codes, part.start, *letters, *words)
+        for at, places in zip(range(part.start, part.stop), gathered, strict=True):
+            how = self._letters(at), *letters[1:], self.a, *places, self.M == 1, self.coef[at], self.kern[at]
+            loops.meet(self.codes, codes, at, *how, *words, out)
+            loops.move(codes, at, *letters, *words)

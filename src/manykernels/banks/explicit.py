@@ -291,11 +291,11 @@ class ExplicitPredictor(Predictor):
                 views[v] = view._replace(X=self.bank.views[v].X[np.zeros(view.present.size, int)])
         return views
 
-    def _look_up(self, views, A, thetas):
-        """Look-up with each row of A; `thetas` None for the parts, 0 where an example lacks the view."""
+    def _look_up(self, views, each, thetas):
+        """Look-up with the vectors of each output; `thetas` None for the parts, 0 where an example lacks the view."""
         n, present = len_of(views), self._present(views)
-        for t, a in enumerate(A):
-            vectors, found = self.vectors(a), []
+        for t, vectors in enumerate(each):
+            found = []
             for start in range(0, n, BLOCK):
                 block = [view._replace(X=view.X[start : start + BLOCK]) for view in views]
                 found.append(vectors.at(block, None if thetas is None else thetas[t]))
@@ -310,14 +310,24 @@ class ExplicitPredictor(Predictor):
         return np.stack([each[v] for v in self.kernel_list.view_of], axis=1)
 
     def decision(self, X, A, theta):
+        return self._decision(X, A, map(self.vectors, A), theta)
+
+    def prepared(self, A, theta, room):
+        """The vectors of one output are kept; those of several would be too many."""
+        if len(A) > 1:
+            return super().prepared(A, theta, room)
+        kept = [self.vectors(a) for a in A]
+        return lambda X: self._decision(X, A, kept, theta)
+
+    def _decision(self, X, A, vectors, theta):
         views, thetas = self._read(X), np.broadcast_to(theta, (len(A), self.bank.M))
         if self._present(views) is None:
-            return np.array(list(self._look_up(views, A, thetas)))
-        return np.einsum("tnm,tm->tn", np.array(list(self._look_up(views, A, None))), thetas)
+            return np.array(list(self._look_up(views, vectors, thetas)))
+        return np.einsum("tnm,tm->tn", np.array(list(self._look_up(views, vectors, None))), thetas)
 
     def parts(self, X, A, theta):
         thetas = np.broadcast_to(theta, (len(A), self.bank.M))
-        return np.array(list(self._look_up(self._read(X), A, None))) * thetas[:, None, :]
+        return np.array(list(self._look_up(self._read(X), map(self.vectors, A), None))) * thetas[:, None, :]
 
     def combined(self, X, theta):
         return self._gram(self._read(X), self.bank.views, theta)

@@ -107,6 +107,11 @@ class JoinedPredictor(Predictor):
     def decision(self, X, A, theta):
         return self._sum("decision", theta, X, A)
 
+    def prepared(self, A, theta, room):
+        pairs = zip(self.members, self.which, strict=True)
+        each = [member.prepared(A, theta[..., own], room // len(self.members)) for member, own in pairs]
+        return lambda X: sum(outputs(X) for outputs in each)
+
     def parts(self, X, A, theta):
         pairs = zip(self.members, self.which, strict=True)
         return joined([member.parts(X, A, theta[..., own]) for member, own in pairs], self.which)

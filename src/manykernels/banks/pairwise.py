@@ -96,7 +96,8 @@ class PairwiseBank(Bank):
             self._set_scale(weights, exempt)
 
     def _make_sides(self, views, index):
-        return share(self.groups, [group.side(views[group.view], index, self.normalize) for group in self.groups])
+        sides = [group.side(views[group.view], index, self.normalize, n_jobs=self.n_jobs) for group in self.groups]
+        return share(self.groups, sides)
 
     def _make_tiles(self, budget):
         return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)

@@ -97,7 +97,11 @@ class SubsetBank(Bank):
         at = self._at(np.asarray(support))
         if self.origin is None:
             root = None if self.whole._root is None else self.whole._root[:, at]
-            return DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+            predictor = DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+            if self.whole.trained is not None:
+                number, examples = self.whole.trained
+                predictor.trained = number, examples[self.index]
+            return predictor
         bank: Any = copy.copy(self.origin)
         bank.scale = self.scale
         return bank.predictor(at)

@@ -12,18 +12,37 @@ from typing import Any
 import numpy as np
 
 from ._data import is_number
-from ._sequences import COLUMN, string_tables
+from ._matrices import with_places
+from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
 MANY = 100  # columns without a prefix that have a kernel each
+EMPTY = 0.9  # a column that is emptier than this is not used unasked
 CATEGORIES = 30  # that a column of texts has at most to be used unasked
 
 
 def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration, one a kernel: RBF kernels of numbers, Categorical ones of texts; it is said."""
-    if COLUMN in frame.columns and "headers" in frame.attrs:
-        return string_tables(frame, say)
+    """Tables of a configuration, one a kernel: of numbers, categories, matrices and sequences; it is said."""
+    matrices, sequences = frame.attrs.get("matrices", {}), frame.attrs.get("sequences", [])
+    aside = [name for name in frame.columns if name.partition(".")[0] in matrices]
+    made = [_matrix(frame, stem, say) for stem in matrices]
+    made += [table for column in sequences for table in string_tables(frame, column, say)]
+    plain = frame.drop(columns=[*aside, *sequences, *(n for n in frame.attrs.get("aside", ()) if n in frame.columns)])
+    return made + _suggest_plain(plain, say) if plain.shape[1] or not made else made
+
+
+def _matrix(frame, stem, say):
+    """The table of a kernel matrix."""
+    there = frame[[name for name in frame.columns if name.startswith(f"{stem}.")]].notna().any(axis=1)
+    say(f"{stem!r} is a kernel matrix of {int(there.sum())} examples: one kernel, taken as it is.")
+    table = {"name": stem, "kernel": "Precomputed", "columns": [f"{stem}.*"]}
+    return table if there.all() else table | {"missing": "zero"}
+
+
+def _suggest_plain(frame, say):
+    """Tables for columns of numbers and of categories."""
     numbers, categories, dropped = sort_columns(frame)
+    lacking = frame.attrs.get("lacking", {})
     for name, why in dropped.items():
         say(f"{name!r} is left out: {why}.")
     if not numbers and not categories:
@@ -38,20 +57,28 @@ def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
     tables += [{"name": a, "kernel": "Categorical", "columns": [b]} for a, b in zip(names, categories, strict=True)]
     say(
         f"{len(tables)} kernels chosen: an RBF on each of {len(groups)} columns or groups of {len(numbers)} numbers"
-        + (", one on all of them" if len(tables) > len(groups) + len(categories) else "")
+        + (", one on all of them, standardised" if len(tables) > len(groups) + len(categories) else "")
         + (f", Categorical on {', '.join(map(repr, categories[:5]))}" if categories else "")
         + (f" and {len(categories) - 5} more" if len(categories) > 5 else "")
         + ". `manykernels init` writes them down to be changed."
     )
     for name, columns in groups.items():
-        lost = int(frame[columns].isna().any(axis=1).sum())
-        if lost:
+        lost = int(frame[columns].isna().all(axis=1).sum())
+        if lost and lost != lacking.get(name):
             say(f"{name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
+        holes = int(frame[columns].isna().any(axis=1).sum()) - lost
+        if holes:
+            say(f"{name!r} has gaps in {holes} of {len(frame)} examples, which are filled in with means.")
+    for name in categories:
+        lost = int(frame[name].isna().sum())
+        if lost and name not in lacking:
+            say(f"{name!r} is missing in {lost} of {len(frame)} examples, which are like no other in it.")
     return tables
 
 
 def _rbf(frame, name, columns):
     table = {"name": name, "kernel": "RBF", "gamma": "median", "columns": columns}
+    table |= {"scale": True} if len(columns) > 1 else {}  # one column has no other to be hidden by
     return table | {"missing": "zero"} if frame[columns].isna().any(axis=None) else table
 
 
@@ -60,16 +87,38 @@ def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
     numbers, categories, dropped = [], [], {}
     for name in frame.columns:
         column = frame[name]
-        different = column.nunique()
+        different, lost = column.nunique(), int(column.isna().sum())
         if different < 2:
             dropped[name] = "it has one value only" if different else "it is empty"
+        elif lost > EMPTY * len(column):
+            dropped[name] = f"it is empty in {lost} of {len(column)} rows, too many to be used unasked"
         elif is_number(column):
             numbers.append(name)
-        elif different > CATEGORIES:
-            dropped[name] = f"it holds {different} different texts, too many for categories unasked"
+        elif different > min(CATEGORIES, (len(column) - lost) // 2):
+            dropped[name] = _why_texts(column, different)
         else:
             categories.append(name)
     return numbers, categories, dropped
+
+
+def _why_texts(column, different):
+    """What a column of many different texts is, and what can be done about it."""
+    pd = pandas()
+    known = column.dropna().map(str)
+    strange = known[pd.to_numeric(known, errors="coerce").isna()]
+    if len(strange) <= len(known) // 5:
+        return (
+            f"it holds numbers, but none in {len(strange)} rows ({strange.iloc[0]!r}, for example); empty these cells "
+            "and it is used"
+        )
+    if known.str.match(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}").mean() > 0.8:
+        return "it holds dates; make numbers of them, days since the first, say, to use it"
+    if different == len(known) and not known.str.contains(" ").any():
+        return "it is another text in every row, as ids are; --id takes it for that"
+    return (
+        f"it holds {different} different texts, too many for categories unasked; a configuration with kernel = "
+        '"Categorical" uses it, and Features(TfidfVectorizer()) in Python its words'
+    )
 
 
 def grouped(names: list[str]) -> dict[str, list[str]]:
@@ -102,11 +151,15 @@ def as_texts(column: Any) -> np.ndarray:
 
 def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
     """The columns called `names`: numbers, indicators of categories, and sequences as they are, those in `texts`."""
+    frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
         lost = list(dict.fromkeys(lost))
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-        raise Wrong(f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees.")
+        raise Wrong(
+            f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees: add them, empty "
+            'where their kernels have missing = "zero".'
+        )
     made: dict[str, Any] = {}
     known: dict[str, np.ndarray] = {}
     for name in names:
@@ -123,12 +176,9 @@ def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
     return pandas().DataFrame(made, index=frame.index)
 
 
-def as_sequences(column: Any) -> list[str]:
-    """A column of sequences, upper case; a sentence where one is missing."""
-    if column.isna().any():
-        lost = int(column.isna().sum())
-        raise Wrong(f"Column {column.name!r} is empty in {lost} rows: a sequence is needed in each.")
-    return [str(text).upper() for text in column]
+def as_sequences(column: Any) -> list[str | None]:
+    """A column of sequences, upper case; None where one is missing."""
+    return [None if lost else str(text).upper() for text, lost in zip(column, column.isna(), strict=True)]
 
 
 def as_numbers(column: Any) -> np.ndarray:

@@ -11,14 +11,16 @@ from typing import Any
 
 from ._columns import indicators
 from ._data import is_number, pick
+from ._matrices import columns_of_matrix
 from ._talk import Wrong
 
 KERNELS = (
-    "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial", "RBF", "Tanimoto",
+    "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial",
+    "Precomputed", "RBF", "Tanimoto",
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
 SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
-PLACES = ("name", "kernel", "columns", "missing")  # keys of a kernel that are no parameters of it
+PLACES = ("name", "kernel", "columns", "missing", "scale")  # keys of a kernel that are no parameters of it
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -56,7 +58,7 @@ def sequence_columns(specs: Any) -> set[str]:
 
 
 def parameters(cls: Any) -> dict[str, Any]:
-    """{name: default} of a kernel."""
+    """{name: default} of a kernel; `inspect.Parameter.empty` where one must be given."""
     return {name: p.default for name, p in inspect.signature(cls).parameters.items()}
 
 
@@ -68,7 +70,7 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     names = [name for name, *_ in made]
     if len(set(names)) < len(names):
         raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
-    return made, list(dict.fromkeys(column for _, _, columns, _ in made for column in columns))
+    return made, list(dict.fromkeys(column for *_, columns, _ in made for column in columns))
 
 
 def _specification(table, k, frame):
@@ -78,11 +80,16 @@ def _specification(table, k, frame):
     params = {key: value for key, value in table.items() if key not in PLACES}
     for key in params:
         _known(key, (*parameters(cls), *PLACES), f"Kernel {name!r}: the key")
-    columns, missing = table.get("columns"), table.get("missing", "error")
+    columns, missing, scale = table.get("columns"), table.get("missing", "error"), table.get("scale", False)
     if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
+    if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", *STRINGS):
+        raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and to kernels of numbers only.")
+    if table["kernel"] == "Precomputed":
+        return name, cls(), _matrix_columns(name, columns, frame), missing
+    columns = [column for given in columns for column in _matching(frame, given)]
     for column in columns:
         pick(frame, column, f"Kernel {name!r}: column")
         if "=" in column:
@@ -92,10 +99,41 @@ def _specification(table, k, frame):
     if table["kernel"] in STRINGS:
         if len(columns) > 1:
             raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel of sequences sees one.")
-        return name, cls(**params), columns, "error"
+        _check_gaps(frame[columns[0]], name, missing)
+        return name, cls(**params), columns, missing
     for column in columns:
         _check_column(frame[column], name, missing)
-    return name, cls(**params), columns, missing
+    return (name, _scaler(), cls(**params), columns, missing) if scale else (name, cls(**params), columns, missing)
+
+
+def _scaler():
+    """Columns are brought to one scale, and gaps of examples that have other columns filled in with means."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+
+
+def _matching(frame, column):
+    """The columns that a name stands for: STEM.* for all that begin so."""
+    if not column.endswith(".*") or column in frame.columns:
+        return [column]
+    found = [name for name in frame.columns if name.startswith(column[:-1])]
+    return found or [column]
+
+
+def _matrix_columns(name, columns, frame):
+    """The columns of a matrix of a folder, given as ["STEM.*"]."""
+    known = list(frame.attrs.get("matrices", ()))
+    stem = columns[0].removesuffix(".*")
+    if len(columns) > 1 or stem not in known:
+        there = f'columns = ["{known[0]}.*"]' if known else "a folder with a square matrix, ids in rows and columns"
+        raise Wrong(f"Kernel {name!r} is Precomputed, but {columns[0]!r} is no kernel matrix here: give {there}.")
+    found = columns_of_matrix(frame, stem)
+    if any("=" in column for column in found):
+        raise Wrong(f"{stem}: an id has = in it, which stands for categories here: rename it.")
+    return found
 
 
 def _categorical(name, params, columns, frame):
@@ -116,6 +154,10 @@ def _check_column(column, name, missing):
             f"Kernel {name!r}: column {column.name!r} holds {text!r}, which is no number: correct it, or give the "
             'column kernel = "Categorical".'
         )
+    _check_gaps(column, name, missing)
+
+
+def _check_gaps(column, name, missing):
     lost = int(column.isna().sum())
     if lost and missing == "error":
         raise Wrong(
@@ -147,6 +189,7 @@ def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source:
         f"# kernel: {', '.join(KERNELS)},",
         f"# of sequences {', '.join(STRINGS)}; `manykernels kernels` says what they take.",
         '# missing = "zero": an example that lacks the columns is like no other; "error" refuses it.',
+        "# scale = true: columns are standardised first, so that none is hidden by those in larger units.",
         "",
     ]
     lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]

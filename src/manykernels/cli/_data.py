@@ -1,4 +1,4 @@
-"""Data from files as frames of pandas: CSV, TSV and FASTA, also of a pipe, Parquet, NPZ, a folder of tables."""
+"""Data from files as frames of pandas: CSV, TSV and FASTA, also of a pipe, Parquet, NPZ, a folder of all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ._sequences import is_sequence_file, piped_sequences, read_sequences, read_stdin
+from ._matrices import fault, is_list_of_ids, looks_square, read_npy
+from ._sequences import COLUMN, FASTA, is_sequence_file, piped_sequences, read_sequences, read_stdin
 from ._talk import Wrong, pandas
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
@@ -18,20 +19,26 @@ KNOWN = (*TABLES, ".parquet", ".npz")
 
 
 def read_data(
-    path: str, id: str | None = None, say: Callable[[str], None] = lambda text: None, labels: str | None = None
+    path: str,
+    id: str | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    labels: str | None = None,
+    unique: bool = True,
 ) -> Any:
     """A frame with a row per example; `id` names the column that becomes its index. "-" is stdin.
 
-    The columns of the table `labels` are added by id.
+    The columns of the table `labels` are added by id. Ids of one table may stand in several rows where not `unique`.
     """
     place = Path(path)
     if path != "-" and not place.exists():
         raise Wrong(f"{path} does not exist: check the path.")
     frame = read_folder(place, id, say) if path != "-" and place.is_dir() else read_file(path)
+    if path != "-" and place.is_file() and not is_sequence_file(path) and _is_matrix(frame):
+        raise Wrong(f"{path} looks like a kernel matrix: put it into a folder, alone or with others, and give that.")
     if len(frame) == 0:
         raise Wrong(f"{path} has no rows: give a table with a header and examples.")
     if id is not None and frame.index.name != id:
-        frame = by_id(frame, id, path)
+        frame = by_id(frame, id, path, unique)
     return frame if labels is None else with_labels(frame, path, labels, say)
 
 
@@ -57,7 +64,7 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
         raise Wrong(f"{path} and --labels {labels} both have a column {twice[0]!r}: rename one.")
     joined = table.reindex(own).set_index(frame.index)
     attrs, whole = dict(frame.attrs), pandas().concat([frame, joined], axis=1)
-    whole.attrs.update(attrs)
+    whole.attrs.update(attrs, aside=[*attrs.get("aside", ()), *joined.columns])
     return whole
 
 
@@ -105,6 +112,8 @@ def checked(frame: Any, path: str) -> Any:
     twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
     if twice:
         raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
+    if len(frame.columns) == 1 and ";" in frame.columns[0]:
+        raise Wrong(f"{path} has fields with ; between: save it with commas, or call it .txt to have that found out.")
     return frame
 
 
@@ -130,10 +139,20 @@ def read_parquet(path: str) -> Any:
 
 
 def read_npz(path: str) -> Any:
-    """Arrays (n,) are columns under their names, arrays (n, d) the columns NAME.0 to NAME.d-1."""
+    """Arrays (n,) are columns under their names, arrays (n, d) the columns NAME.0 to NAME.d-1.
+
+    One array (n, d) beside `ids` (n,) and `columns` (d,) is a table with names for both, a kernel matrix say.
+    """
     pd = pandas()
     columns: dict[str, np.ndarray] = {}
     with np.load(path, allow_pickle=False) as arrays:
+        if len(arrays.files) == 3 and {"ids", "columns"} < set(arrays.files):
+            values = arrays[next(iter(set(arrays.files) - {"ids", "columns"}))]
+            shape = (len(arrays["ids"]), len(arrays["columns"]))
+            if values.shape != shape:
+                raise Wrong(f"{path}: the matrix has shape {values.shape}, but ids and columns say {shape}.")
+            named = pd.DataFrame(values, columns=arrays["columns"].astype(str))
+            return pd.concat([pd.DataFrame({"id": arrays["ids"]}), named], axis=1)
         for name in arrays.files:
             array = arrays[name]
             if array.ndim not in (1, 2):
@@ -146,19 +165,31 @@ def read_npz(path: str) -> Any:
 
 
 def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any:
-    """Tables whose rows are matched by id; the column c of table t is t.c where t has several columns, else t's c."""
+    """Tables, kernel matrices and sequences, matched by id.
+
+    The column c of table t is t.c where t has several columns, else c; the value of t with example e is t.e; the
+    sequences of t are t. `attrs` say which are "matrices" {t: what is wrong with it or None}, "sequences", and "aside",
+    to be targets only.
+    """
     pd = pandas()
-    paths = sorted(path for path in folder.iterdir() if path.name.lower().endswith(KNOWN))
+    paths = [path for path in sorted(folder.iterdir()) if path.name.lower().endswith((*KNOWN, *FASTA, ".npy"))]
+    paths = [path for path in paths if not is_list_of_ids(path)]
     if not paths:
-        raise Wrong(f"{folder} has no table: put {', '.join(KNOWN)} there.")
-    frames = {}
+        raise Wrong(f"{folder} has no table: put {', '.join((*KNOWN, '.npy', '.fasta'))} there.")
+    frames: dict[str, Any] = {}
+    attrs: dict[str, Any] = {"matrices": {}, "sequences": [], "aside": [], "lacking": {}}
     for path in paths:
-        frame = read_file(str(path))
-        frame = by_id(frame, id or frame.columns[0], str(path))
         stem = path.name.split(".")[0]
-        frames[stem] = frame.add_prefix(f"{stem}.") if frame.shape[1] > 1 else frame
+        if stem in frames:
+            raise Wrong(f"{folder} has several files called {stem}: rename one.")
+        frames[stem] = _read_member(path, stem, id, attrs)
+    if len({frame.index.dtype for frame in frames.values()}) > 1:  # 1 of a table and "1" of a list are the same
+        frames = {stem: frame.set_axis(frame.index.map(str)) for stem, frame in frames.items()}
     joined = pd.concat(frames.values(), axis=1, join="outer")
     joined.index.name = id or joined.index.name or "id"
+    twice = joined.columns[joined.columns.duplicated()]
+    if len(twice):
+        raise Wrong(f"{folder} has several columns called {twice[0]!r}: rename one.")
     shared = set.intersection(*(set(frame.index) for frame in frames.values()))
     if len(frames) > 1 and not shared:
         stems = list(frames)
@@ -170,17 +201,45 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
     for stem, frame in frames.items():
         lost = len(joined) - len(frame)
         if lost:
+            attrs["lacking"][stem] = lost
             say(f"{stem}: {lost} of {len(joined)} examples lack it.")
+    joined.attrs.update(attrs)
     return joined
 
 
-def by_id(frame: Any, id: str, path: str) -> Any:
+def _read_member(path, stem, id, attrs):
+    """The frame of one file of a folder, ids in its index and columns as the folder calls them; notes what it is."""
+    if is_sequence_file(str(path)):
+        frame = read_sequences(str(path))
+        if frame.index.name is None:
+            raise Wrong(f"{path}: an id stands in several headers, by which examples are matched: ids must differ.")
+        attrs["sequences"].append(stem)
+        attrs["aside"] += [f"{stem}.{name}" for name in frame.columns if name != COLUMN]
+        return frame.rename(columns=lambda name: stem if name == COLUMN else f"{stem}.{name}")
+    if path.name.lower().endswith(".npy"):
+        frame = read_npy(path)
+    else:
+        frame = read_file(str(path))
+        frame = by_id(frame, id or frame.columns[0], str(path))
+    if looks_square(frame):
+        attrs["matrices"][stem] = fault(frame)
+    return frame.add_prefix(f"{stem}.") if frame.shape[1] > 1 else frame
+
+
+def _is_matrix(frame):
+    return frame.shape[1] > 2 and looks_square(frame.set_index(frame.columns[0]))
+
+
+def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     """The frame with the column `id` as its index."""
     pick(frame, id, "--id", path)
     frame = frame.set_index(id)
-    if frame.index.has_duplicates:
+    if unique and frame.index.has_duplicates:
         twice = frame.index[frame.index.duplicated()][0]
-        raise Wrong(f"{path}: the id {twice!r} stands in several rows of column {id!r}: ids must differ.")
+        raise Wrong(
+            f"{path}: the id {twice!r} stands in several rows of column {id!r}: ids must differ; name another column "
+            "with --id, or remove rows."
+        )
     return frame
 
 
@@ -188,8 +247,11 @@ def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
     """A column, or a sentence that names what there is."""
     if name in frame.columns:
         return frame[name]
-    near = get_close_matches(name, list(frame.columns), 3, 0.5) or list(frame.columns)[:8]
-    raise Wrong(f"{option} {name!r} is not a column of {path}: there are {', '.join(map(repr, near))}.")
+    near = [column for column in frame.columns if column.lower() == name.lower()]
+    near = near or get_close_matches(name, list(frame.columns), 3, 0.5)
+    some = ", ".join(map(repr, near or list(frame.columns)[:8]))
+    cure = f"did you mean {some}?" if near else f"there are {some}."
+    raise Wrong(f"{option} {name!r} is not a column of {path}: {cure}")
 
 
 def is_number(column: Any) -> bool:

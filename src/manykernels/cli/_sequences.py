@@ -50,7 +50,7 @@ def read_sequences(path: str, called: str | None = None) -> Any:
     pd = pandas()
     twice = len(set(ids)) < len(ids)
     frame = pd.DataFrame(columns, index=None if twice else pd.Index(ids, name="id"))
-    frame.attrs["headers"] = [name for name in columns if name != COLUMN]
+    frame.attrs.update(sequences=[COLUMN], aside=[name for name in columns if name != COLUMN])
     return frame
 
 
@@ -63,33 +63,33 @@ def _as_numbers(values):
     return values
 
 
-def string_tables(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
+def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Tables of a configuration for sequences: words at the same place where lengths are equal, and words anywhere."""
-    texts = list(frame[COLUMN])
+    texts, before = list(frame[column].dropna()), "" if column == COLUMN else f"{column}, "
     letters = set().union(*map(set, texts[:5000]))
     alphabet = next((name for name, known in _ALPHABETS if letters <= set(known)), "protein")
     longest = 6 if alphabet != "protein" else 3
     lengths = {len(text) for text in texts}
     tables = []
     if len(lengths) == 1:
-        tables = [
-            _table(f"{k} letters at a place", "Degree", k, alphabet) for k in range(1, min(longest, *lengths) + 1)
-        ]
+        tables = [_table(f"{k} letters at a place", "Degree", k) for k in range(1, min(longest, *lengths) + 1)]
     top = min(longest, min(lengths))
     if top < 1:
-        raise Wrong(f"Column {COLUMN!r} has an empty sequence: remove it.")
-    tables += [_table(f"{k} letters anywhere", "Spectrum", k, alphabet) for k in range(2 if top > 1 else 1, top + 1)]
+        raise Wrong(f"Column {column!r} has an empty sequence: remove it.")
+    tables += [_table(f"{k} letters anywhere", "Spectrum", k) for k in range(2 if top > 1 else 1, top + 1)]
     size = f"of {next(iter(lengths))} letters" if len(lengths) == 1 else f"of {min(lengths)} to {max(lengths)} letters"
     say(
-        f"{len(texts)} sequences {size}, taken as {alphabet}. {len(tables)} kernels chosen: words "
+        f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(tables)} kernels chosen: words "
         + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
         + ". `manykernels init` writes them down to be changed."
     )
-    return tables
+    shared = {"alphabet": alphabet, "columns": [column]}
+    shared |= {"missing": "zero"} if len(texts) < len(frame) else {}
+    return [table | {"name": before + table["name"]} | shared for table in tables]
 
 
-def _table(name, kernel, k, alphabet):
-    return {"name": name, "kernel": kernel, "k": k, "alphabet": alphabet, "columns": [COLUMN]}
+def _table(name, kernel, k):
+    return {"name": name, "kernel": kernel, "k": k}
 
 
 def read_stdin() -> bytes:

@@ -51,9 +51,14 @@ def fit(
     job = prepare(data, config, given | {"labels": labels}, say)
     model = estimator(job, verbose=progress(quiet))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
+    if job.y is not None:
+        model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
     model.save(output)
-    say(f"{output} is written; `manykernels predict {output} NEW.csv` uses it.")
-    show(summary(job, model), json)
+    say(f"{output} is written; `manykernels predict {output} NEW` uses it, with NEW like {data}.")
+    facts = summary(job, model)
+    if len(facts["weights"]) < facts["kernels"]:
+        say(f"the heaviest {len(facts['weights'])} of {facts['kernels']} kernels; `manykernels inspect` shows more.")
+    show(facts, json)
 
 
 def cv(

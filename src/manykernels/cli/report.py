@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ._data import read_data
+from ._columns import seen
+from ._data import pick, read_data
 from ._models import as_classes, check_output, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, complain, speaker
 from .learn import Data, Id, Labels, Target, progress
@@ -26,6 +27,10 @@ def report(
     examples: Annotated[str, typer.Option(help="Rows to take apart, with commas between; else six are chosen.")] = "",
     max_examples: Annotated[int | None, typer.Option(min=10, help="Examples that are looked at, at most.")] = None,
     title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
+    ] = None,
+    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, such as balanced_accuracy.")] = None,
     id: Id = None,
     labels: Labels = None,
     json: Json = False,
@@ -50,7 +55,9 @@ def report(
         complain("measuring: held-out scores, what each source is worth, stability.")
     options: dict[str, Any] = dict(cv=cv or None, relevance=relevance, stability=stability, examples=rows)
     options |= dict(max_examples=max_examples, title=title, target=None if y is None else str(y.name))
+    options |= dict(groups=None if groups is None else pick(frame, groups, "--groups").to_numpy(), scoring=scoring)
     found = fitted.report(X, truth, verbose=progress(quiet), **options)
+    _describe(found.facts, fitted, frame, truth, None if y is None else str(y.name))
     found.facts["reproduce"] = _commands(model, data, target, output, cv, relevance, stability)
     place = found.write(output)
     seconds = sum(found.facts["cost"].values())
@@ -59,6 +66,16 @@ def report(
         typer.echo(found.json())
     else:
         typer.echo(str(place))
+
+
+def _describe(facts, model, frame, truth, target):
+    """The columns as they stand in the data, and those that the model does not see."""
+    from ..report._describe import describe_data
+
+    known = set(map(seen, model.feature_names_in_))
+    plain = frame.drop(columns=[target] if target in frame.columns else [])
+    facts["data"] = describe_data(model, plain, truth)
+    facts["data"]["unused"] = [str(name) for name in plain.columns if name not in known]
 
 
 def _rows(text):
@@ -77,6 +94,7 @@ def _commands(model, data, target, output, cv, relevance, stability):
     lines = [f"manykernels report {model} {data}{options}", ""]
     for path in (model, data):
         place = Path(path)
-        if place.is_file():
-            lines.append(f"# sha256 {hashlib.sha256(place.read_bytes()).hexdigest()}  {place.name}")
+        for file in sorted(place.iterdir()) if place.is_dir() else [place]:
+            if file.is_file():
+                lines.append(f"# sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}")
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter
 from pathlib import Path
 from typing import Annotated
 
@@ -48,6 +49,8 @@ def kernels(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> N
         cls = kernel_class(name)
         takes = {} if name == "Categorical" else parameters(cls)
         says = (cls.__doc__ or "").strip().splitlines()[0]
-        given = takes if json else ", ".join(f"{key}={value!r}" for key, value in takes.items())
+        takes = {key: "required" if value is Parameter.empty else value for key, value in takes.items()}
+        plain = (key if value == "required" else f"{key}={value!r}" for key, value in takes.items())
+        given = takes if json else ", ".join(plain)
         rows.append({"kernel": name, "parameters": given, "what": says})
     show({"kernels": rows}, json)

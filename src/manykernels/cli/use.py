@@ -30,7 +30,7 @@ def predict(
     if output != "-" and not output.startswith("/dev/"):
         check_output(output)
     say, fitted = speaker(quiet), read_model(model)
-    frame = read_data(data, id, say)
+    frame = read_data(data, id, say, unique=False)
     made = predictions(fitted, columns_of(fitted, frame))
     text = made.to_json(orient="records") + "\n" if json else made.to_csv(index=frame.index.name is not None)
     if output == "-":
@@ -43,9 +43,11 @@ def predict(
 
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
+    from ..kernels.spec import as_spec
+
     X = encode(frame, list(model.feature_names_in_), sequence_columns(model.kernels))
-    specs = model.kernels if isinstance(model.kernels, list) else []
-    strict = {c for spec in specs if len(spec) < 4 or spec[3] == "error" for c in spec[2] or ()}
+    specs = [as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
+    strict = {column for spec in specs if spec.missing == "error" for column in spec.columns or ()}
     for name in X.columns[X.isna().any()]:
         if name in strict:
             raise Wrong(
@@ -78,6 +80,7 @@ def score(
     debug: Debug = False,
 ) -> None:
     """Compare predictions with the truth: accuracy of classes, R² of numbers."""
+    import numpy as np
     from sklearn.base import is_outlier_detector, is_regressor
     from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
 
@@ -92,6 +95,7 @@ def score(
         facts |= {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
     else:
         facts |= {"accuracy": float((y == guess).mean()), "balanced": float(balanced_accuracy_score(y, guess))}
+        facts["commonest"] = float(np.unique(y, return_counts=True)[1].max() / len(y))  # what a guess reaches
     show(facts, json)
 
 

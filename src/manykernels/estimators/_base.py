@@ -31,6 +31,7 @@ from ._streamed import decide, learn
 from .checkpoint import parts_of
 from .progress import show_progress
 from .tasks import with_task
+from .tensors import card_for
 
 OPTIONAL = (  # not of every model
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
@@ -48,7 +49,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
-            return stack_bank(X, self.device, **options)
+            return stack_bank(X, self._place(), **options)
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
                 raise ValueError(
@@ -56,7 +57,12 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
                 )
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
-        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=self.device, **self._features(), **options)
+        device = self._place()
+        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=device, **self._features(), **options)
+
+    def _place(self):
+        """Where kernels are computed: the card that X lies on, or what `device` says."""
+        return card_for(self.device, vars(self).pop("_card", None))
 
     def _features(self):
         """What `choose_bank` is told of explicit features."""

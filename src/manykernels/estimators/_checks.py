@@ -18,8 +18,9 @@ from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
-from .inputs import check_stack, check_table, check_views
+from .inputs import check_kernel_order, check_stack, check_table, check_views
 from .tasks import check_task, with_task
+from .tensors import to_host
 
 
 class Checks(BaseEstimator):
@@ -75,6 +76,9 @@ class Checks(BaseEstimator):
         """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
         from ..banks._base import Source
 
+        X, card = to_host(X)
+        if reset and card is not None:
+            self._card = card  # until there is a bank
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
         if isinstance(X, Stream):
@@ -82,6 +86,8 @@ class Checks(BaseEstimator):
         elif self._is_precomputed():
             X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
+            if not reset and hasattr(self, "kernel_names_"):
+                check_kernel_order(X, self.kernel_names_)
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)

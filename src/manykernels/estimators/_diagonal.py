@@ -69,7 +69,8 @@ def _sentence(model, narrow):
     cure = _cure(model._predictor.kernel_list, narrow) + ("" if getattr(model, "slack", True) else ", or slack=True")
     return (
         f"{names} {'are' if several else 'is'} nearly diagonal on the training data{held}: to such a kernel an example "
-        "is like itself and like no other, so that its weight fits single examples and says nothing about new ones; "
+        "is like itself and hardly like any other, so that its weight may be that of single examples that it fits, and "
+        "does not say what it is worth on new ones; "
         f"{cure}. inspect.relevance measures what each kernel is worth."
     )
 

@@ -29,6 +29,12 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
     """Fits the model on a source, whose targets y are an array, a Dask collection or a name in the source."""
     source = as_source(X)
     named = isinstance(y, str)
+    if isinstance(model.kernels, str):
+        stack = "X = KernelStack.from_files(paths), which reads matrices from files"
+        raise ValueError(
+            f"X={source!r} is read block by block, and kernels={model.kernels!r} is for data in memory: give "
+            f"{stack if model.kernels == 'precomputed' else 'a list of kernels'}."
+        )
     with Stream(source.with_target(y) if named else source, model.n_jobs) as stream:
         y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)
         if len(y) != len(stream):
@@ -49,7 +55,7 @@ def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=Tru
     seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
     parts = [slice(0, len(Y))] if joint else [slice(k, k + 1) for k in range(len(Y))]
     kept = parts_of(model, len(parts), seed, stream.identity(), Y, weight, None)
-    stream.room = stream.room if limit is None else min(stream.room, limit // 4)
+    stream.room = stream.room if limit is None else limit // 4
     stream.arrange(_small(Y), c, None if (weight == weight[0]).all() else weight)
     kernels = _resolve(model, stream, limit)
     scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
@@ -99,8 +105,6 @@ def _refuse(model, stream, loss, regularizer, task):
             raise ValueError(f"{where}, and {name} is for data in memory: leave it at {plain}, or load X.")
     if model.device not in ("cpu", "auto"):
         raise ValueError(f"{where}, and device={model.device!r} is for data in memory: take device='cpu', or load X.")
-    if isinstance(model.kernels, str):
-        raise ValueError(f"{where}, and kernels={model.kernels!r} is for data in memory: give a list of kernels.")
 
 
 def _resolve(model, stream, limit):

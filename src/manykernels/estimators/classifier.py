@@ -109,7 +109,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         has one matrix of the examples that matter besides, and X is yours.
     device : str, default "cpu"
         "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
-        is worth it; "torch", PyTorch on the processor, to try out what a card would do.
+        is worth it; "torch", PyTorch on the processor, to try out what a card would do. X and y may be tensors: where
+        they lie on a card, that is the one that "cpu" and "auto" mean.
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None

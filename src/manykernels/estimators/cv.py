@@ -19,7 +19,7 @@ from .inputs import check_order, check_y
 from .outputs import read_labels
 from .regressor import MKLRegressor
 from .tasks import check_task
-from .validation import check_weight
+from .validation import check_weight, make_splits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,9 +52,8 @@ class _CrossValidated:
         task: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Score all candidates on the folds of `cv`, which may go by `groups` (n,), and fit the chosen one on all."""
+        """Score all candidates on the folds of `cv` and fit the chosen one on all; folds keep `groups` (n,) whole."""
         from sklearn.metrics import check_scoring
-        from sklearn.model_selection import check_cv
 
         Cs, found = grid_of_C(self.Cs), list_of_regularizers(self.regularizer)
         if not callable(self.refit) and (not isinstance(self.refit, str) or self.refit not in ("best", "1se")):
@@ -65,11 +64,11 @@ class _CrossValidated:
         classifier = is_classifier(self)
         labels = read_labels(self, y)[0] if classifier else check_y(self, y, numeric=True, several=True)
         X = self._check_X(X, reset=True)
+        vars(self).pop("_card", None)  # folds share matrices on the host
         n = n_examples(X)
         check_consistent_length(range(n), labels)
         weight = None if sample_weight is None else check_weight(sample_weight, n)
-        splitter = check_cv(self.cv, labels, classifier=classifier)
-        splits = list(splitter.split(views_or(X), labels, groups))
+        splits = make_splits(self.cv, views_or(X), labels, classifier, groups)
         kernels = Kernels(X, check_task(task, n), is_exact(found), self.device)
         search = Search(Cs, found, splits)
         search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))

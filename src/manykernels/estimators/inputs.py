@@ -15,6 +15,17 @@ from ..kernels.stack_examples import StackExamples
 from ..kernels.views import Views
 
 
+def check_kernel_order(X, known):
+    """A ValueError where the kernels of a stack have names of the model's in another order."""
+    names = X.names if isinstance(X, KernelStack) else None
+    if names is None or names == list(known) or not set(names) & set(known):
+        return
+    raise ValueError(
+        f"X has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
+        "these, in this order."
+    )
+
+
 def check_stack(X, square, trained=None):
     """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise.
 
@@ -52,6 +63,11 @@ def check_stack(X, square, trained=None):
     raise ValueError(
         f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
     )
+
+
+def among_themselves(X):
+    """X, of a slice by rows of a stack the square of its examples: rows and columns may then be cut alike."""
+    return X.square() if isinstance(X, KernelStack) and X.is_part() else X
 
 
 def check_views(X, known, fit, needs=None):

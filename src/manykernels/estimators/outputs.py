@@ -11,19 +11,20 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .._state import check, check_array, check_integer, check_is
 from .inputs import as_labels, check_y
+from .tensors import to_host
 
 FEW = 30  # examples of the smallest class below which "auto" shares the weights
 
 
 def read_values(model, y):
     """Real targets y (n,) or (n, T) as rows (T, n)."""
-    y = check_y(model, y, numeric=True, several=True).astype(np.float64)
+    y = check_y(model, to_host(y)[0], numeric=True, several=True).astype(np.float64)
     return y[None] if y.ndim == 1 else np.ascontiguousarray(y.T)
 
 
 def read_labels(model, y):
     """(y, whether it holds T labels that each may hold, (n, T) of 0 and 1) of a classifier's targets."""
-    y = y.toarray() if issparse(y) else y
+    y = y.toarray() if issparse(y) else to_host(y)[0]
     if as_labels(y).shape[1:] in ((), (1,)):
         y = check_y(model, y, numeric=False)
         check_classification_targets(y)
@@ -106,5 +107,6 @@ def choose_multi_class(Y, weight, regularizer):
     used = Y[:, weight > 0]
     fewest = int(np.minimum((used > 0).sum(axis=1), (used < 0).sum(axis=1)).min())
     if fewest < FEW:
-        return "shared", f"the smallest class has {fewest} examples, fewer than {FEW}: too few for weights of its own"
+        few = "1 example" if fewest == 1 else f"{fewest} examples"
+        return "shared", f"the smallest class has {few}, fewer than {FEW}: too few for weights of its own"
     return "ovr", f"every class has {fewest} examples or more, at least {FEW}: enough for weights of its own"

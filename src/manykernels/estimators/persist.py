@@ -21,7 +21,7 @@ FITTED = (
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
     "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
     "radius_", "slack_weight_",
-    "stationarity_", "support_", "support_weight_",
+    "stationarity_", "support_", "support_weight_", "target_name_",
 )  # fmt: skip
 HIDDEN = {"_predictor": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
 FOLLOWS = {"tasks_"}  # from the predictor
@@ -142,7 +142,8 @@ def check_model(model):
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
     check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
     check_records("history_", model.history_)
-    check_is("kernels_chosen_", getattr(model, "kernels_chosen_", ""), str)
+    for name in ("kernels_chosen_", "target_name_"):
+        check_is(name, getattr(model, name, ""), str)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)
     precomputed = isinstance(predictor, DensePredictor)

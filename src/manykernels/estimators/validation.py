@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import type_of_target
 
 from .. import losses
 
@@ -33,3 +34,13 @@ def check_loss(loss, targets, also=(), **params):
         able = [repr(name) for name, cls in losses.LOSSES.items() if cls.targets == targets or name in also]
         raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}.")
     return found
+
+
+def make_splits(cv, X, y, classifier, groups=None):
+    """The (train, test) of a number of folds, a splitter of scikit-learn or a list of them; folds keep groups whole."""
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+
+    if groups is not None and (cv is None or isinstance(cv, Integral)):
+        labels = classifier and type_of_target(y) in ("binary", "multiclass")
+        cv = (StratifiedGroupKFold if labels else GroupKFold)(5 if cv is None else int(cv))
+    return list(check_cv(cv, y, classifier=classifier).split(X, y, groups))

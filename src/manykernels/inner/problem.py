@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .interior_point import interior_point
+from .steps import PRECISION, Steps
 from .systems import Damped, Free, HalfHessian, blas_for, matvec
 
 if TYPE_CHECKING:
@@ -101,9 +102,6 @@ class InnerProblem:
 
     def _box(self, K, a, target, max_rounds):
         """Chunks of coordinate steps, and Newton steps on the free variables where those are slow."""
-        from ..loops.box_qp import pair_steps, single_steps
-
-        steps = pair_steps if self.intercept else single_steps
         a = np.array(a)
         if np.isinf(self.lo).any() and np.isinf(self.hi).any():
             a = self._active_set(K, a, self._gradient(K, a))  # the squared loss has no box: that is the solution
@@ -112,29 +110,31 @@ class InnerProblem:
         best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
         last_round = max_rounds
         patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= LIMIT else None
-        for k in range(max_rounds):
-            _, violation, beta = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, 1e-15, chunk)
-            outputs = gradient - self.linear - self.diagonal * a
-            gap = self.gap(a, outputs, beta)
-            since = 0 if gap < 0.99 * best[-1] else since + 1
-            if gap < best[-1]:
-                best = a.copy(), outputs, beta, gap
-            if gap <= target or violation <= 1e-15 or not np.isfinite(gap):
-                break
-            if patience is not None and k >= patience:
-                patience, last_round, point = None, k + 8, interior_point(self, K, best[0], target)
-                if point is not None and point[-1] < best[-1]:
-                    best, since, a = self._polished(K, *point), 0, point[0].copy()
-                    if best[-1] <= target:
-                        break
-                    gradient = self._gradient(K, a)
-            if since >= STALL or k >= last_round:
-                break
-            if k % 4 == 3:
-                if gap > 0.25 * last:
-                    a = self._active_set(K, a, gradient)
-                    gradient = self._gradient(K, a)
-                last = min(last, gap)
+        with Steps(self, K, a, gradient) as steps:
+            for k in range(max_rounds):
+                violation, beta = steps.take(chunk)
+                outputs = gradient - self.linear - self.diagonal * a
+                gap = self.gap(a, outputs, beta)
+                since = 0 if gap < 0.99 * best[-1] else since + 1
+                if gap < best[-1]:
+                    best = a.copy(), outputs, beta, gap
+                if gap <= target or violation <= PRECISION or not np.isfinite(gap):
+                    break
+                if patience is not None and k >= patience:
+                    patience, last_round, point = None, k + 8, interior_point(self, K, best[0], target)
+                    if point is not None and point[-1] < best[-1]:
+                        best, since = self._polished(K, *point), 0
+                        if best[-1] <= target:
+                            break
+                        a[:] = point[0]
+                        gradient[:] = self._gradient(K, a)
+                if since >= STALL or k >= last_round:
+                    break
+                if k % 4 == 3:
+                    if gap > 0.25 * last:
+                        a[:] = self._active_set(K, a, gradient)
+                        gradient[:] = self._gradient(K, a)
+                    last = min(last, gap)
         return best
 
     def _polished(self, K, a, outputs, b, gap):

@@ -15,13 +15,16 @@ from sklearn.utils import check_random_state
 
 from .._validation import check_integer, check_number
 from ..estimators._base import _n_examples
-from ..estimators.validation import check_weight
+from ..estimators.inputs import among_themselves
+from ..estimators.validation import check_weight, make_splits
 from ..kernels.pairs import Pairs
 from ._fold import Fold
 from ._interchangeable import find_groups
 from ._sources import read_sources
 from .relevance_result import Relevance
 from .tables import check_model
+
+KEPT = 2**29  # bytes of kernels of all folds that are held until groups are found
 
 
 def relevance(
@@ -65,11 +68,12 @@ def relevance(
     ----------
     model : MKLClassifier, MKLRegressor, or MKLOneClass (with y = 1 and −1 for its inliers and outliers, and scoring);
         fitted or not, it is cloned
-    X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices where kernels="precomputed"
+    X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices where kernels="precomputed"; y may hold
+        several targets, or labels that may hold together
     sources : {name: kernels}, by their names or numbers, or one of them; None: the kernels of a view, and of one array
         those of the same columns, are a source
     cv : a number of folds or a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
-    groups : (n,) for splitters such as GroupKFold
+    groups : (n,) of examples that belong together, such as rows of one patient: folds keep them whole
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²
     sample_weight : (n,), for fits and scores
     kernels : whether each kernel has a row as well; None: where there are at most 50
@@ -97,8 +101,7 @@ def relevance(
     >>> [row["name"] for row in found.table()]
     ['signal', 'noise']
     """
-    from joblib import Parallel, delayed
-    from sklearn.model_selection import check_cv
+    from joblib import Parallel, delayed, effective_n_jobs
 
     check_model(model)
     if hasattr(model, "Cs"):
@@ -108,25 +111,37 @@ def relevance(
         )
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
+    X = among_themselves(X)
     y, n = _targets(model, y, scoring), _n_examples(X)
-    if y.shape != (n,):
-        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
+    if y.ndim not in (1, 2) or len(y) != n:
+        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example, or a row of them.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
-    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(examples, y, groups))
+    splits = make_splits(cv, examples, y, is_classifier(model), groups)
     rng = check_random_state(random_state)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = _scorer(model, scoring)
 
+    kept: dict[int, Fold] = {}  # with their kernels, for the joint drops
+
     def fold(k, every=None):
-        return Fold(model, X, y, weight, *splits[k], score, every)
+        return kept[k] if k in kept else Fold(model, X, y, weight, *splits[k], score, every)
+
+    def measure(k):
+        here = fold(k)
+        if keeps:
+            kept[k] = here
+        return _measure(here, rows, orders[k])
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
+    keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= KEPT
     begun = [_measure(first, rows, orders[0])]
+    if keeps:
+        kept[0] = first
     del first
     found = []
-    jobs = [delayed(lambda k: _measure(fold(k), rows, orders[k]))(k) for k in range(1, len(splits))]
+    jobs = [delayed(measure)(k) for k in range(1, len(splits))]
     for measured in chain(begun, Parallel(n_jobs, return_as="generator")(jobs)):
         found.append(measured)
         if callback is not None:
@@ -195,12 +210,13 @@ def _name_of(score, scoring):
 
 
 def _accuracy(model, X, y, sample_weight=None):
-    return np.average(model.predict(X) == y, weights=sample_weight)
+    right = model.predict(X) == y
+    return np.average(right if right.ndim == 1 else right.all(axis=1), weights=sample_weight)
 
 
 def _r2(model, X, y, sample_weight=None):
     if len(y) < 2:
         raise ValueError("R² of a single held-out example has no value: take fewer folds, or another scoring.")
-    mean = np.average(y, weights=sample_weight)
-    spread, left = (np.average((y - f) ** 2, weights=sample_weight) for f in (mean, model.predict(X)))
-    return 1.0 - left / spread if spread > 0 else float(left == 0)
+    mean = np.average(y, axis=0, weights=sample_weight)
+    spread, left = (np.average((y - f) ** 2, axis=0, weights=sample_weight) for f in (mean, model.predict(X)))
+    return np.mean(np.where(spread > 0, 1.0 - left / np.where(spread > 0, spread, 1.0), left == 0))

@@ -15,6 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators._base import _n_examples, _take
+from ..estimators._folds import views_or
+from ..estimators.inputs import among_themselves
+from ..estimators.validation import make_splits
+from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
 MOST = 40  # kernels, the best aligned ones, that are compared with each other
@@ -106,7 +110,8 @@ def suggest(
 
     Mixtures of p = 1, 4/3, 2 and ∞ are compared on the same folds, each at its best C. A dense norm (p ≥ 2) or the
     sparse one is suggested where the mean difference between the two is more than its standard error; where not, they
-    are called alike. Alignments are there to explain, not to decide.
+    are called alike. Standard errors allow for training sets that overlap, as those of `relevance`. Alignments are
+    there to explain, not to decide.
 
     Parameters
     ----------
@@ -138,6 +143,7 @@ def suggest(
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import type_of_target
 
+    X = among_themselves(X)
     y, n = np.asarray(y), _n_examples(X)
     if n > max_examples:
         rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
@@ -152,12 +158,13 @@ def suggest(
     real = bool(regression)
     scoring = "roc_auc" if scoring is None and target == "binary" and not real else scoring
     cls = MKLRegressorCV if real else MKLClassifierCV
-    model = cls(kernels, Cs=Cs, regularizer=list(NORMS), cv=cv, scoring=scoring, **options).fit(X, y, groups=groups)
-    return _read(model, X, y, real)
+    splits = make_splits(cv, views_or(X), y, not real, groups)
+    model = cls(kernels, Cs=Cs, regularizer=list(NORMS), cv=splits, scoring=scoring, **options).fit(X, y)
+    return _read(model, X, y, real, float(np.mean([len(test) / len(train) for train, test in splits])))
 
 
-def _read(model, X, y, real):
-    """The `Suggestion` of a fitted search."""
+def _read(model, X, y, real, overlap):
+    """The `Suggestion` of a fitted search, in whose folds n_test / n_train is `overlap`."""
     R, results = len(NORMS), model.cv_results_
     scores = np.array([results[f"split{k}_test_score"] for k in range(model.n_splits_)]).T.reshape(
         -1, R, model.n_splits_
@@ -167,20 +174,22 @@ def _read(model, X, y, real):
     mean = scores.mean(axis=1)
     dense = 2 + int(np.argmax(mean[2:]))
     apart = scores[dense] - scores[0]
-    difference, error = float(apart.mean()), _error(apart)
+    difference, error = float(apart.mean()), float(_errors(apart[None], overlap)[0])
     mixing = "either" if abs(difference) <= error else "dense" if difference > 0 else "sparse"
     path = model.path(X, y, Cs=[float(model.Cs_[best[0]])], regularizer=1)
     alignments, redundancy = _alignments(model, X, y, real)
     a = np.maximum(alignments, 0.0)
     return Suggestion(
-        mixing, float(NORMS[int(np.argmax(mean))]), np.array(NORMS), mean, np.array([_error(s) for s in scores]),
+        mixing, float(NORMS[int(np.argmax(mean))]), np.array(NORMS), mean, _errors(scores, overlap),
         model.Cs_[best], difference, error, alignments, list(model.kernel_names_),
         float(a.sum() ** 2 / (a @ a)) if a.any() else 0.0, redundancy, int((path.weights > 0).sum()),
     )  # fmt: skip
 
 
-def _error(values):
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.inf
+def _errors(scores, overlap):
+    """Standard errors of the means over the folds of scores (R, J), corrected as those of `relevance`."""
+    se = spread_of(scores.T, overlap, 0.95).se
+    return np.where(np.isnan(se), np.inf, se)
 
 
 def _alignments(model, X, y, real):
@@ -191,7 +200,8 @@ def _alignments(model, X, y, real):
         Y = np.asarray(y, float)[None]
     else:
         Y = np.where(np.asarray(y) == np.unique(y)[:, None], 1.0, -1.0)
-    bank = model.best_estimator_._make_bank(X, None)
+    best = model.best_estimator_
+    bank = best._make_bank(best._check_X(X, reset=True), None)
     target, squares, norm = centred_products(bank, Y)
     found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares > 0)
     top = np.sort(np.argsort(-found, kind="stable")[:MOST])

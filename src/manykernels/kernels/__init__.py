@@ -20,6 +20,7 @@ from .normalize import multiplicative, spherical, trace
 from .nystroem import Nystroem
 from .on import On
 from .polynomial import Polynomial
+from .precomputed import Precomputed
 from .random_features import RandomFeatures
 from .rank_one import rank_one_kernels
 from .rbf import RBF
@@ -49,6 +50,7 @@ __all__ = [
     "Nystroem",
     "On",
     "Polynomial",
+    "Precomputed",
     "Product",
     "RBF",
     "RandomFeatures",

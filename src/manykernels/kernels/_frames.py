@@ -108,5 +108,6 @@ def not_numeric(x, labels):
     example = str(example) if isinstance(example, np.str_) else example
     return (
         f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
-        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), and list the columns of each kernel."
+        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), sequences one of strings, "
+        "Spectrum(4) say, and list the columns of each kernel."
     )

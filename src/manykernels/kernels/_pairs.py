@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._state import check_array, check_index
+from .._threads import run_blocks, slices
 
 _KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
 _NARROW = 4  # up to so many columns a direct loop is as quick as BLAS, and free of cancellation
@@ -102,7 +103,7 @@ class Pairs:
         check_array("centre", centre, np.float64, None)
         return centre[None]
 
-    def side(self, X, index=None):
+    def side(self, X, index=None, n_jobs=1):
         """The prepared examples X (n, d); `index` says which training examples they are (None: new ones)."""
         n = X.shape[0]
         if self.kind == "same":
@@ -121,12 +122,17 @@ class Pairs:
                     f"X has the negative value {X.min():g}, but a kernel on {self.kind!r} is for histograms; "
                     "shift X to be non-negative or leave that kernel out."
                 )
-            with np.errstate(over="ignore", invalid="ignore"):
-                x = np.ascontiguousarray((X if self.centre is None else X - self.centre).T, self.dtype)
-                self._check_size(x)
-            square = None
-            if self.kind in ("dot", "sqdist"):
-                square = np.einsum("ij,ij->j", x, x, dtype=np.float64).astype(self.dtype)
+            x, square = np.empty((X.shape[1], n), self.dtype), np.empty(n, self.dtype)
+
+            def prepare(rows):
+                part = x[:, rows]
+                with np.errstate(over="ignore", invalid="ignore"):
+                    part[:] = (X[rows] if self.centre is None else X[rows] - self.centre).T
+                self._check_size(part)
+                if self.kind in ("dot", "sqdist"):
+                    square[rows] = np.einsum("ij,ij->j", part, part, dtype=np.float64)
+
+            run_blocks(prepare, slices(n, 1 + n // 2000), n_jobs)
         if self.kind == "dot":
             return Side(x, square, None, index)
         own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)

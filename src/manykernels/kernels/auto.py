@@ -70,6 +70,11 @@ def choose_kernels(
     X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None
 ) -> tuple[list[KernelSpec], str]:
     """(the kernels of `auto_kernels`, a sentence that says what they are and what was left out)."""
+    if hasattr(X, "alphabet"):
+        raise ValueError(
+            'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
+            "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
+        )
     source = Source(X)
     most = int(np.clip(ENTRIES / max(source.n, 1) ** 2, 0, MOST))
     if memory_limit is not None:
@@ -150,9 +155,15 @@ class Table:
             checked_view(x, True, False, lambda: self.source.labels(self.view, columns))  # names what is infinite
         return x
 
-    def spec(self, kernel, columns, transformer=None):
+    def spec(self, kernel, columns, transformer=None, called=None):
         """A specification that takes gaps: new examples may have some where these have none."""
-        return KernelSpec(None, kernel, self.where(columns), "zero", transformer=transformer)
+        return KernelSpec(called, kernel, self.where(columns), "zero", transformer=transformer)
+
+    def called(self, k):
+        """The name of the one kernel of a column of a frame: that of the column, behind its view."""
+        if not is_frame(self.x):
+            return None
+        return self.labels[k] if self.view is None else f"{self.view}, {self.labels[k]}"
 
     def scaled(self, columns):
         """How numbers are scaled, in words."""
@@ -258,7 +269,7 @@ def _others(table):
         (categories, Categorical, "Categorical on"),
         (texts, lambda: Features(TfidfVectorizer()), "tf-idf of the words in"),
     ):
-        specs += [table.spec(make(), [k]) for k in columns]
+        specs += [table.spec(make(), [k], called=table.called(k)) for k in columns]
         if columns:
             said.append(f"{what} {table.names(columns)}" if len(table.labels) > 1 else what.rpartition(" ")[0])
     if out and not (table.kinds.numbers or specs) and table.view is not None:

@@ -1,92 +1,245 @@
-"""Words of new sequences met with those of the support, position by position: loops of banks/degree_predictor.py."""
+"""Words of new sequences met with those of the support, position by position: loops of banks/degree_predictor.py.
+
+At a position the support is sorted by the words that begin there. What all words of up to `direct` letters add is in
+one table; behind each word of `direct` letters its examples lie in the order of their next letters, with running sums
+of a, so that those who share k letters with a new word are a run of places that halving finds: what a look-up costs
+hardly depends on how many there are. No helper takes an array in `meet`: counting references to it would cost more
+than the walk.
+"""
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 from . import OPTIONS
 
+FEW = 6  # places that are compared one by one
+
+
+@intrinsic
+def _leading(typing_context, word):
+    """The number of zeros above the highest bit set in a uint64, 64 for 0."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctlz(args[0], context.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
 
 @njit(**OPTIONS)
-def _tail(codes, start, held, size, bits):
-    """The letters from `start` on as one number, `held` of them; behind the end there are unknown ones."""
-    key = np.uint64(0)
-    for k in range(start, start + held):
-        key = (key << np.uint64(bits)) | np.uint64(codes[k] if k < len(codes) else size)
-    return key
+def begin(codes, at, direct, held, size, bits, word, tail, stop):
+    """Words of new sequences at a position, from codes (L, n): `direct` letters as a number, the next `held` packed.
+
+    stop[j] is the position of the next unknown letter, L where there is none.
+    """
+    L, n = codes.shape
+    for j in range(n):
+        word[j], tail[j], stop[j] = 0, 0, at
+    for k in range(at, min(at + direct, L)):
+        for j in range(n):
+            word[j] = word[j] * size + (codes[k, j] if codes[k, j] < size else 0)
+    for k in range(at + direct, at + direct + held):
+        for j in range(n):
+            tail[j] = (tail[j] << np.uint64(bits)) | np.uint64(codes[k, j] if k < L and codes[k, j] < size else 0)
+    for j in range(n):
+        while stop[j] < L and codes[stop[j], j] < size:
+            stop[j] += 1
 
 
 @njit(**OPTIONS)
-def gather(codes, at, direct, size, bits, held, a, table, first, order, tails, sums):
-    """One position of the support: Σ a of every word of up to `direct` letters, and the examples by their word.
+def move(codes, at, direct, held, size, bits, word, tail, stop):
+    """From the words at `at` to those at `at` + 1; near the end they have direct than `direct` letters."""
+    L, n = codes.shape
+    step, mask = np.uint64(bits), ~np.uint64(0) >> np.uint64(64 - max(held, 1) * bits)
+    high = size ** (min(direct, L - at) - 1)
+    for j in range(n):
+        word[j] -= high * (codes[at, j] if codes[at, j] < size else 0)
+    if at + direct < L:
+        for j in range(n):
+            c = codes[at + direct, j]
+            word[j] = word[j] * size + (c if c < size else 0)
+    after = at + direct + held
+    if held > 0:
+        for j in range(n):
+            c = codes[after, j] if after < L else size
+            tail[j] = ((tail[j] << step) & mask) | np.uint64(c if c < size else 0)
+    for j in range(n):
+        if stop[j] == at:
+            stop[j] += 1
+            while stop[j] < L and codes[stop[j], j] < size:
+                stop[j] += 1
 
-    codes (n, L). table (words,), zero at first. Those with word w are order[first[w] : first[w + 1]]; there `sums` has
-    their a and `tails` their next letters, `held` of them, the first in the highest bits.
+
+@njit(**OPTIONS)
+def gather(codes, at, direct, held, size, bits, a, table, first, order, tails, sums):
+    """One position of the support, codes (n, L): Σ a of every word of up to `direct` letters, and those behind them.
+
+    table (words,) is zero at first. Those with word w are the places first[w] … first[w + 1] − 1, sorted by `tails`,
+    their next `held` letters, the first in the highest bits; `sums` are running sums of a within a word, `order` their
+    numbers where it has room for them. How many places there are is returned.
     """
     n, L = codes.shape
-    words, after = np.empty(n, np.int64), np.empty(n, np.uint64)
+    words, number = np.empty(n, np.int64), np.empty(n, np.int64)
     first[:] = 0
+    offset, count = 0, size
+    for _ in range(direct - 1):
+        offset += count
+        count *= size
+    last, top = offset, count
     for i in range(n):
-        word, offset, count = 0, 0, size
-        for k in range(min(direct, L - at)):
-            c = codes[i, at + k]
-            if c >= size:
-                word = -1
-                break
-            word = word * size + c
-            table[offset + word] += a[i]
-            offset += count
-            count *= size
-        words[i] = word if at + direct <= L else -1
-        if words[i] >= 0:
-            first[words[i] + 1] += 1
-            after[i] = _tail(codes[i], at + direct, held, size, bits)
-    for w in range(len(first) - 1):
-        first[w + 1] += first[w]
-    for i in range(n - 1, -1, -1):
-        if words[i] >= 0:
-            first[words[i] + 1] -= 1
-            place = first[words[i] + 1]
-            order[place], tails[place], sums[place] = i, after[i], a[i]
-    for w in range(len(first) - 1):  # they ended at their own beginning
-        first[w] = first[w + 1]
-    total = 0
-    for i in range(n):
-        total += words[i] >= 0
-    first[-1] = total
-
-
-@njit(**OPTIONS)
-def meet(codes, new, at, direct, size, bits, held, a, table, first, order, tails, sums, coef, kern, out):
-    """Adds Σ_k coef[k] Σ_i a_i [the words of k + 1 letters at that position agree] to out[:, kern[k]]."""
-    L, d, mask = new.shape[1], len(coef), np.uint64((1 << bits) - 1)
-    for j in range(len(new)):
         word, offset, count, known = 0, 0, size, True
-        for k in range(min(direct, L - at)):
-            c = new[j, at + k]
+        for k in range(direct):
+            c = codes[i, at + k]
             if c >= size:
                 known = False
                 break
             word = word * size + c
-            out[j, kern[k]] += coef[k] * table[offset + word]
-            offset += count
-            count *= size
-        if not known or at + direct >= L:
-            continue
-        if first[word] == first[word + 1]:
-            continue
-        key, most = _tail(new[j], at + direct, held, size, bits), 0
-        while most < held and at + direct + most < L and direct + most < d and new[j, at + direct + most] < size:
-            most += 1
-        for place in range(first[word], first[word + 1]):
-            differs, same = key ^ tails[place], 0
-            while same < most and not (differs >> np.uint64(bits * (held - 1 - same))) & mask:
-                out[j, kern[direct + same]] += coef[direct + same] * sums[place]
-                same += 1
-            if same < held:
+            if k + 1 < direct:
+                offset += count
+                count *= size
+        words[i] = -1
+        if known:
+            table[last + word] += a[i]
+            if at + direct < L and held > 0:
+                words[i] = word
+                first[word + 1] += 1
+        elif k > 0:  # the longest word before the unknown letter
+            table[offset - count // size + word] += a[i]
+    offset, count = last, top
+    for _ in range(direct - 1):  # shorter words from longer ones
+        below, count = offset, count // size
+        offset -= count
+        for w in range(count):
+            for c in range(size):
+                table[offset + w] += table[below + w * size + c]
+    for w in range(top):
+        first[w + 1] += first[w]
+    total = np.int64(first[top])
+    for i in range(n - 1, -1, -1):
+        if words[i] >= 0:
+            first[words[i] + 1] -= 1
+            place, key = first[words[i] + 1], np.uint64(0)
+            for k in range(at + direct, at + direct + held):
+                key = (key << np.uint64(bits)) | np.uint64(codes[i, k] if k < L else 0)
+            number[place], tails[place] = i, key
+    for w in range(top):  # they ended at their own beginning
+        first[w] = first[w + 1]
+    first[top] = total
+    for w in range(top):
+        low, high = np.int64(first[w]), np.int64(first[w + 1])
+        if high - low > 32:
+            by = np.argsort(tails[low:high])
+            number[low:high] = number[low:high][by]
+            tails[low:high] = tails[low:high][by]
+        else:
+            for p in range(low + 1, high):
+                key, i, q = tails[p], number[p], p
+                while q > low and tails[q - 1] > key:
+                    tails[q], number[q] = tails[q - 1], number[q - 1]
+                    q -= 1
+                tails[q], number[q] = key, i
+        run = 0.0
+        for p in range(low, high):
+            run += a[number[p]]
+            sums[p] = run
+            if len(order) > 0:
+                order[p] = number[p]
+    return total
+
+
+@njit(**OPTIONS)
+def fold(direct, size, coef, table):
+    """From Σ a of each word to what it and all its beginnings add."""
+    for w in range(size):
+        table[w] *= coef[0]
+    above, offset, count = 0, size, size * size
+    for k in range(1, direct):
+        for w in range(count):
+            table[offset + w] = table[above + w // size] + coef[k] * table[offset + w]
+        above, offset, count = offset, offset + count, count * size
+
+
+@njit(**OPTIONS)
+def meet(
+    codes, new, at, direct, held, size, bits, a, table, first, order, tails, sums, folded, coef, kern, word, tail, stop,
+    out,
+):  # fmt: skip
+    """Adds Σ_k coef[k] Σ_i a_i [the words of k + 1 letters at that position agree] to out[:, kern[k]].
+
+    word, tail, stop of new sequences (L, n) are those of `begin`; `folded` says that of the table.
+    """
+    L, n = new.shape
+    d, last, width = min(len(coef), L - at), 0, size
+    for _ in range(direct - 1):
+        last += width
+        width *= size
+    runs = np.zeros(held + 1)  # of coef behind the first `direct` letters
+    for k in range(min(held, d - direct)):
+        runs[k + 1] = runs[k] + coef[direct + k]
+    equal = np.empty(65, np.int64)  # letters, by the zeros above the first bit that differs
+    for zeros in range(65):
+        equal[zeros] = min(max(zeros - (64 - held * bits), 0) // bits, held)
+    for j in range(n):
+        known = min(stop[j] - at, d)
+        if known < direct or not folded:
+            short, offset, count = word[j], last, width
+            for k in range(direct - 1, -1, -1):
+                if k < known:
+                    if folded:
+                        out[j, 0] += table[offset + short]
+                        break
+                    out[j, kern[k]] += coef[k] * table[offset + short]
+                count //= size
+                offset -= count
+                short //= size
+            if known < direct:
                 continue
-            i = order[place]
-            for k in range(direct + held, min(d, L - at)):  # what one number does not hold
-                c = new[j, at + k]
-                if c >= size or codes[i, at + k] != c:
+        else:
+            out[j, 0] += table[last + word[j]]
+        if known <= direct or held == 0:
+            continue
+        low, high = np.int64(first[word[j]]), np.int64(first[word[j] + 1])
+        if low == high:
+            continue
+        before, key, most, k = low, tail[j], known - direct, 0
+        while high - low > FEW and k < min(most, held):
+            shift = np.uint64(bits * (held - 1 - k))
+            own = key >> shift
+            if tails[low] >> shift != own:  # to the first of those that share one letter more
+                end = high
+                while low < end:
+                    middle = (low + end) >> 1
+                    if tails[middle] >> shift < own:
+                        low = middle + 1
+                    else:
+                        end = middle
+                if low == high or tails[low] >> shift != own:
+                    low = high
                     break
-                out[j, kern[k]] += coef[k] * a[i]
+            if tails[high - 1] >> shift != own:
+                start = low
+                while start < high:
+                    middle = (start + high) >> 1
+                    if tails[middle] >> shift > own:
+                        high = middle
+                    else:
+                        start = middle + 1
+            both = sums[high - 1] - (sums[low - 1] if low > before else 0.0)
+            out[j, kern[direct + k]] += coef[direct + k] * both
+            k += 1
+        for place in range(low, high):
+            same = min(equal[_leading(key ^ tails[place])], most)
+            if same == k < held:
+                continue
+            own_a = sums[place] - (sums[place - 1] if place > before else 0.0)
+            if folded:
+                out[j, 0] += own_a * (runs[same] - runs[k])
+            else:
+                for e in range(k, same):
+                    out[j, kern[direct + e]] += coef[direct + e] * own_a
+            if same == held and len(order) > 0:
+                i = order[place]
+                for e in range(direct + held, known):  # what one number does not hold
+                    if codes[i, at + e] != new[at + e, j]:
+                        break
+                    out[j, kern[e]] += coef[e] * a[i]

@@ -209,11 +209,15 @@ def survey_first(K, w, middle, u, out):
     What is taken from the entries keeps the digits of nearly constant kernels.
     """
     n = len(K)
-    back, forth = np.zeros(n, dtype=K.dtype), np.empty(n)
+    some, back, forth = np.zeros(n, dtype=K.dtype), np.zeros(n), np.empty(n)
     total, skew = 0.0, 0.0
     for i in range(n):
-        weighted, forth[i] = _probe(K[i], w, middle, u, u[i], back)
+        weighted, forth[i] = _probe(K[i], w, middle, u, u[i], some)
         total += w[i] * weighted
+        if i % 32 == 31 or i == n - 1:  # sums of more would lose digits in float32
+            for j in range(n):
+                back[j] += some[j]
+                some[j] = 0
     for i in range(n):
         d = abs(forth[i] - back[i])
         if not d <= skew:

@@ -22,7 +22,9 @@ class EmpiricalBayes(Regularizer):
 
     For the squared loss only, with C = 1/(2σ²), y centred where there is an intercept (classes are ±1). An example of
     weight w is w observations. The problem is not convex and has no duality gap: a model carries
-    `log_marginal_likelihood_` (with its n/2 log 2π, without h), `stationarity_` and `noise_` in its place.
+    `log_marginal_likelihood_` (with its n/2 log 2π, without h), `stationarity_` and `noise_` in its place. Every vector
+    of weights has a matrix of its own to factor at each step, n³ operations: classes one-vs-rest share the kernels, not
+    that, and multi_class="shared" costs about as much as one of them.
 
     Parameters
     ----------

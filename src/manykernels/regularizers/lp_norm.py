@@ -127,7 +127,7 @@ class LpNorm(Regularizer):
 
 def minimise_on_simplex(model, theta, start, slack):
     """argmin over {x ≥ 0, Σx = 1} of the model at θ, by pairwise steps on coordinates that have or could use weight."""
-    from ..loops.box_qp import pair_steps
+    from ..loops.pairs import pair_steps
 
     x = start / start.sum()
     gradient = model.gradient + model.multiply(x - theta)

@@ -126,6 +126,10 @@ def data(facts):
         out.append(table([Column("view"), Column("holds"), Column("lack it", "num")], rows, "Views", tools=True))
     elif data["parts"]:
         out.append(_columns(data))
+    if data.get("unused"):
+        some = ", ".join(name(column, 40) for column in data["unused"][:20])
+        more = f" and {len(data['unused']) - 20:,} more" if len(data["unused"]) > 20 else ""
+        out.append(paragraphs(f"Not used by the model: {some}{more}."))
     return "".join(out)
 
 

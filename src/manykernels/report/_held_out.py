@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -40,16 +41,20 @@ def why_no_folds(case: Case) -> str:
 
 def _splits(case: Case, cv: Any) -> list:
     """Pairs (train, test); a number of folds is lowered to what the rarest class allows."""
-    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
     from ..kernels.pairs import Pairs
 
     n, y = _n_examples(case.X), case.y
     examples = case.X if isinstance(case.X, Pairs) else np.zeros((n, 1))
     if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv, y, classifier=case.kind == "classification").split(examples, y))
+        return list(check_cv(cv, y, classifier=case.kind == "classification").split(examples, y, case.groups))
     labels = case.kind != "regression" and y.ndim == 1
     most = int(np.unique(y, return_counts=True)[1].min()) if labels else n // 2
+    if case.groups is not None:
+        folds = min(int(cv), len(np.unique(case.groups)))
+        own: Any = StratifiedGroupKFold(folds, shuffle=True, random_state=case.seed) if labels else GroupKFold(folds)
+        return list(own.split(np.zeros(n), y, case.groups)) if folds > 1 else []
     folds = min(int(cv), most)
     if folds < 2:
         return []
@@ -63,10 +68,11 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
     splits = [] if why or not jobs else _splits(case, cv)
     if not splits:
         return {"score": {"why": why or "A class has a single example, so that none can be held out."}, "method": None}
-    scorer, rng = _scorer_of(case), np.random.default_rng(case.seed)
+    scorer, worth, rng = _scorer_of(case), _worth_scorer(case), np.random.default_rng(case.seed)
     rows: list[Any] = []
     full = alone = False
     scores, baseline, permuted, gains, told, overlap = [], [], [], [], [], []
+    guesses = []
     for k, (train, test) in enumerate(splits):
         fold = Fold(case.model, case.X, case.y, None, train, test, scorer)
         if not rows:
@@ -76,11 +82,15 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
             alone = not full and len(splits) * len(rows) * len(fold.every.b) * 4 * FIT <= LIMIT
         decision = fold.decisions([fold.every])[0]
         scores.append(fold.score(decision))
-        baseline.append(_baseline(case, scorer, train, test))
+        dummy = _dummy(case, train)
+        baseline.append(float(scorer(dummy, np.zeros((len(test), 1)), case.y[test])))
+        guesses.append(dummy.predict(np.zeros((len(test), 1))))
         orders = [rng.permutation(len(test)) for _ in range(DRAWS)]
-        permuted.append(scores[-1] - fold.permuted([row.wanted for row in rows], orders).mean(axis=1))
+        judged = copy.copy(fold)
+        judged.scorer = worth
+        permuted.append(judged.score(decision) - judged.permuted([row.wanted for row in rows], orders).mean(axis=1))
         if alone:
-            gains.append(_gains(fold, [row.wanted for row in rows], orders))
+            gains.append(_gains(judged, [row.wanted for row in rows], orders))
         told.append((test, fold.deciding(decision).predict(fold.X)))
         overlap.append(len(test) / len(train))
         case.tick("held out", k + 1, len(splits))
@@ -94,7 +104,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         "low": float(both[0].low[0]),
         "high": float(both[0].high[0]),
         "baseline": float(both[1].mean[0]),
-        "better": _surely_better(scores, baseline, float(np.mean(overlap))),
+        "better": _surely_better(scores, baseline, float(np.mean(overlap))) or _more_often_right(case, told, guesses),
         **_told(case, told),
     }
     measured = {"permute": np.array(permuted)}
@@ -102,6 +112,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         measured |= {"gain": np.array(gains), "worth": 0.5 * (np.array(permuted) + np.array(gains))}
     spreads = {name: spread_of(values, float(np.mean(overlap)), LEVEL) for name, values in measured.items()}
     found: dict[str, Any] = {"score": score, "method": "fast", "measure": "worth" if alone else "permute"}
+    found["scoring"] = measure_name(case, _worth_scoring(case))
     found["table"] = {
         row.name: {f"{name}{end}": float(v[k]) for name, spread in spreads.items()
                    for end, v in zip(_ENDS, spread, strict=True)}
@@ -113,8 +124,8 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
             sources=chosen, cv=splits, kernels=False, n_jobs=case.n_jobs, random_state=case.seed
         )
         result = measure_relevance(
-            case.model, case.X, case.y, scoring=_scoring(case), callback=lambda a, b: case.tick("relevance", a, b),
-            **options,
+            case.model, case.X, case.y, scoring=_worth_scoring(case),
+            callback=lambda a, b: case.tick("relevance", a, b), **options,
         )  # fmt: skip
         found |= {"method": "full", "measure": "relevance", "table": {row["name"]: row for row in result.table()}}
         found["groups"] = [group._asdict() for group in result.groups]
@@ -133,6 +144,12 @@ def _scoring(case: Case) -> Any:
     return "roc_auc" if case.scoring is None and case.kind == "one-class" else case.scoring
 
 
+def _worth_scoring(case: Case) -> Any:
+    """What sources are judged by: of two classes the area under the ROC curve, which sees more than right and wrong."""
+    two = case.kind == "classification" and case.y.ndim == 1 and len(case.model.classes_) == 2
+    return "roc_auc" if case.scoring is None and two else _scoring(case)
+
+
 def _scorer_of(case: Case) -> Any:
     if case.y.ndim > 1:
         from sklearn.metrics import check_scoring
@@ -141,9 +158,13 @@ def _scorer_of(case: Case) -> Any:
     return _scorer(case.model, _scoring(case))
 
 
-def measure_name(case: Case) -> str:
+def _worth_scorer(case: Case) -> Any:
+    return _scorer_of(case) if case.y.ndim > 1 else _scorer(case.model, _worth_scoring(case))
+
+
+def measure_name(case: Case, scoring: Any = None) -> str:
     """What scores are."""
-    scoring = _scoring(case)
+    scoring = _scoring(case) if scoring is None else scoring
     if scoring is None:
         return "accuracy" if case.kind == "classification" else "R²"
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))
@@ -156,13 +177,24 @@ def _rows(case: Case, fold: Fold) -> list[Any]:
     return [rows[k] for k in np.argsort(-share, kind="stable")[:SOURCES]]
 
 
-def _baseline(case: Case, scorer: Any, train: np.ndarray, test: np.ndarray) -> float:
-    """The score of what looks at no example: the commonest class, or the mean."""
+def _dummy(case: Case, train: np.ndarray) -> Any:
+    """What looks at no example: the commonest class, or the mean."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
-    X = np.zeros((len(case.y), 1))
     dummy = DummyRegressor() if case.kind == "regression" else DummyClassifier(strategy="prior")
-    return float(scorer(dummy.fit(X[train], case.y[train]), X[test], case.y[test]))
+    return dummy.fit(np.zeros((len(train), 1)), case.y[train])
+
+
+def _more_often_right(case: Case, told: list, guesses: list) -> bool:
+    """Whether the model tells more held-out examples than the commonest class does: McNemar's test, at 1 %."""
+    if case.kind != "classification" or case.y.ndim > 1 or measure_name(case) != "accuracy":
+        return False
+    from scipy.stats import binomtest
+
+    true = case.y[np.concatenate([test for test, _ in told])]
+    own, guess = np.concatenate([g for _, g in told]) == true, np.concatenate(guesses) == true
+    won, lost = int(np.sum(own & ~guess)), int(np.sum(~own & guess))
+    return won > 0 and bool(binomtest(won, won + lost, 0.5, "greater").pvalue < 0.01)
 
 
 def _surely_better(scores: list[float], baseline: list[float], overlap: float) -> bool:
@@ -208,6 +240,7 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
     return {
         "method": found.get("method"),
         "measure": measure,
+        "scoring": found.get("scoring"),
         "total": len(rows),
         "rows": rows[:SOURCES],
         "left_share": float(sum(row["share"] for row in hidden)),

@@ -104,13 +104,13 @@ def _told(facts):
 _HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone", "gain": "gain alone"}
 _LINE = "The line is a 95 % interval; where it does not reach 0 the source is clearly worth something."
 _EXPLAINED = {
-    "relevance": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the score "
+    "relevance": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the {score} "
     f"loses when the source is left out and what it gains by it alone. {_LINE}",
-    "worth": "<strong>Worth</strong> on new examples is the mean of what the score loses when the rows of a source "
+    "worth": "<strong>Worth</strong> on new examples is the mean of what the {score} loses when the rows of a source "
     f"change places among them, and of what the source gains alone. {_LINE} Refits without each source are made with "
     'relevance="full".',
-    "permute": "<strong>Worth</strong> on new examples is what the score loses when the rows of a source change places "
-    f'among them. {_LINE} relevance="full" also refits without each source.',
+    "permute": "<strong>Worth</strong> on new examples is what the {score} loses when the rows of a source change "
+    f'places among them. {_LINE} relevance="full" also refits without each source.',
     "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
 }
 _WEIGHT = (
@@ -120,10 +120,20 @@ _WEIGHT = (
 )
 
 
+def _score_called(scoring):
+    """A score in words."""
+    if scoring == "roc_auc":
+        return (
+            "area under the ROC curve (how often, of two examples of different classes, the right one has the higher "
+            "decision)"
+        )
+    return name(scoring, 40) if scoring else "score"
+
+
 def sources(facts):
     found = facts["sources"]
     rows, measure, method = found["rows"], found["measure"], found["method"]
-    explain = " ".join([_EXPLAINED[measure], _WEIGHT])
+    explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), _WEIGHT])
     weight = charts.covering([row["share"] for row in rows])
     columns = [Column("source"), Column("weight", "graph", below=charts.axis(weight, 2, True)), Column("share", "num")]
     if method:
@@ -267,7 +277,7 @@ def examples(facts):
         paragraphs(
             f"Each {what} is exactly the sum of what the sources add to it and of an intercept. Blue to the right "
             "raises it, orange to the left lowers it. These are decisions of the fitted model on rows of the data, "
-            "which it may have learned from.",
+            "counted from 0, which it may have learned from.",
         )
         + f'<div class="cards">{"".join(cards)}</div>'
     )

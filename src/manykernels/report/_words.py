@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ._html import count, gap, name, number, percent
@@ -51,8 +52,15 @@ def _how_well(facts):
     else:
         said = f"On examples that it had not seen it reached {_called(score['measure'])} <strong>{own}</strong>"
     said += f"; {GUESSES[kind]} would reach {base}."
-    if not score["better"]:
-        said += " <strong>The difference is within chance:</strong> nothing below should be relied on."
+    if score["mean"] <= score["baseline"]:
+        said += " <strong>That is no better than a guess:</strong> nothing below should be relied on."
+    elif not score["better"]:
+        said += (
+            f" <strong>These {facts['sampled']['used']:,} examples do not settle whether that is better than a "
+            "guess:</strong> take what follows as a hint."
+        )
+    if not score["better"] and score["measure"] == "accuracy" and score["baseline"] > 0.7:
+        said += ' With rare classes class_weight="balanced" and scoring="balanced_accuracy" say more.'
     return said
 
 
@@ -79,18 +87,24 @@ def _what_matters(facts):
     sure = [row for row in rows if clear(row, measure)]
     if not sure:
         return "No source is clearly worth something on new examples by itself: their intervals all include 0."
-    top = sure[:3]
+    top, used = sure[:3], facts["sampled"]["used"]
     listed = _list([f"<strong>{name(row['name'], 60)}</strong>" for row in top])
-    said, rest, lost = f"What matters most: {listed}.", len(sure) - len(top), found["total"] - len(sure)
+    said, rest, lost = f"What clearly matters: {listed}.", len(sure) - len(top), found["total"] - len(sure)
     if rest:
         said += f" {count(rest, 'more source is', 'more sources are')} clearly worth something."
+    near = [row for row in rows if row not in sure and row.get(measure, -math.inf) > top[-1][measure]]
+    if near:
+        listed = _list([f"{name(row['name'], 60)} ({number(row[measure], 3, True)})" for row in near[:3]])
+        ends = "its interval includes" if len(near) == 1 else "their intervals include"
+        said += f" {listed} may matter as much, but {ends} 0."
     if lost:
-        said += f" {'One' if lost == 1 else f'The other {lost:,}'} cannot be told from noise."
+        others = "one source" if lost == 1 else f"{lost:,} sources"
+        said += f" Whether {others} add{'s' if lost == 1 else ''} to the rest, these {used:,} examples do not settle."
     heavy = max(rows, key=lambda row: row["share"])
-    if heavy not in sure:
+    if heavy not in sure and heavy not in near and heavy.get(measure, 0) <= heavy.get(f"{measure}_se", 0):
         said += (
-            f" The heaviest, {name(heavy['name'], 60)} with {percent(heavy['share'], 0)} of the weight, is not among "
-            "them: weight is what fits the training examples, not what holds on new ones."
+            f" The heaviest, {name(heavy['name'], 60)} with {percent(heavy['share'], 0)} of the weight, is among "
+            "these: weight is what fits the training examples, not what holds on new ones."
         )
     return said
 

@@ -19,6 +19,7 @@ from .sources.collection import DaskCollection
 from .sources.fasta import FastaFiles
 from .sources.hdf5 import HDF5File
 from .sources.npy import ArrayFile
+from .sources.paths import from_paths
 from .sources.tables import CSVFiles, ParquetFiles
 from .sources.zarr import ZarrArray
 
@@ -29,7 +30,7 @@ __all__ = [
 
 
 def as_source(X: Any) -> DataSource:
-    """The source that X is, or that an array or DataFrame of Dask stands for.
+    """The source that X is, or that an array, a DataFrame or a bag of file paths of Dask stands for.
 
     Parameters
     ----------
@@ -48,11 +49,13 @@ def as_source(X: Any) -> DataSource:
     """
     if not is_source(X):
         raise ValueError(f"X is of type {type(X).__name__}, which is no source: see manykernels.streaming.")
-    return X if isinstance(X, DataSource) else DaskCollection(X)
+    if isinstance(X, DataSource):
+        return X
+    return from_paths(X.compute()) if type(X).__module__.startswith("dask.bag") else DaskCollection(X)
 
 
 def is_source(X: Any) -> bool:
-    """Whether X is a source, or an array or DataFrame of Dask.
+    """Whether X is a source, or an array, a DataFrame or a bag of Dask.
 
     Parameters
     ----------

@@ -58,6 +58,7 @@ class Driver:
         self.explicit = options["explicit"]
         self.Y, self.c, self.n = stream.Y[outputs], stream.c, stream.n
         self.history: list[dict[str, Any]] = []
+        self.compute = self.communication = 0.0  # seconds of the last pricing: of the busiest worker, and beyond that
         self.begun = time.perf_counter()
 
     def run(self) -> Streamed:
@@ -101,7 +102,7 @@ class Driver:
             warm = solve(problem, warm=warm, **options)
         if warm.interrupted:
             raise KeyboardInterrupt
-        solved, before = time.perf_counter(), self.stream.backend.sent
+        before = self.stream.backend.sent
         room = self._room(problem, warm)
         found = self._price(problem, warm, rows, room)
         priced = sum(self.stream.shards[k].n for k in found)
@@ -109,7 +110,8 @@ class Driver:
             "certified": priced == self.n, "n_active": len(rows), "priced": priced, "steps": warm.n_iter,
             "violators": sum(p.violators for p in found.values()),
             "support": int(np.count_nonzero(warm.a.any(axis=0))), "bytes": self.stream.backend.sent - before,
-            "seconds_solving": solved - begun, "seconds_pricing": time.perf_counter() - solved,
+            "seconds_compute": self.compute, "seconds_communication": self.communication,
+            "seconds_driver": time.perf_counter() - begun - self.compute - self.communication,
             "seconds_shards": float(sum(p.seconds for p in found.values())),
             "iteration": len(self.history) + 1, "time": time.perf_counter() - self.begun,
         }  # fmt: skip
@@ -133,15 +135,17 @@ class Driver:
     # the active examples
 
     def _first(self):
-        """A sample of each class, or of all examples, with the seed of the fit."""
-        rng, size = np.random.default_rng(self.seed), max(LEAST, min(self.n // 10, FIRST[self.explicit], self.most))
+        """As many of each class, or a sample of all examples, with the seed of the fit; rare classes matter most."""
+        first = max(FIRST[self.explicit], self.n // 50) if self.explicit else FIRST[False]
+        rng, size = np.random.default_rng(self.seed), max(LEAST, min(self.n // 10, first, self.most // 2))
         keep = np.zeros(self.n, bool)
         for y in self.Y:
             groups = [y > 0, y <= 0] if self.loss.targets == "binary" else [np.ones(self.n, bool)]
-            for group in groups:
-                index = np.flatnonzero(group & (self.c > 0))
-                share = max(20, size * len(index) // self.n)
-                keep[rng.choice(index, min(share, len(index)), replace=False)] = True
+            found, left = sorted((np.flatnonzero(group & (self.c > 0)) for group in groups), key=len), size
+            for k, index in enumerate(found):
+                share = min(left // (len(found) - k), len(index))
+                keep[rng.choice(index, share, replace=False)] = True
+                left -= share
         return np.flatnonzero(keep)
 
     def _problem(self, rows, X):
@@ -192,19 +196,25 @@ class Driver:
         support = np.flatnonzero(solution.a.any(axis=0))
         state = State(
             problem.bank.predictor(support), solution.a[:, support], solution.theta,
-            np.asarray(solution.b, dtype=float), self.loss, self.outputs,
+            np.asarray(solution.b, dtype=float), self.loss, self.outputs, stream.room,
         )  # fmt: skip
+        if backend.here:
+            state.prepare()
         shared = backend.share(state)
         count = len(stream.shards)
         order = np.roll(np.arange(count), -(len(self.history) * 7) % count)
         batch = max(backend.width, -(-count // 16))
         found: dict[int, Any] = {}
+        self.compute = self.communication = 0.0
         for start in range(0, count, batch):
-            calls = []
+            calls, begun = [], time.perf_counter()
             for k in order[start : start + batch]:
                 share = GENEROUS * max(room, 1) * stream.shards[k].n / self.n
                 calls.append((stream.handles[k], shared, stream.local(rows, k), max(16, int(np.ceil(share)))))
             answers = backend.run(price, calls)
+            busy = _busiest(answers)
+            self.compute += busy
+            self.communication += time.perf_counter() - begun - busy
             found |= dict(zip(order[start : start + batch].tolist(), answers, strict=True))
             seen = sum(stream.shards[k].n for k in found)
             self.monitor.visited(seen, self.n)
@@ -269,6 +279,14 @@ class Driver:
         self.monitor.resumed(state["gap"], state["time"])
         point = Solution(state["theta"], state["a"], state["b"], **state["best"])
         return state["rows"], point, state
+
+
+def _busiest(answers):
+    """Seconds of the one who worked longest."""
+    each: dict[tuple, float] = {}
+    for answer in answers:
+        each[answer.who] = each.get(answer.who, 0.0) + answer.seconds
+    return max(each.values())
 
 
 def _moved(solution, a):

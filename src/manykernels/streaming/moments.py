@@ -145,8 +145,7 @@ def words_at(shard: Shard, kernels: Any, low: int, high: int, d: int, bits: int)
     out = np.empty((high - low, shard.n), np.uint64)
     for part, X in shard.parts():
         x = kernels.views(X)[0].X
-        codes = x.window(low, min(x.length, high + d - 1)).codes()
-        word_keys(codes, high - low, d, bits, out[:, part])
+        word_keys(x.data, x.starts, x.bits, x.length, low, d, bits, out[:, part])
     return out
 
 
@@ -156,7 +155,7 @@ def _of_words(stream, kernels, sample):
     x = kernels.views(sample)[0].X
     tables = [kernel.degree_table(x.length) for kernel in kernels.kernels]
     L, d, (bits, unknown) = x.length, max(table.shape[1] for table in tables), _bits(kernels.kernels[0])
-    w = np.ones(stream.n) if stream.weights is None else stream.weights
+    w = stream.weights
     step, squares = max(1, stream.room // (24 * stream.n)), np.zeros((L, d))
     for low in range(0, L, step):
         high = min(low + step, L)
@@ -164,9 +163,9 @@ def _of_words(stream, kernels, sample):
 
         def count(at, found=found, low=low):
             keys, most = np.concatenate([part[at - low] for part in found]), min(d, L - at)
-            if stream.weights is None:
+            if w is None:
                 keys.sort()
-                word_squares(keys, w, d, most, bits, unknown, squares[at, :most])
+                word_squares(keys, np.empty(0), d, most, bits, unknown, squares[at, :most])
             else:
                 order = np.argsort(keys, kind="stable")
                 word_squares(keys[order], w[order], d, most, bits, unknown, squares[at, :most])

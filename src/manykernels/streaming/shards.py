@@ -12,7 +12,10 @@ are functions of a shard and of what is sent to it, pure ones: asked again, of a
 
 from __future__ import annotations
 
+import os
 import pickle
+import platform
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -88,8 +91,12 @@ class Shard:
             raise ValueError(f"{self.source!r} had {self.n} examples in piece {self.piece!r} and has {start} now.")
 
 
-class State(NamedTuple):
-    """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs."""
+@dataclass
+class State:
+    """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs.
+
+    What a predictor computes beforehand is computed once in each process and shared by its threads, in `room` bytes.
+    """
 
     predictor: Predictor
     A: np.ndarray
@@ -97,6 +104,25 @@ class State(NamedTuple):
     b: np.ndarray
     loss: Loss
     outputs: slice
+    room: int
+    _ready: Any = None
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple:
+        return State, (self.predictor, self.A, self.theta, self.b, self.loss, self.outputs, self.room)
+
+    def prepare(self) -> Any:
+        """f without b as a function of X, (T, n)."""
+        with self._lock:
+            if self._ready is None:
+                self._ready = self.predictor.prepared(self.A, self.theta, self.room)
+            return self._ready
+
+    def decision(self, X: Any) -> np.ndarray:
+        """f of a block, (T, n)."""
+        return np.asarray(self.prepare()(X) + self.b[:, None])
 
 
 class Scanned(NamedTuple):
@@ -111,13 +137,14 @@ class Scanned(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """Σ c V (T,), the number of violators, of the worst their numbers, c V and data, and the seconds it took."""
+    """Σ c V (T,), the number of violators, of the worst their numbers, c V and data, who took how many seconds."""
 
     losses: np.ndarray
     violators: int
     rows: np.ndarray
     values: np.ndarray
     X: Any
+    who: tuple
     seconds: float
 
 
@@ -185,12 +212,17 @@ def price(shard: Shard, state: State, active: np.ndarray, most: int) -> Priced:
         if len(worst):
             found.append((part.start + worst, score[worst], take(X, worst)))
     rows, values, X = _worst(found, most)
-    return Priced(losses, count, rows, values, X, time.perf_counter() - begun)
+    return Priced(losses, count, rows, values, X, _who(), time.perf_counter() - begun)
+
+
+def _who():
+    """What differs between those who work side by side: machine, process and thread."""
+    return platform.node(), os.getpid(), threading.get_ident()
 
 
 def _losses(shard, part, X, state):
     """c V of the examples of a block, (T, n)."""
-    f = state.predictor.decision(X, state.A, state.theta) + state.b[:, None]
+    f = state.decision(X)
     Y = np.asarray(shard.Y[state.outputs, part], dtype=np.float64)
     return np.asarray(shard.c[part], dtype=np.float64) * np.array(
         [state.loss.value(y, f_t) for y, f_t in zip(Y, f, strict=True)]

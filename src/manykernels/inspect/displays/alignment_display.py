@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
 from ...estimators._base import _n_examples, _take
-from ...estimators.inputs import check_y
+from ...estimators.inputs import among_themselves, check_y
 from ..tables import check_model
 from ._base import Display, check_top
 
@@ -74,6 +74,7 @@ class AlignmentDisplay(Display):
         check_integer("max_examples", max_examples, 2)
         check_model(model)
         model = clone(getattr(model, "best_estimator_", model))
+        X = among_themselves(X)
         n = _n_examples(X)
         if n > max_examples:
             rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])

@@ -27,6 +27,7 @@ class Backend(ABC):
 
     width: int
     keeps_blocks = True
+    here = False  # whether calls run in this process
     sent = 0  # bytes that left this process for the shards since the beginning
 
     def open(self) -> None:

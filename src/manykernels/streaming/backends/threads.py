@@ -24,6 +24,8 @@ class Threads(Backend):
     [2, 3]
     """
 
+    here = True
+
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs, self.width = n_jobs, n_threads(n_jobs)
 

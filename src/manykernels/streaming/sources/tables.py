@@ -115,7 +115,7 @@ class CSVFiles(_Table):
     rows : int, default 65536
         In a block.
     **options
-        Of `pandas.read_csv`, such as sep.
+        Of `pandas.read_csv`, such as sep; numbers are read to their last digit unless float_precision is given.
 
     Examples
     --------
@@ -140,7 +140,9 @@ class CSVFiles(_Table):
             import pandas as pd
         except ImportError as error:
             raise ImportError("CSVFiles needs pandas: pip install manykernels[stream]") from error
-        with pd.read_csv(piece, usecols=self._wanted(), chunksize=self.rows, **self.options) as blocks:
+        exact = {} if "engine" in self.options else {"float_precision": "round_trip"}
+        options = exact | self.options
+        with pd.read_csv(piece, usecols=self._wanted(), chunksize=self.rows, **options) as blocks:
             for frame in blocks:
                 yield self._split(frame, piece)
 

@@ -1,0 +1,86 @@
+"""Runs the cells that are missing, several at a time, those first by which most pages gain."""
+
+import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from importlib import import_module
+from multiprocessing import get_context
+
+from . import _page
+from ._scale import LIMIT, NotKept, Scale
+
+LEAST = 45  # seconds: a timed cell that would be cut off before them is not begun
+PAUSE = 2  # seconds between two looks at what an experiment still wants
+
+
+def run(experiments, folder, data, jobs, timed=False, within=None):
+    """Runs missing cells of [(paper, experiment)], the timed ones or the others, on `jobs` cores.
+
+    It ends when there is nothing left or after `within` seconds; what was not finished is lost, but for timed cells,
+    which are kept as cut off at the seconds they had.
+    """
+    end = time.monotonic() + (within or 1e9)
+    crew = ThreadPoolExecutor(jobs) if timed else ProcessPoolExecutor(jobs, get_context("spawn"))
+    # timed: half of the cores for cells of one thread, half for those of several; else the next ones wait in the pool
+    room = max(1, jobs // 2) if timed else 2 * jobs
+    queue, running, tried = _Queue(experiments, folder, data, timed), {}, set()
+    while time.monotonic() < end:
+        limit = min(LIMIT, end - time.monotonic()) if timed else LIMIT
+        for key, item in queue.next(tried):
+            alike = sum(cores for _, cores in running.values() if (cores > 1) == (item.cores > 1))
+            if (not alike or alike + item.cores <= room) and limit > LEAST:
+                tried.add(key)
+                running[crew.submit(_run, folder, item, limit)] = key, item.cores
+        if not running and (limit < LEAST or not queue.look_again(tried)):
+            break
+        done, _ = wait(running, timeout=min(1.0, max(0.0, end - time.monotonic())), return_when=FIRST_COMPLETED)
+        for future in done:
+            key, _ = running.pop(future)
+            if error := future.exception():
+                print(f"  FAILED {key}: {type(error).__name__}: {error}", flush=True)
+        queue.look_again(tried, PAUSE)
+    left = len(queue.next(tried)) + len(running)
+    print(f"  {len(tried) - len(running)} cells run, {left} and those that wait for them left", flush=True)
+    if timed:
+        crew.shutdown()
+    else:
+        for process in list((crew._processes or {}).values()) if running else []:
+            process.terminate()
+        crew.shutdown(cancel_futures=True)
+
+
+def _run(folder, item, limit):
+    Scale(False, folder).cell(item.function, apart=item.timed, limit=limit, cores=item.cores, **item.parameters)
+
+
+class _Queue:
+    """What the experiments want, by rank; an experiment is asked again where cells of it were finished."""
+
+    def __init__(self, experiments, folder, data, timed):
+        self.folder, self.data, self.timed = folder, data, timed
+        self.wanted = {experiment: self._asked(experiment) for experiment in experiments}
+        self.asked = {experiment: time.monotonic() for experiment in experiments if self.wanted[experiment]}
+
+    def next(self, tried):
+        found = {key: item for items in self.wanted.values() for key, item in items.items() if key not in tried}
+        return sorted(found.items(), key=lambda pair: pair[1].rank)  # of equal rank: in the order of the experiments
+
+    def look_again(self, tried, pause=0):
+        """Asks those again that were not asked for `pause` seconds; returns whether there is something to run."""
+        for experiment in [e for e, when in self.asked.items() if time.monotonic() - when >= pause]:
+            self.wanted[experiment], self.asked[experiment] = self._asked(experiment), time.monotonic()
+            if not self.wanted[experiment]:
+                del self.asked[experiment]  # it has all that it needs
+        return bool(self.next(tried))
+
+    def _asked(self, experiment):
+        scale, (paper, name) = Scale(False, self.folder, kept=True), experiment
+        _page.drawn = False
+        try:
+            import_module(f".{paper}.{name}", __package__).run(scale, self.data)
+        except NotKept:
+            pass
+        except Exception as error:  # others go on; what it asked for so far is run
+            print(f"  FAILED {paper} {name}: {type(error).__name__}: {error}", flush=True)
+        finally:
+            _page.drawn = True
+        return {key: item for key, item in scale.wanted.items() if item.timed == self.timed}

@@ -1,0 +1,28 @@
+"""PyTorch's tensors as data."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def to_host(X: Any) -> tuple[Any, str | None]:
+    """(X as an array of NumPy, the card that it lies on or None) where X is a tensor; anything else as it is.
+
+    The host has a copy of what lies on a card: examples are checked there, and predictions elsewhere need some.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(X, torch.Tensor):
+        return X, None
+    short = X.dtype in (torch.float16, torch.bfloat16)
+    host = (X.float() if short else X).detach().cpu().resolve_conj().resolve_neg().numpy()
+    return host, str(X.device) if X.is_cuda else None
+
+
+def card_for(device: str, card: str | None) -> str:
+    """The device of a fit whose X lies on this card, None for the host."""
+    if card is None or device == card:
+        return device
+    if device not in ("cpu", "auto", "cuda"):
+        raise ValueError(f"X lies on {card!r}, but device={device!r}: move it there, or take device='auto'.")
+    return card

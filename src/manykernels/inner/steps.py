@@ -1,0 +1,94 @@
+"""Coordinate steps on one block, by a team of threads where that is quicker: the points are the same either way."""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+
+import numpy as np
+
+from .._threads import n_threads
+
+SHARE = 768  # variables of a thread, at least
+PRECISION = 1e-15  # the violation at which nothing is left to do
+TRIAL = 16  # steps that tell how quick a team is, or one thread
+
+
+def team_size(n, n_jobs):
+    """Threads for n variables. Some cores stay free: one thread without a core keeps all others waiting."""
+    cores = n_threads(-1)
+    return max(1, min(n_threads(n_jobs), cores - cores // 8, n // SHARE))
+
+
+class Steps:
+    """Steps on (a, gradient), both changed in place; a context manager, within which the team lasts.
+
+    Threads that meet twice a step lose on a machine that is busy with other work: short trials tell, and one thread
+    goes on alone where it is quicker. A team that lost is tried again after ever longer pauses.
+
+    Parameters
+    ----------
+    inner : InnerProblem
+    K : array (n, n)
+    a, gradient : array (n,), float64
+    """
+
+    def __init__(self, inner, K, a, gradient):
+        from ..loops.box_qp import single_steps
+        from ..loops.pairs import NOTES, pair_steps
+        from ..loops.team import GATE
+
+        self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, PRECISION
+        self.alone = pair_steps if inner.intercept else single_steps
+        self.threads = team_size(len(a), inner.n_jobs) if inner.intercept else 1
+        self.pace = {False: np.inf, True: np.inf}  # seconds a step, of one thread and of the team
+        self.losses, self.pause, self.others = 0, 0, []
+        if self.threads > 1:
+            self.shared = np.zeros(GATE, np.int64), np.zeros((self.threads, *NOTES)), np.empty((3, len(a)))
+
+    def __enter__(self):
+        if self.threads > 1:
+            from ..loops.pairs import follow
+
+            arguments = self.threads, *self.shared, *self.block
+            self.others = [
+                threading.Thread(target=follow, args=(me, *arguments), daemon=True, name=f"manykernels-team-{me}")
+                for me in range(1, self.threads)
+            ]
+            for other in self.others:
+                other.start()
+        return self
+
+    def __exit__(self, *error):
+        if self.others:
+            from ..loops.pairs import dismiss
+
+            dismiss(self.shared[0], self.threads)
+            for other in self.others:
+                other.join()
+
+    def take(self, count):
+        """At most so many steps; (the largest violation, β)."""
+        violation, beta = np.inf, 0.0
+        for part, steps in enumerate((TRIAL, TRIAL, count - 2 * TRIAL)):  # cut alike for every number of threads
+            if violation > PRECISION:
+                team = self._by_team(part)
+                began = perf_counter()
+                done, violation, beta = self._together(steps) if team else self.alone(*self.block, steps)
+                self.pace[team] = (perf_counter() - began) / max(done, 1)
+        if self.pause > 0:
+            self.pause -= 1
+        elif self.pace[True] > self.pace[False]:
+            self.pause = 2**self.losses
+            self.losses += 1
+        return violation, beta
+
+    def _by_team(self, part):
+        if self.threads == 1 or (part == 0 and np.isinf(self.pace[False])):
+            return False
+        return (part == 1 and self.pause == 0) or self.pace[True] < self.pace[False]
+
+    def _together(self, steps):
+        from ..loops.pairs import lead
+
+        return lead(self.threads, *self.shared, *self.block, steps)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._base import Kernel
+
+
+class Precomputed(Kernel):
+    """Values that were computed elsewhere, as one kernel beside others.
+
+    k(x, y) is looked up: an example is a row of a table, its number among the training examples (-1 for a new one) and
+    after it its values with all of them, see `table`. Such tables are cut and matched by id as others are, as a view or
+    as columns. Where all kernels are matrices, `kernels="precomputed"` with a `KernelStack` is quicker.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF, Precomputed
+    >>> x = np.linspace(-1, 1, 20)
+    >>> X = {"alike": Precomputed.table(np.outer(x, x)), "age": x[:, None] ** 2}
+    >>> model = MKLClassifier([("alike", Precomputed()), ("age", RBF(gamma=1.0))]).fit(X, x > 0)
+    >>> new = np.array([-0.55, 0.45])
+    >>> model.predict({"alike": Precomputed.table(np.outer(new, x), new=True), "age": new[:, None] ** 2})
+    array([False,  True])
+    """
+
+    psd = False  # nobody knows
+
+    @staticmethod
+    def table(K: ArrayLike, new: bool = False) -> np.ndarray:
+        """The rows that the kernel reads, of a matrix.
+
+        Parameters
+        ----------
+        K : array (n, n_train)
+            Values between the examples and the training examples.
+        new : bool, default False
+            Whether the examples are new ones. Else they are the training examples, and K is square and symmetric.
+
+        Returns
+        -------
+        array (n, 1 + n_train)
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Precomputed
+        >>> Precomputed.table([[2.0, 1.0], [1.0, 2.0]])
+        array([[0., 2., 1.],
+               [1., 1., 2.]])
+        """
+        K = np.asarray(K, dtype=float)
+        if K.ndim != 2:
+            raise ValueError(f"K has shape {K.shape}; it must be (n, n_train).")
+        if not new:
+            if K.shape[0] != K.shape[1]:
+                raise ValueError(f"K has shape {K.shape}, not square: give new=True where its rows are new examples.")
+            off = np.abs(K - K.T)
+            if (off > 1e-6 * np.abs(K).max(initial=0.0)).any():
+                i, j = np.unravel_index(off.argmax(), off.shape)
+                raise ValueError(f"K is not symmetric: K[{i}, {j}] = {K[i, j]:g}, K[{j}, {i}] = {K[j, i]:g}.")
+        return np.column_stack([np.full(len(K), -1.0) if new else np.arange(float(len(K))), K])
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        place = self._places(X if Y is None else Y)
+        if (place < 0).any():
+            raise ValueError(
+                "Precomputed() has no values between two new examples: those on the right must be training examples."
+            )
+        return X[:, 1 + place]
+
+    def diag(self, X: Any) -> np.ndarray:
+        """k(x_i, x_i), (n,): NaN for new examples."""
+        place = self._places(X)
+        own = np.asarray(X, float)[np.arange(len(place)), 1 + place]
+        own[place < 0] = np.nan
+        return own
+
+    @staticmethod
+    def _places(X):
+        """The numbers of the examples among the training examples, (n,)."""
+        place = np.asarray(X[:, 0], float)
+        if not (place == np.round(place)).all() or (place < -1).any() or (place >= X.shape[1] - 1).any():
+            raise ValueError(
+                "Precomputed() sees rows that begin with no number of a training example: give Precomputed.table(K)."
+            )
+        return place.astype(int)

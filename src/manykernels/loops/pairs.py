@@ -1,0 +1,214 @@
+"""Pair steps for the box QP that every loss with an intercept comes down to:
+
+    min over lo ≤ a ≤ hi, Σ a fixed :  ½ aᵀK a + Σ linear_i a_i + ½ diagonal_i a_i² + kink_i |a_i|
+
+`gradient` is that of the smooth part, K a + linear + diagonal·a, kept up to date. A move that would cross a kink
+stops at 0. The steps may be shared by a team of threads (see `team`), each with a range of the variables: they take the
+same pairs as one thread would, to the last digit. Scans go by runs of variables: vector arithmetic asks whether any of
+a run beats the best so far, and only then they are looked at one by one.
+
+Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
+"""
+
+import numpy as np
+from numba import njit
+
+from . import OPTIONS
+from .team import command, commanded, meet
+
+RUN = 64
+NOTES = (3, 16)  # notes of a thread, and float64 of each, on cache lines of their own
+TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
+SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
+FLAT = 1e-12  # the least curvature
+
+
+@njit(**OPTIONS)
+def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
+    """Second-order pairs (i up, j down) until the largest violation is at most eps; returns (steps, violation, β).
+
+    β, the multiplier of Σ a, is the intercept that these a imply: f = K a + β.
+    """
+    gate, notes, work = np.zeros(1, np.int64), np.empty((1, *NOTES)), np.empty((3, len(a)))
+    return _steps(0, 1, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps)
+
+
+@njit(**OPTIONS)
+def follow(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps):
+    """The part of thread `me` > 0 in the steps that thread 0 leads, until that dismisses it."""
+    while True:
+        meet(gate, threads)
+        max_steps = commanded(gate)
+        if max_steps < 0:
+            return
+        _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps)
+
+
+@njit(**OPTIONS)
+def lead(threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
+    """`pair_steps` together with those who follow."""
+    command(gate, max_steps)
+    meet(gate, threads)
+    return _steps(0, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps)
+
+
+@njit(**OPTIONS)
+def dismiss(gate, threads):
+    command(gate, -1)
+    meet(gate, threads)
+
+
+@njit(**OPTIONS)
+def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
+    """Thread `me` has the variables low … high − 1; all come to the same i, j and t.
+
+    What the others need of a variable that moves stands in notes: nobody reads it where its owner may be writing.
+    """
+    n = len(a)
+    up, down, curvature = work[0], work[1], work[2]
+    low, high = n * me // threads, n * (me + 1) // threads
+    for k in range(low, high):
+        up[k], down[k] = _room(a[k], kink[k], lo[k], hi[k])
+        curvature[k] = K[k, k] + diagonal[k]
+    mine = notes[me]
+    _shift(0.0, K[0], K[0], low, high, up, a, gradient, mine[0])
+    mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
+    meet(gate, threads)
+    first, bottom = _first(notes[:, 0, TOP]), notes[:, 0, LOWEST].min()
+    top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
+    steps = 0
+    while top - bottom > eps and steps < max_steps:
+        steps += 1
+        Ki = K[i]
+        _partner(top, i, Ki, curvature[i], low, high, down, curvature, a, gradient, mine[1])
+        meet(gate, threads)
+        first = _first(notes[:, 1, SCORE])
+        if notes[first, 1, SCORE] <= 0:
+            break
+        j, back = int(notes[first, 1, FALLS]), notes[first, 1, FROM]
+        t = notes[first, 1, GAIN] / notes[first, 1, BEND]
+        ceiling = 0.0 if kink[i] > 0 and at < 0 else hi[i]
+        floor = 0.0 if kink[j] > 0 and back > 0 else lo[j]
+        if t >= ceiling - at and ceiling - at <= back - floor:
+            t = ceiling - at
+            at, back = ceiling, back - t
+        elif t >= back - floor:
+            t = back - floor
+            at, back = at + t, floor
+        else:
+            at, back = at + t, back - t
+        for k, value, move in ((i, at, t), (j, back, -t)):
+            if low <= k < high:
+                a[k] = value
+                gradient[k] += diagonal[k] * move
+                up[k], down[k] = _room(value, kink[k], lo[k], hi[k])
+        _shift(t, Ki, K[j], low, high, up, a, gradient, mine[0])
+        if steps % 32 == 0:
+            mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
+        meet(gate, threads)
+        first = _first(notes[:, 0, TOP])
+        top, i, at = notes[first, 0, TOP], int(notes[first, 0, RISES]), notes[first, 0, AT]
+        if steps % 32 == 0:
+            bottom = notes[:, 0, LOWEST].min()
+    mine[2, 0] = _lowest(down[low:high], gradient[low:high])
+    meet(gate, threads)
+    bottom = notes[:, 2, 0].min()
+    return steps, top - bottom, _middle(top, bottom)
+
+
+@njit(**OPTIONS)
+def _room(a, kink, lo, hi):
+    """Minus the kink of the right derivative (−inf: a cannot rise) and of the left one (inf: it cannot fall)."""
+    up = -np.inf if a >= hi else (-kink if a >= 0 else kink)
+    down = np.inf if a <= lo else (-kink if a > 0 else kink)
+    return up, down
+
+
+@njit(**OPTIONS)
+def _first(values):
+    """The first place of the largest value."""
+    best = 0
+    for k in range(1, len(values)):
+        if values[k] > values[best]:
+            best = k
+    return best
+
+
+@njit(**OPTIONS)
+def _partner(top, i, Ki, ci, low, high, down, curvature, a, gradient, note):
+    """Notes who of low … high − 1 gains most by falling: gain² / curvature, 0 where nobody does."""
+    best, j = 0.0, -1
+    for start in range(low, high, RUN):
+        end = min(start + RUN, high)
+        part = Ki[start:end], down[start:end], curvature[start:end], gradient[start:end]
+        if _any_partner((1.0 - 1e-12) * best, top, ci, *part):
+            for k in range(start, end):
+                gain = top - down[k] + gradient[k]
+                if gain > 0 and k != i:  # rounding may give it a gain of its own
+                    score = gain * gain / _bend(ci, curvature[k], Ki[k])
+                    if score > best:
+                        best, j = score, k
+    note[SCORE] = best
+    if j >= 0:
+        note[FALLS], note[FROM], note[GAIN] = j, a[j], top - down[j] + gradient[j]
+        note[BEND] = _bend(ci, curvature[j], Ki[j])
+
+
+@njit(**OPTIONS)
+def _bend(ci, ck, Kik):
+    c = abs(ci + ck - 2.0 * Kik)  # negative only for indefinite kernels: then stay finite
+    return c if c > FLAT else FLAT
+
+
+@njit(**OPTIONS)
+def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
+    """How many of a run have gain² / curvature above the bar."""
+    count = 0
+    for k in range(len(Ki)):
+        gain = top - down[k] + gradient[k]
+        gain = gain if gain > 0 else 0.0
+        count += gain * gain > bar * _bend(ci, curvature[k], Ki[k])
+    return count
+
+
+@njit(**OPTIONS)
+def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
+    """Takes the step into the gradient of low … high − 1, and notes who of them gains most by rising."""
+    top, i = -np.inf, -1
+    for start in range(low, high, RUN):
+        end = min(start + RUN, high)
+        if _any_riser(t, top, Ki[start:end], Kj[start:end], up[start:end], gradient[start:end]):
+            for k in range(start, end):
+                u = up[k] - gradient[k]
+                if u > top:
+                    top, i = u, k
+    note[TOP] = top
+    if i >= 0:
+        note[RISES], note[AT] = i, a[i]
+
+
+@njit(**OPTIONS)
+def _any_riser(t, top, Ki, Kj, up, gradient):
+    """Takes the step into the gradient of a run, and counts who of it is above the top."""
+    count = 0
+    for k in range(len(Ki)):
+        g = gradient[k] + t * (Ki[k] - Kj[k])
+        gradient[k] = g
+        count += up[k] - g > top
+    return count
+
+
+@njit(**OPTIONS)
+def _lowest(down, gradient):
+    bottom = np.inf
+    for k in range(len(down)):
+        v = down[k] - gradient[k]
+        bottom = v if v < bottom else bottom
+    return bottom
+
+
+@njit(**OPTIONS)
+def _middle(top, bottom):
+    if np.isinf(top):
+        return bottom if not np.isinf(bottom) else 0.0
+    return top if np.isinf(bottom) else 0.5 * (top + bottom)
