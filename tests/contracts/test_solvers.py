@@ -51,7 +51,7 @@ def test_the_certificate_belongs_to_the_points_that_are_returned(name):
 @every
 @pytest.mark.parametrize("intercept", [True, False])
 def test_several_outputs_share_the_weights_of_the_default_solver(name, intercept):
-    Ks, y = make(2, n=40)
+    Ks, y = make(2, n=24)
     Y = np.stack([y, np.where(Ks[1][:, 0] > 0, 1.0, -1.0), -y])
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     problem = Problem(bank, Y, losses.get("squared_hinge"), partner(name), 1.0, intercept)
