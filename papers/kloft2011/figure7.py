@@ -117,8 +117,8 @@ def run(scale, data):
                 f"{max(largest)[0]:,} examples; {max(m for _, m in most):,} kernels" if largest and most else "not run",
                 bool(largest and most) and max(largest)[0] >= 20_000 and max(m for _, m in most) >= 10_000,
                 "both end below the limit", judged=judged and not waiting,
-                reason="These two sizes are still to be run here. [Performance](../performance.md) has both, of another "
-                "run on two such cores, p = 2: 27 s and 51 s." if waiting else "",
+                reason="These two sizes are still to be run here. [Performance](../performance.md) has both, of "
+                "another run on two such cores, p = 2: 27 s and 51 s." if waiting else "",
             ),
         ],
         tables=[
