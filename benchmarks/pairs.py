@@ -141,16 +141,15 @@ def _settings(name, path, out, folds, most):
     kept, rows = Path(out) / f"pairs_{name}.partial", []
     kept.parent.mkdir(parents=True, exist_ok=True)
     done = json.loads(kept.read_text()) if kept.exists() else {}
-    for setting in ("pair", "left", "right", "both"):
-        found = []
-        for k, (train, test) in enumerate(list(_splits(X, setting, folds))[:most]):
-            if not 0 < y[test].sum() < len(test):
-                continue
-            if f"{setting} {k}" not in done:
-                done[f"{setting} {k}"] = _fold(X, y, train, test)
-                kept.write_text(json.dumps(done))
-                console.print(f"{name}, {setting}, fold {k}: {done[f'{setting} {k}']}")
-            found.append(done[f"{setting} {k}"])
+    splits = {setting: list(_splits(X, setting, folds))[:most] for setting in ("pair", "left", "right", "both")}
+    tried = [(k, setting) for setting, some in splits.items() for k, (_, test) in enumerate(some) if y[test].any()]
+    for k, setting in sorted(tried, key=lambda pair: pair[0]):  # the first folds of all settings first
+        if f"{setting} {k}" not in done:
+            done[f"{setting} {k}"] = _fold(X, y, *splits[setting][k])
+            kept.write_text(json.dumps(done))
+            console.print(f"{name}, {setting}, fold {k}: {done[f'{setting} {k}']}")
+    for setting in splits:
+        found = [done[f"{other} {k}"] for k, other in tried if other == setting]
         mean, new = np.mean(found, axis=0), {"left": "drug", "right": "target"}.get(setting, setting)
         rows.append([name, new, len(found), *mean[:2, 0], *mean[:2, 1], mean[2, 0]])
         console.print(str(rows[-1]))

@@ -45,7 +45,7 @@ NOT_RUN = {  # commands, and why no test runs them; they are checked to name wha
     ".ci/release": "it makes environments and runs this suite",
     "manykernels demo": "tests/cli/test_demo.py runs it",
 }
-QUICK = ["--cv", "2", "--relevance", "fast", "--stability", "1"]  # reports in a test
+QUICK = ["--cv", "2", "--relevance", "fast", "--stability", "1", "--max-examples", "60"]  # reports in a test
 SHOWS = {"text", "yaml"}  # what is looked at, not run; and directives of the site, {…}
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)")
 
@@ -96,7 +96,8 @@ profiles = np.random.default_rng(0).normal(size=(60, 3))
 FEWER = {"docs/sequences.md": [("make_splice(10_000", "make_splice(300"), ("n_boot=20", "n_boot=2")],
          "docs/pictures.md": [("n_boot=20", "n_boot=3")],
          "docs/index.md": [("1000", "300")],  # as in the README, which is run in full
-         "README.md": [('"report.html")', '"report.html", cv=2, relevance="fast", stability=1)')]}  # fmt: skip
+         "README.md": [('examples/wine.csv")', 'examples/wine.csv")[::3]'),
+                       ('"report.html")', '"report.html", cv=2, relevance="fast", stability=1)')]}  # fmt: skip
 NEEDS = {"docs/sequences.md": "dnaio", "docs/data.md": "pandas", "docs/kernels.md": "pandas", "docs/start.md": "pandas"}
 
 

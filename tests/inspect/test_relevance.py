@@ -10,11 +10,13 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, StratifiedKFold, cross_val_score
 
-from manykernels import MKLClassifier, MKLOneClass, MKLRegressor
-from manykernels.inspect import relevance
+from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views
+from manykernels.estimators._posed import pose
+from manykernels.inspect import _fold, held_out, relevance
 from manykernels.inspect._fold import Fold
+from manykernels.inspect._sources import default_sources
 from manykernels.inspect.held_out import _accuracy, _r2
-from manykernels.kernels import RBF, KernelStack, Linear
+from manykernels.kernels import RBF, KernelList, KernelStack, Linear, On
 from manykernels.strings import Spectrum
 
 rng = np.random.default_rng(0)
@@ -98,6 +100,17 @@ def test_sources_that_stand_in_for_each_other_are_named():
     assert "a, b stand in for each other" in str(found)
 
 
+def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
+    posed = []
+    monkeypatch.setattr(_fold, "pose", lambda *arguments: posed.append(0) or pose(*arguments))
+    Z = np.column_stack([X[:, :2], X[:, :2], X[:, 2:]])
+    kernels = [("one", RBF(0.3), [0, 1]), ("two", RBF(0.3), [2, 3])]
+    found = relevance(MKLClassifier(kernels), Z, y, cv=3)
+    assert [set(group.names) for group in found.groups] == [{"one", "two"}] and len(posed) == 3
+    monkeypatch.setattr(held_out, "KEPT", 0)
+    assert relevance(MKLClassifier(kernels), Z, y, cv=3).groups == found.groups and len(posed) == 3 + 6
+
+
 def test_a_source_is_what_sees_the_same_or_what_is_given():
     kernels = [RBF(0.1), Linear(), ("wide", RBF(0.01), [0, 1]), ("narrow", RBF(1.0), [0, 1]), ("last", Linear(), [11])]
     found = relevance(MKLClassifier(kernels), X, y, cv=2)
@@ -110,6 +123,16 @@ def test_a_source_is_what_sees_the_same_or_what_is_given():
     assert given.names == ["both", "x"]
     with pytest.raises(ValueError, match="'wild', which is no kernel: the kernels are .*'wide'"):
         relevance(MKLClassifier(kernels), X, y, cv=2, sources={"both": ["wild"]})
+
+
+def test_kernels_across_views_are_sources_of_their_own_and_those_within_a_view_belong_to_it():
+    one, two, both = On(("a", [0]), RBF(0.3)), On(("a", [1]), RBF(0.3)), On("b", RBF(0.1))
+    kernels = [("plain", RBF(0.3), "a"), ("b", RBF(0.1), "b"), ("within", one * two), ("across", one * both)]
+    views = Views({"a": X[:, :2], "b": X[:, 2:]})
+    found = default_sources(KernelList.from_spec(kernels, views), [name for name, *_ in kernels])
+    assert {name: which.tolist() for name, which in found.items()} == {"a": [0, 2], "b": [1], "across": [3]}
+    kernels = [("within", On([0], RBF(0.3)) * On([1], RBF(0.3))), ("other", On([0], RBF(0.3)) * On([2], RBF(0.3)))]
+    assert list(default_sources(KernelList.from_spec(kernels, X), ["within", "other"])) == ["within", "other"]
 
 
 def test_views_frames_matrices_and_sequences():

@@ -94,7 +94,7 @@ def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
             dropped[name] = f"it is empty in {lost} of {len(column)} rows, too many to be used unasked"
         elif is_number(column):
             numbers.append(name)
-        elif different > CATEGORIES:
+        elif different > min(CATEGORIES, (len(column) - lost) // 2):
             dropped[name] = _why_texts(column, different)
         else:
             categories.append(name)
@@ -111,10 +111,10 @@ def _why_texts(column, different):
             f"it holds numbers, but none in {len(strange)} rows ({strange.iloc[0]!r}, for example); empty these cells "
             "and it is used"
         )
-    if different == len(known) and not known.str.contains(" ").any():
-        return "it is another text in every row, as ids are; --id takes it for that"
     if known.str.match(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}").mean() > 0.8:
         return "it holds dates; make numbers of them, days since the first, say, to use it"
+    if different == len(known) and not known.str.contains(" ").any():
+        return "it is another text in every row, as ids are; --id takes it for that"
     return (
         f"it holds {different} different texts, too many for categories unasked; a configuration with kernel = "
         '"Categorical" uses it, and Features(TfidfVectorizer()) in Python its words'
@@ -156,7 +156,10 @@ def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
     if lost:
         lost = list(dict.fromkeys(lost))
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-        raise Wrong(f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees.")
+        raise Wrong(
+            f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees: add them, empty "
+            'where their kernels have missing = "zero".'
+        )
     made: dict[str, Any] = {}
     known: dict[str, np.ndarray] = {}
     for name in names:

@@ -112,6 +112,8 @@ def checked(frame: Any, path: str) -> Any:
     twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
     if twice:
         raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
+    if len(frame.columns) == 1 and ";" in frame.columns[0]:
+        raise Wrong(f"{path} has fields with ; between: save it with commas, or call it .txt to have that found out.")
     return frame
 
 
@@ -245,8 +247,11 @@ def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
     """A column, or a sentence that names what there is."""
     if name in frame.columns:
         return frame[name]
-    near = get_close_matches(name, list(frame.columns), 3, 0.5) or list(frame.columns)[:8]
-    raise Wrong(f"{option} {name!r} is not a column of {path}: there are {', '.join(map(repr, near))}.")
+    near = [column for column in frame.columns if column.lower() == name.lower()]
+    near = near or get_close_matches(name, list(frame.columns), 3, 0.5)
+    some = ", ".join(map(repr, near or list(frame.columns)[:8]))
+    cure = f"did you mean {some}?" if near else f"there are {some}."
+    raise Wrong(f"{option} {name!r} is not a column of {path}: {cure}")
 
 
 def is_number(column: Any) -> bool:

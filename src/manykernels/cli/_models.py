@@ -56,7 +56,10 @@ def split_target(frame, task, target, data, say):
         if task == "one-class":
             return task, None, frame
         few = ", ".join(map(repr, list(frame.columns)[:8]))
-        raise Wrong(f"--target is missing: name the column to predict ({few}), or give --task one-class.")
+        raise Wrong(
+            f"--target is missing: name the column to predict ({few}), give a table of targets with --labels, or "
+            "--task one-class."
+        )
     y = pick(frame, target, "--target", data)
     frame = frame.drop(columns=target)
     if task == "one-class":
@@ -81,6 +84,11 @@ def read_target(y, task):
         return as_numbers(y)
     if y.nunique() < 2:
         raise Wrong(f"--target {y.name!r} has one class only, {y.iloc[0]!r}: a classifier needs two.")
+    if y.nunique() > max(20, len(y) // 2):
+        raise Wrong(
+            f"--target {y.name!r} has {y.nunique()} different values in {len(y)} rows, no classes: name another "
+            "column, or give --task regression where they are numbers."
+        )
     if is_number(y):
         return y.to_numpy(int) if (y == y.round()).all() else y.map(str).to_numpy(str)
     return y.map(str).to_numpy(str)

@@ -54,7 +54,7 @@ def fit(
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
     model.save(output)
-    say(f"{output} is written; `manykernels predict {output} NEW.csv` uses it.")
+    say(f"{output} is written; `manykernels predict {output} NEW` uses it, with NEW like {data}.")
     facts = summary(job, model)
     if len(facts["weights"]) < facts["kernels"]:
         say(f"the heaviest {len(facts['weights'])} of {facts['kernels']} kernels; `manykernels inspect` shows more.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ._columns import seen
-from ._data import read_data
+from ._data import pick, read_data
 from ._models import as_classes, check_output, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, complain, speaker
 from .learn import Data, Id, Labels, Target, progress
@@ -27,6 +27,10 @@ def report(
     examples: Annotated[str, typer.Option(help="Rows to take apart, with commas between; else six are chosen.")] = "",
     max_examples: Annotated[int | None, typer.Option(min=10, help="Examples that are looked at, at most.")] = None,
     title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
+    ] = None,
+    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, such as balanced_accuracy.")] = None,
     id: Id = None,
     labels: Labels = None,
     json: Json = False,
@@ -51,6 +55,7 @@ def report(
         complain("measuring: held-out scores, what each source is worth, stability.")
     options: dict[str, Any] = dict(cv=cv or None, relevance=relevance, stability=stability, examples=rows)
     options |= dict(max_examples=max_examples, title=title, target=None if y is None else str(y.name))
+    options |= dict(groups=None if groups is None else pick(frame, groups, "--groups").to_numpy(), scoring=scoring)
     found = fitted.report(X, truth, verbose=progress(quiet), **options)
     _describe(found.facts, fitted, frame, truth, None if y is None else str(y.name))
     found.facts["reproduce"] = _commands(model, data, target, output, cv, relevance, stability)

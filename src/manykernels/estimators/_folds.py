@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import parse_bytes
-from ..kernels._views import is_views
-from ._base import _finite, _n_examples, _take
+from ..kernels._views import is_views, n_examples
+from ._base import _finite, _take
 from .tasks import with_task
 
 ROOM = 2**32  # bytes for the matrices where there is no memory_limit
@@ -30,7 +30,7 @@ class Kernels:
     def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False, device: str = "cpu") -> None:
         from ..banks.choice import choose_device
 
-        self.X, self.task, self.exact, self.n = X, task, exact, _n_examples(X)
+        self.X, self.task, self.exact, self.n = X, task, exact, n_examples(X)
         self.here = choose_device(device, self.n) is None  # else each fold has its own, on the device
         self.known: Any = None
         self.origin: Any = None
@@ -178,4 +178,4 @@ def _alike(a, b):
 
 def views_or(X):
     """X as splitters take it: a dict of views stands for its examples."""
-    return np.zeros((_n_examples(X), 1)) if is_views(X) else X
+    return np.zeros((n_examples(X), 1)) if is_views(X) else X

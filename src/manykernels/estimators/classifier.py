@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses
 from .._validation import check_choice, check_number
+from ..kernels._views import n_examples
 from ..streaming import is_source
-from ._base import MKLBase, _n_examples
+from ._base import MKLBase
 from ._paths import HasPath
 from ._streamed import fit_source
 from .inputs import check_order
@@ -258,7 +259,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         check_order(X, y)
         y, self.multilabel_ = read_labels(self, y)
         X = self._check_X(X, reset=True)
-        check_consistent_length(range(_n_examples(X)), y)
+        check_consistent_length(range(n_examples(X)), y)
         weight, task = check_weight(sample_weight, len(y)), check_task(task, len(y))
         Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)

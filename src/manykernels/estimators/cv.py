@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ._base import _n_examples
+from ..kernels._views import n_examples
 from ._folds import Fold, Kernels, shared, views_or
 from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .classifier import MKLClassifier
@@ -65,7 +65,7 @@ class _CrossValidated:
         labels = read_labels(self, y)[0] if classifier else check_y(self, y, numeric=True, several=True)
         X = self._check_X(X, reset=True)
         vars(self).pop("_card", None)  # folds share matrices on the host
-        n = _n_examples(X)
+        n = n_examples(X)
         check_consistent_length(range(n), labels)
         weight = None if sample_weight is None else check_weight(sample_weight, n)
         splits = make_splits(self.cv, views_or(X), labels, classifier, groups)

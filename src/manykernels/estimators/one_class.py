@@ -11,7 +11,8 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.metaestimators import available_if
 
 from .._validation import check_choice, check_number
-from ._base import MKLBase, _n_examples
+from ..kernels._views import n_examples
+from ._base import MKLBase
 from .tasks import check_task
 from .validation import check_loss, check_weight
 
@@ -214,7 +215,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 "differs its ball is another problem, and the least radius over the kernel weights says nothing."
             )
         X = self._check_X(X, reset=True)
-        n = _n_examples(X)
+        n = n_examples(X)
         weight = check_weight(sample_weight, n)
         c = self.C * weight if level else weight / (self.nu * weight.sum())
         loss = check_loss("level_set" if level else "one_class", "none")

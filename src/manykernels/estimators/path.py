@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._pictures import as_shares, curves, left_out, legend, note, panels
-from ._base import _n_examples
+from ..kernels._views import n_examples
 from ._folds import Fold, Kernels, shared
 from ._search import grid_of_C, is_exact, list_of_regularizers
 from .inputs import check_y
@@ -100,7 +100,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     plain._check_params()
     y = check_y(plain, y, numeric=not is_classifier(model))
     X = plain._check_X(X, reset=True)
-    n = _n_examples(X)
+    n = n_examples(X)
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     kernels = Kernels(X, check_task(task, n), is_exact(found), plain.device)
     every = np.arange(n)

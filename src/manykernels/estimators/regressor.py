@@ -11,8 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length
 
 from .._validation import check_number
+from ..kernels._views import n_examples
 from ..streaming import is_source
-from ._base import MKLBase, _n_examples
+from ._base import MKLBase
 from ._paths import HasPath
 from ._streamed import fit_source
 from .inputs import check_order
@@ -238,7 +239,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         check_order(X, y)
         Y = read_values(self, y)
         X = self._check_X(X, reset=True)
-        check_consistent_length(range(_n_examples(X)), Y[0])
+        check_consistent_length(range(n_examples(X)), Y[0])
         weight = check_weight(sample_weight, Y.shape[1])
         self.n_outputs_ = len(Y)
         options = dict(C=self.C, intercept=self.fit_intercept, task=check_task(task, Y.shape[1]))

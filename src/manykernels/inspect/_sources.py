@@ -35,15 +35,19 @@ def read_sources(model: Any, fold: Any, sources: dict[str, Any] | None, kernels:
 
 
 def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
-    """{name: numbers of kernels}: those of a view, of one table those of the same columns, of matrices each."""
+    """{name: numbers of kernels}: those of a view, of one table those of the same columns, of matrices each.
+
+    Kernels across views or columns are sources of their own, and have their names where they are single.
+    """
     if kernel_list is None:
         return {name: np.array([m]) for m, name in enumerate(names)}
+    views = [str(view) for view in kernel_list.n_features] if isinstance(kernel_list.n_features, dict) else []
     found: dict[Any, list[int]] = {}
     for m in range(kernel_list.M):
         found.setdefault(kernel_list.seen(m), []).append(m)
     chosen: dict[str, np.ndarray] = {}
     for label, which in found.items():
-        name = names[which[0]] if len(which) == 1 and not isinstance(kernel_list.n_features, dict) else label
+        name = names[which[0]] if len(which) == 1 and label not in views else label
         name = names[which[0]] if name in chosen or name is None else name
         chosen[str(name)] = np.array(which)
     return chosen

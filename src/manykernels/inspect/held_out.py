@@ -24,6 +24,8 @@ from ._sources import read_sources
 from .relevance_result import Relevance
 from .tables import check_model
 
+KEPT = 2**29  # bytes of kernels of all folds that are held until groups are found
+
 
 def relevance(
     model: Any,
@@ -99,7 +101,7 @@ def relevance(
     >>> [row["name"] for row in found.table()]
     ['signal', 'noise']
     """
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     check_model(model)
     if hasattr(model, "Cs"):
@@ -120,15 +122,26 @@ def relevance(
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = _scorer(model, scoring)
 
+    kept: dict[int, Fold] = {}  # with their kernels, for the joint drops
+
     def fold(k, every=None):
-        return Fold(model, X, y, weight, *splits[k], score, every)
+        return kept[k] if k in kept else Fold(model, X, y, weight, *splits[k], score, every)
+
+    def measure(k):
+        here = fold(k)
+        if keeps:
+            kept[k] = here
+        return _measure(here, rows, orders[k])
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
+    keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= KEPT
     begun = [_measure(first, rows, orders[0])]
+    if keeps:
+        kept[0] = first
     del first
     found = []
-    jobs = [delayed(lambda k: _measure(fold(k), rows, orders[k]))(k) for k in range(1, len(splits))]
+    jobs = [delayed(measure)(k) for k in range(1, len(splits))]
     for measured in chain(begun, Parallel(n_jobs, return_as="generator")(jobs)):
         found.append(measured)
         if callback is not None:

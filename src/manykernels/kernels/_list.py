@@ -205,8 +205,13 @@ class KernelList:
         return restore(cls.__new__(cls), state, NONE)
 
     def seen(self, m: int) -> str | None:
-        """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing."""
-        view, columns, names = self._keys[self.view_of[m]]
+        """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing.
+
+        Kernels across views see "one × other".
+        """
+        (view, columns, names), join = self._keys[self.view_of[m]], self._joins[self.view_of[m]]
+        if join is not None:
+            return " × ".join(dict.fromkeys(str(join.seen(part)) for part in range(join.M)))
         if columns is not None and not len(columns):
             return None
         if view is not None:

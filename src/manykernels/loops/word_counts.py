@@ -1,4 +1,7 @@
-"""Words of sequences at one position as sorted numbers, and the squares of how often each occurs."""
+"""Words of sequences at one position as sorted numbers, and the squares of how often each occurs.
+
+Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
+"""
 
 import numpy as np
 from numba import njit

@@ -30,6 +30,7 @@ class Case(NamedTuple):
     n_jobs: int | None
     seed: int
     tick: Tick
+    groups: Any = None  # (n,): examples of one group are held out together
 
     @property
     def outputs(self):

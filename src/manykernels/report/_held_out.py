@@ -41,16 +41,20 @@ def why_no_folds(case: Case) -> str:
 
 def _splits(case: Case, cv: Any) -> list:
     """Pairs (train, test); a number of folds is lowered to what the rarest class allows."""
-    from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
     from ..kernels.pairs import Pairs
 
     n, y = _n_examples(case.X), case.y
     examples = case.X if isinstance(case.X, Pairs) else np.zeros((n, 1))
     if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv, y, classifier=case.kind == "classification").split(examples, y))
+        return list(check_cv(cv, y, classifier=case.kind == "classification").split(examples, y, case.groups))
     labels = case.kind != "regression" and y.ndim == 1
     most = int(np.unique(y, return_counts=True)[1].min()) if labels else n // 2
+    if case.groups is not None:
+        folds = min(int(cv), len(np.unique(case.groups)))
+        own: Any = StratifiedGroupKFold(folds, shuffle=True, random_state=case.seed) if labels else GroupKFold(folds)
+        return list(own.split(np.zeros(n), y, case.groups)) if folds > 1 else []
     folds = min(int(cv), most)
     if folds < 2:
         return []

@@ -35,7 +35,9 @@ def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, 
     rows = _sample(case, used) if used < n else np.arange(n)
     facts["sampled"] = {"examples": n, "used": len(rows), "asked": max_examples is not None and used == max_examples}
     shown, known = (case, np.arange(n)) if is_list(examples) else (None, rows)  # those asked for are of all examples
-    case = case._replace(**dict(zip(("X", "y"), case.part(rows), strict=True))) if used < n else case
+    if used < n:
+        own = None if case.groups is None else case.groups[rows]
+        case = case._replace(groups=own, **dict(zip(("X", "y"), case.part(rows), strict=True)))
     one_pass = (float(len(rows)) ** 2 * M + FIT) * outputs
     steps: list[tuple[str, Callable[[], Any]]] = [
         ("score", lambda: score(case, cv, relevance, jobs, one_pass)),

@@ -79,6 +79,7 @@ def make_report(
     examples: int | ArrayLike | None = None,
     sources: dict[str, Any] | None = None,
     scoring: Any = None,
+    groups: ArrayLike | None = None,
     max_examples: int | None = None,
     title: str | None = None,
     target: str | None = None,
@@ -112,7 +113,9 @@ def make_report(
     sources : dict, optional
         {name: kernels}, as in `inspect.relevance`; None: as there, and each kernel where all see the same.
     scoring : str or callable, optional
-        As in scikit-learn; None for accuracy or R².
+        As in scikit-learn; None for accuracy or R², and for the worth of sources of two classes "roc_auc".
+    groups : array (n,), optional
+        Whom each example is of, a patient say: those of one are held out together, or scores are too good.
     max_examples : int, optional
         That are looked at, drawn at random; None: as many as the bound allows.
     title, target : str, optional
@@ -145,6 +148,7 @@ def make_report(
     from ._describe import describe_data, describe_model, versions
     from ._measure import measure
     from ._progress import showing
+    from ._singles import check_examples, is_list
 
     check_model(model)
     check_is_fitted(model)
@@ -157,6 +161,8 @@ def make_report(
         check_integer("max_examples", max_examples, 10)
     X = among_themselves(X)
     kind, n = kind_of(chosen), _n_examples(X)
+    if is_list(examples):
+        check_examples(examples, n)
     called = getattr(y, "name", None)  # of a column of pandas or polars
     target = target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
@@ -166,8 +172,12 @@ def make_report(
             "each other, which are held out in turn."
         )
     place = None if path is None else _checked(path)
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != (n,):
+            raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group an example.")
     with showing(chosen.verbose if verbose is None else verbose) as tick:
-        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick)
+        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick, groups)
         found = measure(case, cv, relevance, stability, examples, max_examples)
     title = title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
     description = describe_model(chosen)
@@ -182,7 +192,7 @@ def make_report(
         "versions": versions(),
         "reproduce": [f"from manykernels import {type(chosen).__name__}", *_imports(description["code"]), "",
                       f"model = {description['code']}", "model.fit(X, y)" if y is not None else "model.fit(X)",
-                      _call(y, cv, relevance, stability, random_state)],
+                      _call(y, cv, relevance, stability, random_state, groups)],
     }  # fmt: skip
     report = Report(facts)
     if place is not None:
@@ -211,11 +221,12 @@ def _imports(code: str) -> list[str]:
     return lines
 
 
-def _call(y, cv, relevance, stability, random_state):
+def _call(y, cv, relevance, stability, random_state, groups):
     given = [f"cv={cv!r}"] if cv is None or isinstance(cv, int) and cv != 5 else []
     given += [f"relevance={relevance!r}"] if relevance != "auto" else []
     given += [f"stability={stability}"] if stability != 10 else []
     given += [f"random_state={random_state}"] if random_state else []
+    given += ["groups=groups"] if groups is not None else []
     return f"model.report({', '.join(['X', *(['y'] if y is not None else ['None']), repr('report.html'), *given])})"
 
 

@@ -51,6 +51,15 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray) -> dict[str, An
     return {"label": label, "rows": shown}
 
 
+def check_examples(examples: Any, n: int) -> np.ndarray:
+    """Rows that were asked for, (k,), or a ValueError."""
+    wanted = np.atleast_1d(np.asarray(examples))
+    rows = wanted.ndim == 1 and wanted.dtype.kind in "iu" and len(wanted)
+    if not rows or not ((wanted >= 0) & (wanted < n)).all():
+        raise ValueError(f"examples={examples!r}: give a number of examples, or rows of X from 0 to {n - 1}.")
+    return wanted
+
+
 def is_list(examples: Any) -> bool:
     """Whether rows are asked for, and not how many."""
     return not (examples is None or isinstance(examples, int | np.integer))
@@ -60,14 +69,7 @@ def _choose(case: Case, examples: Any, rows: np.ndarray) -> tuple[np.ndarray, li
     """Which rows of the sample are shown, and why: those asked for, or some clear, close and mistaken ones."""
     n = len(rows)
     if is_list(examples):
-        wanted = np.atleast_1d(np.asarray(examples))
-        if (
-            wanted.ndim > 1
-            or wanted.dtype.kind not in "iu"
-            or not len(wanted)
-            or not ((wanted >= 0) & (wanted < n)).all()
-        ):
-            raise ValueError(f"examples={examples!r}: give a number of examples, or rows of X from 0 to {n - 1}.")
+        wanted = check_examples(examples, n)
         return wanted[:MOST], ["chosen by you"] * len(wanted[:MOST])
     size = EXAMPLES if examples is None else min(int(examples), MOST)
     decision = case.model._decide(case.X)

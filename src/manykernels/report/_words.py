@@ -59,6 +59,8 @@ def _how_well(facts):
             f" <strong>These {facts['sampled']['used']:,} examples do not settle whether that is better than a "
             "guess:</strong> take what follows as a hint."
         )
+    if not score["better"] and score["measure"] == "accuracy" and score["baseline"] > 0.7:
+        said += ' With rare classes class_weight="balanced" and scoring="balanced_accuracy" say more.'
     return said
 
 

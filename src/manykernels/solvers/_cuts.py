@@ -11,14 +11,14 @@ import numpy as np
 from ..regularizers.lp_norm import project_simplex
 from ._oracle import Finished
 
-EFFORT = 10_000  # slopes that the small programs of one run may ask for together
+EFFORT = 10_000  # slopes that the small programs of a run may ask for until what they leave is halved
 
 
 class Cuts(ABC):
     """The cuts so far, with the dual points that gave them."""
 
     def __init__(self, regularizer):
-        self.left = EFFORT
+        self.left, self.least = EFFORT, np.inf
         self.regularizer, self.constants, self.slopes, self.points = regularizer, np.empty(0), None, []
         self.multipliers, self.scale = np.empty(0), 1.0
 
@@ -61,10 +61,12 @@ class Cuts(ABC):
             return g.max() <= slack / self.scale and -(multipliers @ g) <= 1e-2 * (np.abs(multipliers) @ np.abs(g))
 
         start = np.zeros(len(self.points))
-        return weights(self._ascend(slope, lambda x: np.maximum(x, 0.0), start, done, max_steps))
+        return weights(self._ascend(slope, lambda x: np.maximum(x, 0.0), start, done, slack, max_steps))
 
-    def _ascend(self, slope, project, x, done, max_steps):
-        """`ascend` as long as the run's effort lasts; then the run is at its end."""
+    def _ascend(self, slope, project, x, done, slack, max_steps):
+        """`ascend` as long as the effort lasts, renewed whenever the gap is halved; then the run is at its end."""
+        if slack <= 0.5 * self.least:
+            self.left, self.least = EFFORT, slack
         if self.left <= 0:
             raise Finished
 
@@ -130,7 +132,7 @@ class SmoothCuts(Cuts):
         def done(multipliers, g):
             return g.max() - multipliers @ g <= slack / self.scale
 
-        self.multipliers = self._ascend(slope, project_simplex, self.multipliers, done, max_steps)
+        self.multipliers = self._ascend(slope, project_simplex, self.multipliers, done, slack, max_steps)
         bound = self.multipliers @ self.constants - regularizer.conjugate(-self.multipliers @ self.slopes)
         return weights(self.multipliers), float(bound)
 

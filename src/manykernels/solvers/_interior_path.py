@@ -54,7 +54,7 @@ class SimplexWeights:
 
 
 def share_of_bound(theta, s, tau):
-    """θ_m in units of the weights that count, Σθ² / Σθ, over s_m in τ: below 1 where θ_m goes to 0, not s_m."""
+    """θ_m in units of the weights that count, Σθ² / Σθ, over s_m / τ: below 1 where θ_m goes to 0, not s_m."""
     typical = float(theta @ theta) / float(theta.sum())
     return theta * tau / np.maximum(s * typical, 1e-300)
 
@@ -133,79 +133,22 @@ class JointPath(Path):
 
     def step(self, exact):
         """One predictor and corrector step with systems solved to `exact`; False where that leads nowhere."""
-        f, w, distance = self.features, self.weights, self._distances()
-        v = f.add(self.p - self.m)
-        w.at(f.sums(v * v))
-        pairs, count = self._products(distance)
-        if self.simplex:
-            more, number = w.products()
-            pairs, count = pairs + more, count + number
-        mu = pairs / count
-        ratio = [z / d for z, d in zip(self.z, distance, strict=True)]
-        Dp, Dm = ratio[0] + ratio[1], ratio[2] + ratio[3]
-        rest, curvature = self.rest(self.p - self.m)
-        both = np.maximum(Dp + Dm, 1e-300)
-        system = System(f, v, w, np.where(self.split, Dp * Dm / both, Dp) + curvature, self.squares, exact, self.most)
-        slope = f.look_up(f.spread(w.theta) * v) + rest + self.beta
-        lack = self.total - float((self.p - self.m).sum())
-        border = [np.ones(len(self.p))] if self.equality else []
-        if self.simplex:
-            border.append(-system.pull(w.omega))
-        sides = [system.solve(column) for column in border]
-        corner = np.zeros((len(border), len(border)))
-        if self.simplex:
-            corner[-1, -1] = float(w.omega.sum())
-        small = np.array([[column @ side for side in sides] for column in border]) - corner if border else None
-
-        def direction(pull, kernels):
-            force = [np.where(z > 0, t / d, 0.0) for t, d, z in zip(pull, distance, self.z, strict=True)]
-            rp = -(slope + self.kink) + force[0] - force[1]
-            rm = np.where(self.split, slope - self.kink + force[2] - force[3], 0.0)
-            shift = 0.0
-            if self.simplex:
-                k = w.shift(kernels)
-                shift = system.pull(k)
-                rp, rm = rp - shift, np.where(self.split, rm + shift, 0.0)
-            right = np.where(self.split, (Dm * rp - Dp * rm) / both, rp)
-            x, values = system.solve(right), []
-            if border:
-                want = [lack] if self.equality else []
-                if self.simplex:
-                    want.append(-(1.0 - float(w.theta.sum()) - float(k.sum())))
-                values = np.linalg.solve(small, [column @ x for column in border] - np.array(want))
-                x = x - sum(value * side for value, side in zip(values, sides, strict=True))
-            dbeta = values[0] if self.equality else 0.0
-            dtau = values[-1] if self.simplex else 0.0
-            dp = np.where(self.split, (Dm * x + rp + rm) / both, x)
-            dm = np.where(self.split, dp - x, 0.0)
-            moves = [sign * (dm if of_m else dp) for sign, _, of_m in self.bounds]
-            dz = [np.where(z > 0, t / d - z - r * u, 0.0)
-                  for t, d, z, r, u in zip(pull, distance, self.z, ratio, moves, strict=True)]  # fmt: skip
-            dtheta, ds = w.direction(kernels, dtau, f.sums(v * f.add(x))) if self.simplex else (None, None)
-            return dp, dm, dbeta, dtau, moves, dz, dtheta, ds
-
-        def lengths(moves, dz, dtheta, ds, share):
-            t = min(self._lengths(distance, moves, dz, share))
-            if self.simplex:
-                for x, dx in ((w.theta, dtheta), (w.s, ds)):
-                    falling = dx < 0
-                    t = min(t, share * float(np.min(-x[falling] / dx[falling], initial=np.inf)))
-            return t
-
-        *_, moves, dz, dtheta, ds = direction([np.zeros_like(d) for d in distance], None)
-        t = lengths(moves, dz, dtheta, ds, 1.0)
-        after = sum(float((z + t * dy) @ (d + t * u)) for z, dy, d, u in zip(self.z, dz, distance, moves, strict=True))
+        at, w = Directions(self, exact), self.weights
+        *_, moves, dz, dtheta, ds = at.towards([np.zeros_like(d) for d in at.distance], None)
+        t = at.length(moves, dz, dtheta, ds, 1.0)
+        parts = zip(self.z, dz, at.distance, moves, strict=True)
+        after = sum(float((z + t * dy) @ (d + t * u)) for z, dy, d, u in parts)
         after += float((w.theta + t * dtheta) @ (w.s + t * ds)) if self.simplex else 0.0
-        sigma = min(max(after / count / mu, 0.0), 1.0) ** 3 if mu > 0 else 0.0
-        pull = [sigma * mu - u * dy for u, dy in zip(moves, dz, strict=True)]
-        dp, dm, dbeta, dtau, moves, dz, dtheta, ds = direction(pull, sigma * mu - ds * dtheta if self.simplex else None)
+        centre = min(max(after / at.count / at.mu, 0.0), 1.0) ** 3 * at.mu if at.mu > 0 else 0.0
+        pull = [centre - u * dy for u, dy in zip(moves, dz, strict=True)]
+        dp, dm, dbeta, dtau, moves, dz, dtheta, ds = at.towards(pull, centre - ds * dtheta if self.simplex else None)
         if not np.all(np.isfinite(dp)):
             return False
-        if system.short and system.steps > BUSY * system.solved:
+        if at.system.short and at.system.steps > BUSY * at.system.solved:
             self.most = int(1.4 * self.most)
-        t = lengths(moves, dz, dtheta, ds, NEAR)
+        t = at.length(moves, dz, dtheta, ds, NEAR)
         if not self.simplex:
-            t = self._shortened(t, v, dp - dm, system)
+            t = self._shortened(t, at.v, dp - dm, at.system)
         self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
         self.z = [np.where(z > 0, np.maximum(z + t * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
         if self.simplex:
@@ -222,4 +165,72 @@ class JointPath(Path):
             if theta @ f.sums(ahead * dv) - here <= BEND * t * foreseen + 1e-12 * abs(here):
                 break
             t *= 0.5
+        return t
+
+
+class Directions:
+    """The Newton directions at the present point of a path: one system, the right sides of Σa and Σθ solved once."""
+
+    def __init__(self, path, exact):
+        self.path, f, w = path, path.features, path.weights
+        self.distance, a = path._distances(), path.p - path.m
+        self.v = f.add(a)
+        w.at(f.sums(self.v * self.v))
+        pairs, self.count = path._products(self.distance)
+        if path.simplex:
+            more, number = w.products()
+            pairs, self.count = pairs + more, self.count + number
+        self.mu = pairs / self.count
+        self.ratio = [z / d for z, d in zip(path.z, self.distance, strict=True)]
+        self.Dp, self.Dm = self.ratio[0] + self.ratio[1], self.ratio[2] + self.ratio[3]
+        self.both = np.maximum(self.Dp + self.Dm, 1e-300)
+        rest, curvature = path.rest(a)
+        D = np.where(path.split, self.Dp * self.Dm / self.both, self.Dp) + curvature
+        self.system = System(f, self.v, w, D, path.squares, exact, path.most)
+        self.slope = f.look_up(f.spread(w.theta) * self.v) + rest + path.beta
+        self.lack = path.total - float(a.sum())
+        self.border = [np.ones(len(a))] if path.equality else []
+        if path.simplex:
+            self.border.append(-self.system.pull(w.omega))
+        self.sides = [self.system.solve(column) for column in self.border]
+        self.small = np.array([[column @ side for side in self.sides] for column in self.border])
+        if path.simplex:
+            self.small[-1, -1] -= float(w.omega.sum())
+
+    def towards(self, pull, kernels):
+        """(Δp, Δm, Δβ, Δτ, of the distances, Δz, Δθ, Δs) towards z·d = pull and θ·s = kernels; None for 0."""
+        path, w, Dp, Dm, both = self.path, self.path.weights, self.Dp, self.Dm, self.both
+        force = [np.where(z > 0, t / d, 0.0) for t, d, z in zip(pull, self.distance, path.z, strict=True)]
+        rp = -(self.slope + path.kink) + force[0] - force[1]
+        rm = np.where(path.split, self.slope - path.kink + force[2] - force[3], 0.0)
+        if path.simplex:
+            k = w.shift(kernels)
+            shift = self.system.pull(k)
+            rp, rm = rp - shift, np.where(path.split, rm + shift, 0.0)
+        x, values = self.system.solve(np.where(path.split, (Dm * rp - Dp * rm) / both, rp)), []
+        if self.border:
+            want = [self.lack] if path.equality else []
+            if path.simplex:
+                want.append(-(1.0 - float(w.theta.sum()) - float(k.sum())))
+            values = np.linalg.solve(self.small, [column @ x for column in self.border] - np.array(want))
+            x = x - sum(value * side for value, side in zip(values, self.sides, strict=True))
+        dbeta = values[0] if path.equality else 0.0
+        dtau = values[-1] if path.simplex else 0.0
+        dp = np.where(path.split, (Dm * x + rp + rm) / both, x)
+        dm = np.where(path.split, dp - x, 0.0)
+        moves = [sign * (dm if of_m else dp) for sign, _, of_m in path.bounds]
+        dz = [np.where(z > 0, t / d - z - r * u, 0.0)
+              for t, d, z, r, u in zip(pull, self.distance, path.z, self.ratio, moves, strict=True)]  # fmt: skip
+        change = path.features.sums(self.v * path.features.add(x)) if path.simplex else None
+        dtheta, ds = w.direction(kernels, dtau, change) if path.simplex else (None, None)
+        return dp, dm, dbeta, dtau, moves, dz, dtheta, ds
+
+    def length(self, moves, dz, dtheta, ds, share):
+        """The share of the way to the nearest bound, 1 at most."""
+        path, w = self.path, self.path.weights
+        t = min(path._lengths(self.distance, moves, dz, share))
+        if path.simplex:
+            for x, dx in ((w.theta, dtheta), (w.s, ds)):
+                falling = dx < 0
+                t = min(t, share * float(np.min(-x[falling] / dx[falling], initial=np.inf)))
         return t

@@ -91,12 +91,16 @@ class Run:
         self.finish()
         if interrupted:
             self.leave()
-        theta = np.zeros(self.problem.bank.M)
-        theta[self.kernels] = self.best.pop("theta")
         return Solution(
-            theta, n_iter=len(self.history), history=self.history, interrupted=interrupted,
+            self.full(self.best.pop("theta")), n_iter=len(self.history), history=self.history, interrupted=interrupted,
             converged=bool(self.best["gap"] <= self.tol), **self.best,
         )  # fmt: skip
+
+    def full(self, theta: np.ndarray) -> np.ndarray:
+        """The weights of all kernels, (M,): 0 for those that are not usable."""
+        weights = np.zeros(self.problem.bank.M)
+        weights[self.kernels] = theta
+        return weights
 
     def rescue(self) -> None:
         """What is still to be done after an interrupt."""
@@ -200,9 +204,8 @@ class Run:
 
     def state(self, point: dict[str, Any]) -> dict[str, Any]:
         """Where a warm start begins from."""
-        theta, last = np.zeros(self.problem.bank.M), self.history[-1]
-        theta[self.kernels] = point["theta"]
-        point = {"theta": theta, "a": point["a"], "b": point["b"]}
+        last = self.history[-1]
+        point = {"theta": self.full(point["theta"]), "a": point["a"], "b": point["b"]}
         return {
             "point": point | {name: last[name] for name in ("primal", "dual", "gap")},
             "gap": last["gap"],

@@ -27,3 +27,9 @@ def _feasible(a, y, c, loss, intercept):
         return a
     room = np.minimum(hi - a if lacks > 0 else a - lo, abs(lacks))
     return a + lacks * room / room.sum() if room.sum() >= abs(lacks) else loss.start(y, c, intercept)
+
+
+def onto_total(a, inner):
+    """a of an `InnerProblem` with Σa = total within its box: by its free entries where these can take what lacks."""
+    moved = inner.repair(a.copy(), inner.loss.total)
+    return _feasible(a, inner.y, inner.c, inner.loss, True) if moved is None else np.array(moved)

@@ -237,8 +237,7 @@ class Wrapper(Run):
         problem = self.problem
         theta, a, support, q, known, known_outputs = self.lead or self.last
         self.theta, self.a = theta, a.copy()
-        weights = np.zeros(problem.bank.M)
-        weights[self.kernels] = theta
+        weights = self.full(theta)
         rest = np.setdiff1d(np.arange(self.n), known)
         outputs = np.empty((problem.n_outputs, self.n))
         outputs[:, known] = known_outputs

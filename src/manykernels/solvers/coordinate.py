@@ -26,7 +26,7 @@ from ..inner import InnerProblem
 from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
 from ._oracle import Point, Run
-from ._warm import _feasible
+from ._warm import onto_total
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -149,11 +149,6 @@ class Passes(Run):
             self.cuts.minimum(slack)
         return state["sides"]
 
-    def full(self, theta):
-        weights = np.zeros(self.problem.bank.M)
-        weights[self.kernels] = theta
-        return weights
-
     @property
     def q(self):
         return np.maximum(np.sum([side.vectors.q for side in self.sides], axis=0)[self.kernels], 0.0)
@@ -220,13 +215,12 @@ class Side:
     def __init__(self, problem, y, c, a, b, state):
         self.inner = InnerProblem(problem.loss, y, c, problem.intercept)
         self.bank, self.a, self.b = problem.bank, np.array(a), float(b)
-        self.total = problem.loss.total
         self.vectors = self.bank.vectors()
         support = np.flatnonzero(self.a)
         self.vectors.add(support, np.zeros(len(support)), self.a[support])
         self.outputs = np.zeros(len(y))  # as of the last visit, without b
         self.everyone = self.active = np.flatnonzero(c > 0)
-        self.excess = float(self.a.sum()) - self.total
+        self.excess = float(self.a.sum()) - problem.loss.total
         self.turn = 0
         if state is not None:
             self.outputs, self.active = state["outputs"], np.flatnonzero(state["active"])
@@ -282,10 +276,8 @@ class Side:
 
     def settle(self):
         """Moves a onto Σa = total within its box, and sums v anew from it."""
-        inner = self.inner
-        if inner.intercept:
-            a = inner.repair(self.a, self.total)
-            self.a = _feasible(self.a, inner.y, inner.c, inner.loss, True) if a is None else np.array(a)
+        if self.inner.intercept:
+            self.a = onto_total(self.a, self.inner)
         self.excess = 0.0
         self.renew()
 

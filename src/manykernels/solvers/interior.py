@@ -26,7 +26,7 @@ from ._base import BaseSolver
 from ._interior_path import JointPath, SimplexWeights, SmoothWeights, share_of_bound
 from ._interior_system import Features
 from ._oracle import Finished, Run
-from ._warm import _feasible
+from ._warm import onto_total
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -169,8 +169,7 @@ class InteriorRun(Run):
         if not np.all(np.isfinite(a)):
             raise Finished
         if inner.intercept:
-            moved = inner.repair(a, 0.0)
-            a = _feasible(a, inner.y, inner.c, inner.loss, True) if moved is None else moved
+            a = onto_total(a, inner)
         return theta, a[None], *self._sums(theta, a)
 
     def _sums(self, theta, a):

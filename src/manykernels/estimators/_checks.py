@@ -1,0 +1,198 @@
+"""What the three estimators ask of their parameters and of X, in fit and afterwards."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from .._validation import check_choice, check_integer, check_number
+from ..kernels._frames import check_names, completed, is_frame
+from ..kernels._low_rank import APPROXIMATIONS
+from ..kernels._views import is_views, n_examples
+from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.views import Views
+from ..streaming import is_source
+from ..streaming.stream import Stream
+from .inputs import check_kernel_order, check_stack, check_table, check_views
+from .tasks import check_task, with_task
+from .tensors import to_host
+
+
+class Checks(BaseEstimator):
+    """Parameters and data that are checked, and what the tags of scikit-learn say of them."""
+
+    device = "cpu"  # of those that have no such parameter
+    approximation: str | None
+    rank: int
+
+    def _is_precomputed(self):
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        precomputed = self._is_precomputed()
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.three_d_array = precomputed
+        reads = _reads(self.kernels)
+        tags.input_tags.string = "sequences" in reads
+        tags.input_tags.two_d_array = tags.input_tags.sparse = not (precomputed or reads & {"sequences", "objects"})
+        return tags
+
+    def _check_params(self):
+        from ..banks.choice import FEATURES
+
+        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_choice("features", self.features, FEATURES)
+        if self._is_precomputed() and self.features not in ("auto", "never"):
+            raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
+        check_choice("approximation", self.approximation, APPROXIMATIONS)
+        check_integer("rank", self.rank)
+        if self.approximation is not None:
+            self._check_approximation()
+        check_number("tol", self.tol)
+        check_integer("max_iter", self.max_iter)
+        if not isinstance(getattr(self, "slack", False), bool | np.bool_):
+            raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
+        if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
+            raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
+        if self.checkpoint is not None and not (self.checkpoint and isinstance(self.checkpoint, str | os.PathLike)):
+            raise ValueError(f"checkpoint={self.checkpoint!r} is not allowed: give None or the path of a file.")
+
+    def _check_approximation(self):
+        from ..banks._base import Source
+
+        what = f"approximation={self.approximation!r}"
+        if self._is_precomputed() or isinstance(self.kernels, Source):
+            raise ValueError(f"{what} has no effect on matrices or on kernels with a bank of their own: take None.")
+        if self.device not in ("cpu", "auto"):
+            raise ValueError(f"{what} is for the processor, but device={self.device!r}: take device='cpu'.")
+
+    def _check_X(self, X, *, reset):
+        """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
+        from ..banks._base import Source
+
+        X, card = to_host(X)
+        if reset and card is not None:
+            self._card = card  # until there is a bank
+        if is_source(X):
+            raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
+        if isinstance(X, Stream):
+            self._check_X(X.head, reset=reset)
+        elif self._is_precomputed():
+            X = check_stack(X, reset, None if reset else self._predictor.trained)
+            self._check_width(X.shape[1], "columns (training examples)", reset)
+            if not reset and hasattr(self, "kernel_names_"):
+                check_kernel_order(X, self.kernel_names_)
+        elif is_views(X) or (not reset and self._views() is not None):
+            X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
+            self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
+        elif _is_pairs(X):
+            if not isinstance(self.kernels, Source):
+                raise ValueError(f"X holds pairs of objects, but kernels={self.kernels!r}: give kernels=Pairwise(...).")
+            self._check_width(2, "objects an example", reset)
+        elif is_frame(X):
+            check_names(X)
+            X = validate_data(self, X if reset else self._without_unread(X), reset=reset, skip_check_array=True)
+        elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
+            self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
+        else:
+            finite = isinstance(
+                self.kernels, str
+            )  # else what a kernel sees is looked at, and it may have missing="zero"
+            finite = "allow-nan" if isinstance(self.kernels, Source) else finite
+            options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
+            X = check_table(self, X, reset, options)
+        if reset and n_examples(X) < 2:
+            raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
+        return X
+
+    def _views(self):
+        """The names of the views that the model was fitted on, None where X was one array."""
+        kernels = self._predictor.kernel_list
+        return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
+
+    def _needs(self):
+        """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None where that is all."""
+        theta, predictor = vars(self).get("kernel_weights_"), self._predictor
+        if theta is None or not predictor.skips:  # what is not fitted yet reads all
+            return None
+        return predictor.kernel_list.needs((np.atleast_2d(theta) * predictor.scale != 0).any(axis=0))
+
+    def _without_unread(self, frame):
+        """New data with empty columns in the place of those that are missing and that no kernel with weight sees."""
+        names, needs = getattr(self, "feature_names_in_", ()), self._needs()
+        lost = set(names) - set(frame.columns)
+        seen = None if needs is None else needs.get(None, set())
+        return frame if not lost or seen is None or lost & seen else completed(frame, list(names))
+
+    def _check_width(self, width, what, reset):
+        if reset:
+            self.n_features_in_ = width
+            vars(self).pop("feature_names_in_", None)
+        elif width != self.n_features_in_:
+            cure = (
+                ": give the kernel values with those examples, stack[np.ix_(new, train)]; a model from a file does not "
+                "know which rows of a stack they were."
+            )
+            raise ValueError(
+                f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit"
+                + (cure if self._is_precomputed() else ".")
+            )
+
+    def _new_X(self, X, task=None):
+        """New data X, of tasks `task`, as the fitted model takes them."""
+        X = self._check_X(X, reset=False)
+        known = getattr(self, "tasks_", None)
+        if task is None and known is None:
+            return X
+        return with_task(X, check_task(task, n_examples(X), known, self._predictor))
+
+
+def _is_mixed(X):
+    """Whether X is an array (n, d) of objects or texts."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS"
+
+
+def _reads(kernels, parts=False):
+    """What the kernels that are given for X as a whole, or for `parts` of it too, read, a set; see `kernels._base`."""
+    from ..kernels import Kernel, KernelSpec
+    from ..kernels._pipes import reads_of
+    from ..kernels.spec import as_spec
+
+    several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
+    found = set()
+    for spec in kernels if several else [kernels]:
+        with suppress(ValueError):  # what is no kernel is refused where it is read
+            spec = as_spec(spec)
+            if (parts or spec.columns is None) and isinstance(spec.kernel, Kernel):
+                found.add(spec.kernel.reads if spec.transformer is None else reads_of(spec.transformer))
+    return found
+
+
+def _holds_objects(X, reads):
+    """Whether X holds strings, graphs and the like, for kernels that read them or for functions given by the user."""
+    if hasattr(X, "alphabet") or "sequences" in reads:
+        return True
+    if "objects" in reads and (isinstance(X, list | tuple) or str(getattr(X, "dtype", "")) == "object"):
+        return True
+    if hasattr(X, "to_numpy"):  # a column of a frame
+        X = X.to_numpy()
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and X.dtype.kind in "OUS"
+    if not isinstance(X, (list, tuple)) or len(X) == 0:
+        return False
+    try:
+        return np.asarray(X[0]).dtype.kind not in "biufc"
+    except ValueError:  # ragged
+        return True
+
+
+def _is_pairs(X):
+    from ..kernels.pairs import Pairs
+
+    return isinstance(X, Pairs)

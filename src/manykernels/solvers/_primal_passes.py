@@ -1,0 +1,241 @@
+"""What `primal` asks of the examples: passes that keep of every block slopes and curvatures, and the gap there.
+
+    Σ c V_μ(y, f) ,   a = −c V_μ'(f) ,   v_m = Σ_i a_i φ_m(x_i) ,   H = Σ_i S_i φ(x_i) φ(x_i)ᵀ ,   S = c V_μ''(f)
+
+Nothing of the size of the features is kept but for the examples that can still move, where there is room.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..inner import InnerProblem
+from ..problem import Certificate
+from ._oracle import Run
+from ._primal_quadratic import Curvature
+from ._warm import onto_total
+
+BLOCK = 2048  # examples at a time
+CURVED = 8  # times as many examples as features make up the curvature, evenly spread ones where there are more
+REACH = 0.3  # outputs from moving within which an example can still move
+ROOM = 2**31  # bytes for the features of those, where there is no memory_limit
+
+
+class Place(NamedTuple):
+    """A linear model w (T, D) of the normalised features, b (T,), and weights (M',)."""
+
+    w: np.ndarray
+    b: np.ndarray
+    theta: np.ndarray
+
+
+class Level(NamedTuple):
+    """The examples that are looked at, and the gap to reach there.
+
+    Others may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), by their v, Σa and Σ c V*.
+    """
+
+    rows: np.ndarray
+    enough: float
+    held: Any = None
+    kept: Any = None  # an array for their features, or None
+
+
+class Held(NamedTuple):
+    """Of examples whose a is fixed: v (T, D), Σa (T,) and Σ c V*(y, −a/c)."""
+
+    v: np.ndarray
+    total: np.ndarray
+    conjugate: float
+
+
+class Visit(NamedTuple):
+    """What a pass finds: outputs f and dual variables a (T, |rows|), v (T, D), curvatures, and the estimated gap."""
+
+    f: np.ndarray
+    a: np.ndarray
+    v: np.ndarray
+    curves: list
+    near: np.ndarray  # which examples can still move, (|rows|,)
+    far: Any  # the others as `Held`
+    certificate: Certificate
+    smoothing: float  # what is due to μ in the gap
+
+
+class BlockPasses(Run):
+    """The passes of one run, and what follows from them without another."""
+
+    def __init__(self, problem, control):
+        super().__init__(problem, control)
+        self.scale = float(problem.c.sum())
+        self.owners = problem.bank.owners()
+        self.root = np.sqrt(self.bank.scale)[self.owners]
+        self.D, self.T = len(self.owners), problem.n_outputs
+        self.sides = [Side(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
+        self.smooth = all(side.smooth for side in self.sides)
+
+    def _features(self, level, part, first):
+        """φ(x) of some examples of a level, (·, D); kept from the `first` pass on where there is room."""
+        if level.kept is None:
+            return self.bank.dense(level.rows[part])
+        if first:
+            level.kept[part] = self.bank.dense(level.rows[part])
+        return level.kept[part]
+
+    def _room(self, size):
+        """An array for the features of so many examples, None where they do not fit."""
+        limit = ROOM if self.bank.memory_limit is None else self.bank.memory_limit // 4
+        fits = size * self.D * self.bank.dtype.itemsize <= limit
+        return np.empty((size, self.D), self.bank.dtype) if fits else None
+
+    def _visit(self, level, place, mu, first=False):
+        rows, weights, dtype = level.rows, (place.w * self.root).T, None
+        f, a = np.empty((2, self.T, len(rows)))
+        v, curves = np.zeros((2, self.T, self.D)), [Curvature(self.D) for _ in self.sides]
+        near, thin = np.ones(len(rows), bool), []
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            G = self._features(level, part, first)
+            if dtype is None:
+                dtype, weights = G.dtype, weights.astype(G.dtype)
+            f[:, part] = (G @ weights).T + place.b[:, None]
+            found = [side.answer(rows[part], f_t, mu) for side, f_t in zip(self.sides, f[:, part], strict=True)]
+            if level.held is None:
+                near[part] = np.any([distance <= REACH for _, _, distance in found], axis=0)
+            far = ~near[part]
+            for t, (a_t, S, _) in enumerate(found):
+                a[t, part], used = a_t, np.flatnonzero(S)
+                if start == 0:
+                    thin.append(max(1, len(used) * len(rows) // (BLOCK * CURVED * self.D)))
+                used = used[(start // BLOCK) % thin[t] :: thin[t]]
+                v[0, t] += a_t.astype(dtype) @ G
+                v[1, t] += np.where(far, a_t, 0.0).astype(dtype) @ G if far.any() else 0.0
+                curves[t].add(G[used], np.sqrt(thin[t] * S[used]))
+            self.control.visited(min(start + BLOCK, len(rows)), len(rows))
+        v *= self.root
+        for curve in curves:
+            curve.close(self.root, self.problem.intercept)
+        held = Held(v[1], a[:, ~near].sum(axis=1), self._conjugates(level, a, ~near))
+        if level.held is not None:
+            v[0] += level.held.v
+        return Visit(f, a, v[0], curves, near, held, *self._estimate(level, place, f, a, v[0]))
+
+    def _conjugates(self, level, a, which=slice(None)):
+        """Σ c V*(y, −a/c) of these examples of a level."""
+        rows = level.rows[which]
+        return sum(
+            self.problem.loss.dual_value(side.inner.y[rows], side.inner.c[rows], a_t[which])
+            for side, a_t in zip(self.sides, a, strict=True)
+        )
+
+    def _sums(self, a):
+        """v (T, D) of a (T, n)."""
+        v = np.zeros((self.T, self.D))
+        for t in range(self.T):
+            used = np.flatnonzero(a[t])
+            for start in range(0, len(used), BLOCK):
+                rows = used[start : start + BLOCK]
+                G = self.bank.dense(rows)
+                v[t] += a[t, rows].astype(G.dtype) @ G
+        return v * self.root
+
+    def _certify(self, place, a, v, outputs=None):
+        if outputs is None:
+            outputs = np.empty((self.T, self.n))
+            weights = (place.w * self.root).T
+            for start in range(0, self.n, BLOCK):
+                G = self.bank.dense(np.arange(start, min(start + BLOCK, self.n)))
+                outputs[:, start : start + BLOCK] = (G @ weights.astype(G.dtype)).T
+        self.certify(place.theta, a, q=self._norms(v), outputs=outputs)
+
+    def _feasible(self, a):
+        """a with Σa = total, by what its free entries can take."""
+        if not self.problem.intercept:
+            return a
+        return np.array([onto_total(a_t, side.inner) for a_t, side in zip(a, self.sides, strict=True)])
+
+    def _spread(self, theta):
+        """θ_m for every feature, (D,)."""
+        return self.full(theta)[self.owners]
+
+    def _norms(self, v):
+        """Σ_t ‖v_tm‖², (M',)."""
+        return np.bincount(self.owners, np.sum(v**2, axis=0), minlength=self.bank.M)[self.kernels]
+
+    def _penalty(self, place):
+        """½ Σ ‖w_m‖² / θ_m and Ω(θ)."""
+        norms, theta = self._norms(place.w), place.theta
+        half = 0.5 * float(np.sum(np.divide(norms, theta, out=np.zeros_like(norms), where=theta > 0)))
+        return half, self.problem.regularizer.value(theta)
+
+    def _estimate(self, level, place, f, a, v):
+        """(the gap on the examples of a level, as a Certificate, the part of it that smoothing has)."""
+        problem, q = self.problem, self._norms(v)
+        losses = zip(self.sides, f, strict=True)
+        risk = sum(float(side.inner.c[level.rows] @ problem.loss.value(side.inner.y[level.rows], f_t))
+                   for side, f_t in losses)  # fmt: skip
+        conjugate = self._conjugates(level, a)
+        smoothing = risk + conjugate + float(np.sum(a * f))
+        if level.held is not None:
+            risk, conjugate = risk + self._line(level, place), conjugate + level.held.conjugate
+        (half, omega), offset = self._penalty(place), problem.loss.total * float(place.b.sum())
+        t = problem.regularizer.shrink(0.5 * q)
+        primal = risk + offset + half + omega
+        dual = float(self._off(level, a) @ place.b) - conjugate - problem.regularizer.conjugate(0.5 * t * t * q)
+        scale = max(risk + half + abs(omega) + abs(offset), 1e-12 * float(problem.c.sum()), 1e-300)
+        return Certificate(primal, dual, (primal - dual) / scale, scale), smoothing
+
+    def _line(self, level, place):
+        """The loss of the examples that are held."""
+        held = level.held
+        return -held.conjugate - float(np.sum(held.v * place.w)) - float(held.total @ place.b)
+
+    def _off(self, level, a):
+        """What Σa lacks, (T,)."""
+        if not self.problem.intercept:
+            return np.zeros(self.T)
+        return self.problem.loss.total - a.sum(axis=1) - (0.0 if level.held is None else level.held.total)
+
+
+class Side:
+    """One output: its loss, smoothed."""
+
+    def __init__(self, problem, y, c):
+        self.inner = InnerProblem(problem.loss, y, c, problem.intercept)
+        self.loss = problem.loss
+        self.smooth = self.loss.interior or bool(np.all(self.inner.diagonal[c > 0] > 0))
+
+    def _parts(self, rows, mu):
+        """(lo, hi, linear, diagonal, kink) of these examples."""
+        inner, c = self.inner, self.inner.c[rows]
+        own = np.divide(mu, c, out=np.ones_like(c), where=c > 0)
+        diagonal = inner.diagonal[rows] + own
+        return inner.lo[rows], inner.hi[rows], inner.linear[rows], diagonal, inner.kink[rows]
+
+    def answer(self, rows, f, mu):
+        """a = −c V_μ'(f), S = c V_μ''(f), and how far f is from where S changes, 0 where S > 0; of these examples."""
+        if self.loss.interior:
+            y, c = self.inner.y[rows], self.inner.c[rows]
+            a = -c * self.loss.gradient(y, f)
+            diagonal = self.loss.quadratic(y, c, a)[1]
+            S = np.divide(1.0, diagonal, out=np.zeros_like(a), where=(c > 0) & (diagonal > 0))
+            return a, S, np.zeros_like(a)
+        lo, hi, linear, diagonal, kink = self._parts(rows, mu)
+        slope = -(f + linear)
+        pull = np.sign(slope) * np.maximum(np.abs(slope) - kink, 0.0)
+        aim = pull / diagonal
+        a = np.clip(aim, lo, hi)
+        moves = (aim > lo) & (aim < hi) & ((pull != 0) | (kink == 0))
+        distance = np.where(aim >= hi, diagonal * (aim - hi), np.where(aim <= lo, diagonal * (lo - aim), 0.0))
+        distance = np.where((pull == 0) & (kink > 0), kink - np.abs(slope), distance)
+        return a, np.where(moves, 1.0 / diagonal, 0.0), np.where(hi > lo, distance, np.inf)
+
+    def value(self, rows, f, mu):
+        """Σ c V_μ(f)."""
+        if self.loss.interior:
+            return float(self.inner.c[rows] @ self.loss.value(self.inner.y[rows], f))
+        a = self.answer(rows, f, mu)[0]
+        _, _, linear, diagonal, kink = self._parts(rows, mu)
+        return -float(np.sum(a * (f + linear + 0.5 * diagonal * a) + kink * np.abs(a)))

@@ -1,0 +1,124 @@
+"""The quadratic model of `primal`: the curvature of the loss in the features, and the minimum over w at given θ."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk, ssyrk
+
+WAITING = 2048  # rows that are kept until they are summed
+
+
+class Answer:
+    """min over w of Σ_t linear_tᵀw_t + ½ w_tᵀH_t w_t + ½ Σ_m ‖w_tm‖² / θ_m: its value, w, and v = w/θ, (T, D)."""
+
+    def __init__(self, run, curves, linear, theta):
+        self.run, self.curves = run, curves
+        self.spread = run._spread(theta)
+        self.factors = [curve.factor(self.spread) for curve in curves]
+        root = np.sqrt(self.spread)
+        parts = zip(self.factors, linear, strict=True)
+        self.w = np.array([root * factor(-root * slope) for factor, slope in parts])
+        parts = zip(curves, linear, self.w, strict=True)
+        self.v = np.array([-(slope + curve.multiply(w)) for curve, slope, w in parts])
+        self.value = 0.5 * float(np.sum(self.w * np.array(linear)))
+
+    def half_hessian(self):
+        """Z with ZᵀZ = Σ_t V_tᵀ (H_t⁻¹ + Θ)⁻¹ V_t, the curvature of the value in θ; V_t has v_tm in column m."""
+        run, total = self.run, 0.0
+        place = np.full(run.bank.M, -1)
+        place[run.kernels] = np.arange(len(run.kernels))
+        at, root = place[run.owners], np.sqrt(self.spread)[:, None]
+        used = np.flatnonzero(at >= 0)
+        for v, curve, factor in zip(self.v, self.curves, self.factors, strict=True):
+            V = np.zeros((run.D, len(run.kernels)))
+            V[used, at[used]] = v[used]
+            Y = curve.multiply(V)
+            total = total + V.T @ Y - (root * Y).T @ factor(root * Y)
+        values, vectors = np.linalg.eigh(0.5 * (total + total.T))
+        return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+
+
+class Curvature:
+    """H = Σ S φφᵀ less what the intercept takes, hhᵀ/s: as D × D numbers, or as the rows √S φ where those are fewer."""
+
+    def __init__(self, D):
+        self.D, self.parts, self.roots, self.waiting, self.H = D, [], [], 0, None
+        self.h, self.s = np.zeros(D), 0.0
+
+    def add(self, G, r):
+        """Takes in examples with features G (k, D) and √S = r."""
+        if not len(r):
+            return
+        R = G * r[:, None].astype(G.dtype)
+        self.h += r.astype(G.dtype) @ R
+        self.s += float(r @ r)
+        self.parts.append(R)
+        self.roots.append(r)
+        self.waiting += len(R)
+        if self.waiting > (self.D if self.H is None else WAITING):
+            self._sum()
+
+    def _sum(self):
+        R = np.ascontiguousarray(np.vstack(self.parts))
+        square = (ssyrk if R.dtype == np.float32 else dsyrk)(1.0, R.T, lower=1)
+        if self.H is None:
+            self.H = square.astype(np.float64)
+        else:
+            self.H += square
+        self.parts, self.roots, self.waiting = [], [], 0
+
+    def close(self, root, intercept):
+        """Normalises the features by `root`, (D,)."""
+        self.h *= root
+        self.s = self.s if intercept else 0.0
+        if self.H is None:
+            R = np.vstack(self.parts) if self.parts else np.zeros((1, self.D))
+            self.R = R * root
+            if self.s > 0:
+                self.R -= np.outer(np.concatenate(self.roots), self.h / self.s)
+        else:
+            if self.waiting:
+                self._sum()
+            H = self.H
+            H += np.tril(H, -1).T
+            H *= root
+            H *= root[:, None]
+            if self.s > 0:
+                H -= np.outer(self.h, self.h / self.s)
+        self.parts, self.roots = [], []
+
+    def multiply(self, V):
+        return self.R.T @ (self.R @ V) if self.H is None else self.H @ V
+
+    def factor(self, spread):
+        """x → (I + Θ^½ H Θ^½)⁻¹ x, for θ of every feature."""
+        used = np.flatnonzero(spread)
+        root = np.sqrt(spread[used])
+        if self.H is None and len(self.R) < len(used):
+            half = self.R[:, used] * root
+            A = half @ half.T
+            small = _cholesky(A)
+            return lambda x: _placed(x, used, lambda z: z - half.T @ cho_solve(small, half @ z, check_finite=False))
+        if self.H is None:
+            half = self.R[:, used] * root
+            A = half.T @ half
+        else:
+            A = (self.H if len(used) == self.D else self.H[np.ix_(used, used)]) * root
+            A *= root[:, None]
+        whole = _cholesky(A)
+        return lambda x: _placed(x, used, lambda z: cho_solve(whole, z, check_finite=False))
+
+
+def _cholesky(A):
+    A[np.diag_indices(len(A))] += 1.0
+    return cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+
+
+def _placed(x, used, solve):
+    """x with solve(x) at the features that are used; where θ is 0 the matrix is the identity."""
+    if len(used) == len(x):
+        return solve(x)
+    out = np.array(x)
+    out[used] = solve(x[used])
+    return out

@@ -1,0 +1,108 @@
+"""What newcomers stumbled over: tables as people have them, and what is said of them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from manykernels import load
+from tables import patients, run
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory):
+    """Numbers with words among them, dates, remarks, ids, a nearly empty column, categories with gaps."""
+    rng, n = np.random.default_rng(0), 90
+    frame = pd.DataFrame({"who": [f"R{i:03d}" for i in range(n)], "age": rng.normal(50, 9, n)})
+    frame["income"] = rng.normal(2000, 300, n).round(2).astype(str)
+    frame.loc[::30, "income"] = "refused"
+    frame["day"] = pd.date_range("2026-01-01", periods=n).strftime("%Y-%m-%d")
+    frame["remark"] = [f"said {i} things" for i in range(n)]
+    frame["rare"] = np.where(np.arange(n) < 5, rng.normal(size=n), np.nan)
+    frame["smokes"] = np.where(np.arange(n) % 9 == 0, None, rng.choice(["yes", "no"], n))
+    frame["outcome"] = np.where(frame.age + rng.normal(0, 2, n) > 50, "sick", "well")
+    folder = tmp_path_factory.mktemp("survey")
+    frame.to_csv(folder / "survey.csv", index=False)
+    result = run("fit", folder / "survey.csv", "-t", "outcome", "-o", folder / "m.mk")
+    assert result.exit_code == 0, result.output
+    (folder / "said.txt").write_text(result.stderr)
+    return folder
+
+
+def test_what_is_left_out_says_why_and_what_to_do(survey):
+    said = (survey / "said.txt").read_text()
+    for text in (
+        "'who' is left out: it is another text in every row, as ids are; --id takes it",
+        "'income' is left out: it holds numbers, but none in 3 rows ('refused', for example); empty these cells",
+        "'day' is left out: it holds dates",
+        "'remark' is left out: it holds 90 different texts",
+        "'rare' is left out: it is empty in 85 of 90 rows",
+        "'smokes' is missing in 10 of 90 examples",
+    ):
+        assert text in said
+
+
+def test_the_target_of_the_fit_is_known_later(survey):
+    found = json.loads(run("score", survey / "m.mk", survey / "survey.csv", "--json").stdout)
+    frame = pd.read_csv(survey / "survey.csv")
+    assert found["commonest"] == pytest.approx(frame.outcome.value_counts(normalize=True).max())
+    assert found["accuracy"] > found["commonest"] and load(survey / "m.mk").target_name_ == "outcome"
+
+
+def test_ids_may_repeat_where_nothing_is_matched(survey, tmp_path):
+    frame = pd.read_csv(survey / "survey.csv")
+    pd.concat([frame, frame[:2]]).to_csv(tmp_path / "twice.csv", index=False)
+    result = run("predict", survey / "m.mk", tmp_path / "twice.csv", "--id", "who")
+    assert result.exit_code == 0 and result.stdout.splitlines()[-1].startswith("R001,"), result.output
+    result = run("fit", tmp_path / "twice.csv", "-t", "outcome", "--id", "who", "-o", tmp_path / "m.mk")
+    assert result.exit_code == 1 and "ids must differ; name another column with --id" in result.stderr
+
+
+def test_the_page_shows_the_columns_of_the_table_and_those_not_used(survey, tmp_path):
+    given = ("--cv", "2", "--relevance", "fast", "--stability", "0", "--groups", "who")
+    result = run("report", survey / "m.mk", survey / "survey.csv", "-o", tmp_path / "r.html", *given)
+    assert result.exit_code == 0, result.output
+    facts = json.loads((tmp_path / "r.json").read_text())
+    assert facts["data"]["form"] == "a table of 7 columns" and facts["target"] == "outcome"
+    assert facts["data"]["unused"] == ["who", "income", "day", "remark", "rare"]
+    assert "Not used by the model" in (tmp_path / "r.html").read_text()
+
+
+def test_columns_in_large_units_hide_no_other_of_their_group(tmp_path):
+    rng, n = np.random.default_rng(0), 80
+    y = np.arange(n) % 2
+    frame = pd.DataFrame({"body.hue": y + 0.3 * rng.normal(size=n), "body.proline": rng.normal(750, 300, n), "y": y})
+    frame.loc[3, "body.hue"] = np.nan
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk")
+    assert "'body' has gaps in 1 of 80 examples, which are filled in with means" in result.stderr, result.output
+    assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] > 0.9
+    found = json.loads(run("cv", tmp_path / "d.csv", "-t", "y", "-C", "1", "-p", "2", "--json").stdout)
+    assert found["scores"][0]["score"] > 0.9  # without scaling it is that of a coin
+    text = run("init", tmp_path / "d.csv", "-t", "y").stdout
+    assert 'columns = ["body.hue", "body.proline"]\nscale = true\nmissing = "zero"' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("data.csv", "-t", "Y"), "did you mean 'y'?"),
+        (("data.csv", "-t", "name"), "has 40 different values in 40 rows, no classes"),
+        (("semi.csv", "-t", "y"), "has fields with ; between"),
+        (("data.csv",), "give a table of targets with --labels"),
+    ],
+)
+def test_sentences_with_their_cure(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    patients().to_csv("data.csv", index=False)
+    patients().to_csv("semi.csv", index=False, sep=";")
+    result = run("fit", *arguments)
+    assert result.exit_code == 1 and said in result.stderr.splitlines()[-1], result.output
+
+
+def test_scale_is_for_numbers(tmp_path):
+    patients().to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "k.toml").write_text('[[kernel]]\nkernel = "Categorical"\ncolumns = ["sex"]\nscale = true\n')
+    result = run("fit", tmp_path / "data.csv", "-t", "y", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
+    assert result.exit_code == 1 and "has scale = True: give true or false, and to kernels of numbers" in result.stderr
