@@ -220,9 +220,11 @@ def _draw(sizes, area, shares, A):
         error = [v.std(ddof=1) / np.sqrt(len(v)) for v in values]
         axes[0, 0].errorbar(sizes, [v.mean() for v in values], error, label=name, marker=".")
     axes[0, 0].set_xscale("log")
+    axes[0, 0].set_xticks(sizes, [f"{n:,}" for n in sizes])
+    axes[0, 0].minorticks_off()
     axes[0, 0].set_xlabel("training examples")
     axes[0, 0].set_ylabel("area under the ROC curve, %")
-    axes[0, 0].legend(fontsize=8)
+    axes[0, 0].legend(fontsize=8, loc="lower right")
     for m, kernel in enumerate(KERNELS):
         axes[0, 1].bar(np.arange(5), shares[:, m], bottom=shares[:, :m].sum(axis=1), label=kernel)
     axes[0, 1].set_xticks(range(5), NAMES)

@@ -26,9 +26,9 @@ REAL = (
 EQUAL = {
     "expected": "disagree",
     "reason": "All norms are alike here, within half a point. It is because the classes were made equally frequent: in "
-    "the proportions of the database, where cytoplasm and nucleus are most, ℓ1 is far ahead of the sum (16 against 28 "
-    "on the first split; last table), as in the paper. The rerun of Yang et al., Table VI, in such proportions, finds "
-    "the same.",
+    "the proportions of the database, where cytoplasm and nucleus are most, ℓ1 is ahead of the sum by 4.1 ± 2.3 points "
+    "in five splits (last table). The rerun of Yang et al., Table VI, in such proportions, finds ℓ1 ahead of equal "
+    "weights by 6.0 points on the plant set in ten splits.",
 }
 GENERATED = (
     "generated sequences of four kinds that differ in the letters of their first 60, since MultiLoc was not given."
@@ -49,7 +49,7 @@ def run(scale, data):
         return [min(some, key=lambda cell: cell["error"]) for some in cells]
 
     found = scale.repeat(scale.pick(2, 30), split)
-    natural = [] if scale.quick else scale.repeat(6, partial(_natural, scale, each, parts, data), least=0)
+    natural = [] if scale.quick else scale.repeat(5, partial(_natural, scale, each, parts, data), least=0)
     error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
     typical, names = error.mean(axis=0), [NAMES[k] for k in chosen]
