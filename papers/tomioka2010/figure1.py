@@ -299,5 +299,6 @@ CHI = {
     "chosen of the Gaussian ones and γ from 1.2 on of χ². With histograms that sum to one and kernels "
     "without normalisation nearly this comes out, in the draw that was looked at 198 = 9 × 22 χ² kernels (the "
     "paper: 792 = 4 × 9 × 22) and 22, 14, 4, 1 Gaussian ones of the first four γ; see the last table. "
-    "Multiplicative normalisation, which the other experiments use, blows wide Gaussian kernels up to the variance of the others.",
+    "Multiplicative normalisation, which the other experiments use, blows wide Gaussian kernels up to the "
+    "variance of the others.",
 }
