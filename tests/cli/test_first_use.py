@@ -106,3 +106,14 @@ def test_scale_is_for_numbers(tmp_path):
     (tmp_path / "k.toml").write_text('[[kernel]]\nkernel = "Categorical"\ncolumns = ["sex"]\nscale = true\n')
     result = run("fit", tmp_path / "data.csv", "-t", "y", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
     assert result.exit_code == 1 and "has scale = True: give true or false, and to kernels of numbers" in result.stderr
+
+
+def test_numbers_of_rows_are_no_source(tmp_path):
+    """An index that was written into the file, and ids that count the patients: of sorted rows they tell the class."""
+    rng, n = np.random.default_rng(2), 60
+    frame = pd.DataFrame({"x": rng.normal(size=n), "visits": rng.integers(0, 9, n), "id": 101 + rng.permutation(n)})
+    frame["y"] = np.repeat(["a", "b"], n // 2)
+    frame.to_csv(tmp_path / "d.csv")
+    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
+    assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} == {"x", "visits", "all numbers"}
+    assert result.stderr.count("is left out: it numbers the rows; a configuration may name it") == 2

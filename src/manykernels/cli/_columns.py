@@ -17,6 +17,7 @@ from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
 MANY = 100  # columns without a prefix that have a kernel each
+ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
 EMPTY = 0.9  # a column that is emptier than this is not used unasked
 CATEGORIES = 30  # that a column of texts has at most to be used unasked
 
@@ -92,6 +93,8 @@ def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
             dropped[name] = "it has one value only" if different else "it is empty"
         elif lost > EMPTY * len(column):
             dropped[name] = f"it is empty in {lost} of {len(column)} rows, too many to be used unasked"
+        elif is_number(column) and _counts_rows(column, different):
+            dropped[name] = "it numbers the rows; a configuration may name it if it means something"
         elif is_number(column):
             numbers.append(name)
         elif different > min(CATEGORIES, (len(column) - lost) // 2):
@@ -99,6 +102,13 @@ def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
         else:
             categories.append(name)
     return numbers, categories, dropped
+
+
+def _counts_rows(column, different):
+    """Whether it holds every whole number of a range once, as an index or an id written into the table does."""
+    if len(column) < ROWS or different < len(column):
+        return False
+    return column.max() - column.min() == len(column) - 1 and bool((column % 1 == 0).all())
 
 
 def _why_texts(column, different):
