@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import limit_blas
 from .._validation import parse_bytes
 from ..kernels._views import is_views
 from ..kernels.views import Views
@@ -92,7 +93,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
         if isinstance(X, Stream):
             return learn(self, X, Y, weight, c, loss, **options)
-        return self._learn(self._pose(X, Y, weight, c, loss, **options))
+        with limit_blas(self.n_jobs):  # what runs in one block is BLAS's, which takes all cores unasked
+            return self._learn(self._pose(X, Y, weight, c, loss, **options))
 
     def _pose(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
         """The problems of the rows of Y (T, n), joint (one θ) or one by one (a θ each), on kernels that are computed.
