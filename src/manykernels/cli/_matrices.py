@@ -54,8 +54,9 @@ def looks_square(frame: Any) -> bool:
 def fault(frame: Any) -> str | None:
     """What is wrong with a kernel matrix between the examples of a folder, with the cure; None where nothing is."""
     rows, columns = list(frame.index.map(str)), list(frame.columns)
-    odd = next((f"row {id!r} has no column" for id in rows if id not in set(columns)), None)
-    odd = odd or next((f"column {id!r} has no row" for id in columns if id not in set(rows)), None)
+    across, down = set(columns), set(rows)
+    odd = next((f"row {id!r} has no column" for id in rows if id not in across), None)
+    odd = odd or next((f"column {id!r} has no row" for id in columns if id not in down), None)
     if odd:
         return (
             f"{odd}: make rows and columns the same ids for a square matrix of similarities; a table of another kind "

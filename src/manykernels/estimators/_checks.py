@@ -101,10 +101,8 @@ class Checks(BaseEstimator):
         elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
             self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
-            finite = isinstance(
-                self.kernels, str
-            )  # else what a kernel sees is looked at, and it may have missing="zero"
-            finite = "allow-nan" if isinstance(self.kernels, Source) else finite
+            # of kernels in a list what each sees is looked at, and it may have missing="zero"
+            finite = "allow-nan" if isinstance(self.kernels, Source) else isinstance(self.kernels, str)
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
             X = check_table(self, X, reset, options)
         if reset and n_examples(X) < 2:
