@@ -1,4 +1,4 @@
-"""python -m papers PAPER --quick | --full [--data DIR] [--only NAMES] [--out DIR]: see README.md."""
+"""python -m papers PAPER --quick | --full [--data DIR] [--only NAMES] [--cap SECONDS] [--out DIR]: see README.md."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import PAPERS, _crew, _page
 from ._data import Data
-from ._scale import NotKept, Scale
+from ._scale import CAP, CutOff, NotKept, Scale
 
 OUT = Path(__file__).parents[1] / "docs" / "papers"
 
@@ -28,12 +28,15 @@ def main():
     parser.add_argument("--only", help="experiments, such as figure3,figure7")
     parser.add_argument("--timed", action="store_true", help="with --cells: those that are timed instead of the others")
     parser.add_argument("--within", type=float, help="with --cells: stop after so many seconds")
+    parser.add_argument("--cap", type=float, default=CAP, help="seconds after which a cell of --full is cut off: 1800")
     parser.add_argument("--out", help="folder of pages and cells: docs/papers, and .papers for --quick")
     options = parser.parse_args()
     out = Path(options.out or (".papers" if options.quick else OUT))
     papers = PAPERS if options.paper == "all" else (options.paper,)
     only = options.only.split(",") if options.only else None
     known = [name for paper in papers for name in _about(paper).EXPERIMENTS]
+    if options.cap <= 0:
+        parser.error(f"--cap {options.cap:g}: seconds above 0")
     if wrong := [name for name in only or () if name not in known]:
         parser.error(f"--only {','.join(wrong)}: the experiments are {', '.join(known)}")
     warnings.filterwarnings("ignore", message=".*nearly diagonal")  # the pages speak of it
@@ -42,7 +45,8 @@ def main():
         print("no --data and no MANYKERNELS_DATA: generated sets in the place of real ones")
     if options.cells:
         experiments = [(p, name) for p in papers for name in _about(p).EXPERIMENTS if not only or name in only]
-        _crew.run(experiments, out / ".cells", Data(options.data), options.cells, options.timed, options.within)
+        data, times = Data(options.data), (options.timed, options.within, options.cap)
+        _crew.run(experiments, out / ".cells", data, options.cells, *times)
         return
     for paper in papers:
         if not options.pages:
@@ -62,13 +66,15 @@ def run(paper, options, only, out):
             continue
         print(f"{paper} {name}", flush=True)
         start, spent = time.perf_counter(), time.process_time()
-        scale = Scale(options.quick, None if options.quick else out / ".cells", options.kept)
+        scale = Scale(options.quick, None if options.quick else out / ".cells", options.kept, options.cap)
         data = Data(None if options.quick else options.data)
         try:
             section = import_module(f".{paper}.{name}", __package__).run(scale, data)
         except NotKept as missing:
-            print(f"  left as it is: {missing} was not run")
+            print(f"  left as it is: {missing}" + ("" if isinstance(missing, CutOff) else " was not run"))
             continue
+        finally:
+            scale.worker.close()
         _page.keep(out, paper, name, section, scale)
         for item in section.findings:
             judged = "as known" if item.holds and item.judged else "not judged" if item.holds else "NOT AS KNOWN"

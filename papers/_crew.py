@@ -1,62 +1,75 @@
 """Runs the cells that are missing, several at a time, those first by which most pages gain."""
 
 import time
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib import import_module
-from multiprocessing import get_context
+from queue import SimpleQueue
 
 from . import _page
-from ._scale import LIMIT, NotKept, Scale
+from ._scale import CAP, CutOff, NotKept, Scale
+from ._worker import Worker
 
 LEAST = 45  # seconds: a timed cell that would be cut off before them is not begun
 PAUSE = 2  # seconds between two looks at what an experiment still wants
 
 
-def run(experiments, folder, data, jobs, timed=False, within=None):
+def run(experiments, folder, data, jobs, timed=False, within=None, cap=CAP):
     """Runs missing cells of [(paper, experiment)], the timed ones or the others, on `jobs` cores.
 
     It ends when there is nothing left or after `within` seconds; what was not finished is lost, but for timed cells,
     which are kept as cut off at the seconds they had.
     """
-    end = time.monotonic() + (within or 1e9)
-    crew = ThreadPoolExecutor(jobs) if timed else ProcessPoolExecutor(jobs, get_context("spawn"))
+    end, least = time.monotonic() + (within or 1e9), min(LEAST, cap)
     # timed: half of the cores for cells of one thread, half for those of several; else the next ones wait in the pool
     room = max(1, jobs // 2) if timed else 2 * jobs
-    queue, running, tried = _Queue(experiments, folder, data, timed), {}, set()
-    while time.monotonic() < end:
-        limit = min(LIMIT, end - time.monotonic()) if timed else LIMIT
-        for key, item in queue.next(tried):
-            alike = sum(cores for _, cores in running.values() if (cores > 1) == (item.cores > 1))
-            if (not alike or alike + item.cores <= room) and limit > LEAST:
-                tried.add(key)
-                running[crew.submit(_run, folder, item, limit)] = key, item.cores
-        if not running and (limit < LEAST or not queue.look_again(tried)):
-            break
-        done, _ = wait(running, timeout=min(1.0, max(0.0, end - time.monotonic())), return_when=FIRST_COMPLETED)
-        for future in done:
-            key, _ = running.pop(future)
-            if error := future.exception():
-                print(f"  FAILED {key}: {type(error).__name__}: {error}", flush=True)
-        queue.look_again(tried, PAUSE)
-    left = len(queue.next(tried)) + len(running)
-    print(f"  {len(tried) - len(running)} cells run, {left} and those that wait for them left", flush=True)
-    if timed:
-        crew.shutdown()
-    else:
-        for process in list((crew._processes or {}).values()) if running else []:
-            process.terminate()
-        crew.shutdown(cancel_futures=True)
+    queue, running, tried = _Queue(experiments, folder, data, timed, cap), {}, set()
+    workers, idle, crew = [Worker(1) for _ in range(jobs)], SimpleQueue(), ThreadPoolExecutor(jobs)
+    for worker in workers:
+        idle.put(worker)
+    try:
+        while (left := end - time.monotonic()) > 0:
+            limit = min(cap, left) if timed else cap
+            for key, item in queue.next(tried):
+                alike = sum(cores for _, cores in running.values() if (cores > 1) == (item.cores > 1))
+                if (not alike or alike + item.cores <= room) and limit >= least:
+                    tried.add(key)
+                    running[crew.submit(_run, folder, item, limit, idle, jobs)] = key, item.cores
+            if not running and (limit < least or not queue.look_again(tried)):
+                break
+            done, _ = wait(running, timeout=min(1.0, left), return_when=FIRST_COMPLETED)
+            for future in done:
+                key, _ = running.pop(future)
+                if error := future.exception():
+                    print(f"  FAILED {key}: {type(error).__name__}: {error}", flush=True)
+            queue.look_again(tried, PAUSE)
+        left = len(queue.next(tried)) + len(running)
+        print(f"  {len(tried) - len(running)} cells run, {left} and those that wait for them left", flush=True)
+    finally:
+        crew.shutdown(wait=False, cancel_futures=True)
+        while not all(future.done() for future in running):  # timed ones end by themselves
+            for worker in workers:
+                worker.kill()
+            time.sleep(0.05)
+        for worker in workers:
+            worker.close()
 
 
-def _run(folder, item, limit):
-    Scale(False, folder).cell(item.function, apart=item.timed, limit=limit, cores=item.cores, **item.parameters)
+def _run(folder, item, limit, idle, beside):
+    worker = idle.get()
+    try:
+        scale = Scale(False, folder, cap=limit, worker=worker, beside=beside)
+        scale.cell(item.function, apart=item.timed, cores=item.cores, **item.parameters)
+    except CutOff as late:
+        print(f"  {late}", flush=True)
+    finally:
+        idle.put(worker)
 
 
 class _Queue:
     """What the experiments want, by rank; an experiment is asked again where cells of it were finished."""
 
-    def __init__(self, experiments, folder, data, timed):
-        self.folder, self.data, self.timed = folder, data, timed
+    def __init__(self, experiments, folder, data, timed, cap):
+        self.folder, self.data, self.timed, self.cap = folder, data, timed, cap
         self.wanted = {experiment: self._asked(experiment) for experiment in experiments}
         self.asked = {experiment: time.monotonic() for experiment in experiments if self.wanted[experiment]}
 
@@ -73,7 +86,7 @@ class _Queue:
         return bool(self.next(tried))
 
     def _asked(self, experiment):
-        scale, (paper, name) = Scale(False, self.folder, kept=True), experiment
+        scale, (paper, name) = Scale(False, self.folder, kept=True, cap=self.cap), experiment
         _page.drawn = False
         try:
             import_module(f".{paper}.{name}", __package__).run(scale, self.data)
