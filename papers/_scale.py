@@ -64,8 +64,8 @@ class Scale:
 
         `function` is one of a module (not a lambda) and takes and returns what JSON can hold (arrays become lists). It
         is known by its name and its parameters, the folder of a `Data` not among them: delete its file to run it again.
-        `apart` gives it a new process with `cores` threads, as timings want it, and a machine of fewer cores leaves it
-        out. CutOff is raised for one that took longer than `cap`; it is run again where the cap is larger than it was.
+        `apart` gives it a process with exactly `cores` threads, as timings want it; a machine of fewer leaves it out.
+        CutOff is raised for one that took longer than `cap`; it is run again where the cap is larger than it was.
         """
         name = f"{function.__module__.removeprefix('papers.')}.{function.__name__}"
         known = {
@@ -84,7 +84,8 @@ class Scale:
         if lacks and not self.kept and able:
             print(f"  {name} {text}", flush=True)
             record = {"function": name, "parameters": json.loads(text), "timed": apart} | _where()
-            record |= self._measured(function, parameters, Worker(cores) if apart else self.worker)
+            own = apart and self.worker.threads != cores
+            record |= self._measured(function, parameters, Worker(cores) if own else self.worker)
             if path:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
@@ -149,6 +150,23 @@ class Scale:
         except NotKept:
             self.missing += 1
             return None, TO_BE_RUN
+
+    def grow(self, names, sizes, timed):
+        """{name: {size: what timed(name, size) returned}} of `time` over growing sizes; None leaves a size out.
+
+        After a size that was cut off no larger one is tried: its words stand there too. While one is to be run, those
+        after it are.
+        """
+        found = {name: {} for name in names}
+
+        def at(size):
+            for name, row in found.items():
+                words = next((words for _, words in row.values() if words), None)
+                if outcome := (None, words) if words else timed(name, size):
+                    row[size] = outcome
+
+        self.each(sizes, at, least=0)
+        return found
 
     def loaded(self):
         """Whether the processors were too busy with others while a cell of this scale ran."""

@@ -37,6 +37,9 @@ def run(scale, data):
     by_C = scale.each(
         scale.pick((0.5, 50.0), (0.5, 5.0, 50.0, 500.0)), lambda C: scale.cell(degrees, C=C, **small), least=0
     )
+    more = () if scale.quick else (30_000, 100_000)
+    trace = dict(tested=tested, normalize="trace", slack=False, data=data)
+    by_n = scale.each(more, lambda n: scale.cell(degrees, n=n, **trace), least=0)
     weights = {name: np.array(cell["weights"]) for name, cell in learned.items()}
     first, second, *_ = CASES
     w, long = weights[first], {name: weights[name][8:].sum() for name in (first, second)}
@@ -73,7 +76,7 @@ def run(scale, data):
             Table(
                 "On other chromosomes", ["kernels", "auROC", "auPRC"],
                 [[name, f"{cell['auROC']:.4f}", f"{cell['auPRC']:.4f}"]
-                 for name, cell in (learned | {f"{d} letters alone": cell for d, cell in single.items()}).items()],
+                 for name, cell in (learned | {_alone(d): cell for d, cell in single.items()}).items()],
             ),
         ],
         figures=[_draw(weights)],
@@ -83,7 +86,13 @@ def run(scale, data):
         ],
     )  # fmt: skip
     if by_C:
-        section.tables.append(_by_C(by_C, small["n"]))
+        title = f"Share of the weight by C, {small['n']:,} examples, equal traces"
+        section.tables.append(_shares(title, "C", {f"{C:g}": cell for C, cell in by_C.items()}))
+    if by_n:
+        several = {small["n"]: by_C[5.0]} if 5.0 in by_C else {}
+        several |= {n: learned[first]} | by_n
+        rows = {f"{size:,}": cell for size, cell in several.items()}
+        section.tables.append(_shares("The same by the number of examples, C = 5", "examples", rows))
     if {3, 6, 10} <= set(single):
         best = max(single, key=lambda d: single[d]["auPRC"])
         section.findings.append(
@@ -100,13 +109,17 @@ def slack(cell):
     return f"{sum(cell['weights'][8:]):.2f} with the identity, which has {cell['slack']:.2f}"
 
 
-def _by_C(found, n):
+def _alone(d):
+    return f"{d} letter{'s' * (d > 1)} alone"
+
+
+def _shares(title, what, found):
     rows = []
-    for C, cell in found.items():
+    for name, cell in found.items():
         v = np.array(cell["weights"])
-        rows.append([f"{C:g}", *(f"{part:.2f}" for part in (v[:3].sum(), v[3:6].sum(), v[6:8].sum(), v[8:].sum()))])
-    columns = ["C", "1 to 3 letters", "4 to 6", "7 and 8", "9 and more"]
-    return Table(f"Share of the weight by C, {n:,} examples, equal traces", columns, rows)
+        parts = v[:3].sum(), v[3:6].sum(), v[6:8].sum(), v[8:].sum()
+        rows.append([name, *(f"{part:.2f}" for part in parts), int(np.flatnonzero(v > 0.01).max()) + 1])
+    return Table(title, [what, "1 to 3 letters", "4 to 6", "7 and 8", "9 and more", "longest above 0.01"], rows)
 
 
 def degrees(n, tested, normalize, slack, data, C=5.0):
