@@ -3,7 +3,7 @@
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib import import_module
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from . import _page
 from ._scale import CAP, CutOff, NotKept, Scale
@@ -20,20 +20,16 @@ def run(experiments, folder, data, jobs, timed=False, within=None, cap=CAP):
     which are kept as cut off at the seconds they had.
     """
     end, least = time.monotonic() + (within or 1e9), min(LEAST, cap)
-    # timed: half of the cores for cells of one thread, half for those of several; else the next ones wait in the pool
-    room = max(1, jobs // 2) if timed else 2 * jobs
     queue, running, tried = _Queue(experiments, folder, data, timed, cap), {}, set()
-    workers, idle, crew = [Worker(1) for _ in range(jobs)], SimpleQueue(), ThreadPoolExecutor(jobs)
-    for worker in workers:
-        idle.put(worker)
+    room, workers, crew = _Room(jobs, timed), _Workers(), ThreadPoolExecutor(jobs)
     try:
         while (left := end - time.monotonic()) > 0:
-            limit = min(cap, left) if timed else cap
-            for key, item in queue.next(tried):
-                alike = sum(cores for _, cores in running.values() if (cores > 1) == (item.cores > 1))
-                if (not alike or alike + item.cores <= room) and limit >= least:
+            limit, waiting = min(cap, left) if timed else cap, queue.next(tried)
+            room.look([item.cores for _, item in waiting], [cores for _, cores in running.values()])
+            for key, item in waiting if limit >= least else ():
+                if room.take(item.cores):
                     tried.add(key)
-                    running[crew.submit(_run, folder, item, limit, idle, jobs)] = key, item.cores
+                    running[crew.submit(_run, folder, item, limit, workers, jobs)] = key, item.cores
             if not running and (limit < least or not queue.look_again(tried)):
                 break
             done, _ = wait(running, timeout=min(1.0, left), return_when=FIRST_COMPLETED)
@@ -46,23 +42,73 @@ def run(experiments, folder, data, jobs, timed=False, within=None, cap=CAP):
         print(f"  {len(tried) - len(running)} cells run, {left} and those that wait for them left", flush=True)
     finally:
         crew.shutdown(wait=False, cancel_futures=True)
-        while not all(future.done() for future in running):  # timed ones end by themselves
-            for worker in workers:
-                worker.kill()
+        while not all(future.done() for future in running):
+            if not timed:  # the others end by themselves
+                workers.kill()
             time.sleep(0.05)
-        for worker in workers:
-            worker.close()
+        workers.close()
 
 
-def _run(folder, item, limit, idle, beside):
-    worker = idle.get()
+def _run(folder, item, limit, workers, beside):
+    worker = workers.take(item.cores)
     try:
         scale = Scale(False, folder, cap=limit, worker=worker, beside=beside)
         scale.cell(item.function, apart=item.timed, cores=item.cores, **item.parameters)
     except CutOff as late:
         print(f"  {late}", flush=True)
     finally:
-        idle.put(worker)
+        workers.give(worker)
+
+
+class _Room:
+    """Which cells may begin: threads on `jobs` cores, half of them held for cells of several while there are such."""
+
+    def __init__(self, jobs, timed):
+        self.jobs, self.timed, self.seen = jobs, timed, -1e9
+
+    def look(self, waiting, running):
+        """Takes note of the threads of the cells that wait and that run."""
+        self.one, self.several = running.count(1), sum(cores for cores in running if cores > 1)
+        if any(cores > 1 for cores in (*waiting, *running)):
+            self.seen = time.monotonic()
+        self.held = self.jobs // 2 if time.monotonic() - self.seen < 4 * PAUSE else 0
+
+    def take(self, cores):
+        if not self.timed:  # the next ones wait in the pool
+            self.one += 1
+            return self.one <= 2 * self.jobs
+        if cores > 1:
+            fits = not self.several or self.several + cores <= self.jobs // 2
+            self.several += cores * fits
+        else:
+            fits = not self.one or self.one < self.jobs - max(self.held, self.several)
+            self.one += fits
+        return fits
+
+
+class _Workers:
+    """Workers by their number of threads, each for one cell at a time."""
+
+    def __init__(self):
+        self.all, self.idle = [], {}
+
+    def take(self, threads):
+        try:
+            return self.idle.setdefault(threads, SimpleQueue()).get_nowait()
+        except Empty:
+            self.all.append(Worker(threads))
+            return self.all[-1]
+
+    def give(self, worker):
+        self.idle[worker.threads].put(worker)
+
+    def kill(self):
+        for worker in self.all:
+            worker.kill()
+
+    def close(self):
+        for worker in self.all:
+            worker.close()
 
 
 class _Queue:

@@ -222,3 +222,18 @@ def test_a_page_says_where_its_cells_were_run(tmp_path):
     _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
     page = (tmp_path / "kloft2011.md").read_text()
     assert "2020-01-01; another; python" in page and page.count("; python ") == 2
+
+
+def test_cells_of_several_threads_find_room_and_the_others_use_the_rest():
+    room = _crew._Room(16, timed=True)
+    room.look([8, 4, 1], [])
+    assert [room.take(8), room.take(4)] == [True, False], "half of the cores for them"
+    assert [room.take(1) for _ in range(9)] == [True] * 8 + [False]
+    room.look([1], [4, 1])
+    assert room.take(4), "a second one of four"
+    alone = _crew._Room(16, timed=True)
+    alone.look([1], [])
+    assert sum(alone.take(1) for _ in range(30)) == 16
+    small = _crew._Room(1, timed=True)
+    small.look([8], [])
+    assert small.take(8), "one cell may always run"

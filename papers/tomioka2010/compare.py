@@ -25,7 +25,7 @@ PROTOCOL = (
     "with the hinge, "
     "empirical Bayes by MacKay's update. C of 10^−4, …, 10 (times the regularizer; 10^−2, …, 10³ times the loss "
     "for ℓ2) by "
-    "4-fold cross-validation on the training examples (the paper repeats it once with other folds)."
+    "4-fold cross-validation on the training examples, twice with other folds."
 )
 
 

@@ -77,7 +77,7 @@ def run(scale, data):
         ],
         deviations=[
             f"Other data; {len(found)} draws of the training examples, the other examples of the two digits for "
-            f"the test."
+            "the test; cross-validation once."
         ],
     )
 
