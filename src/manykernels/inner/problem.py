@@ -191,11 +191,11 @@ class InnerProblem:
 
     def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
         """The KKT system of these variables, with a method solve(r, s); see `systems.Free`."""
-        return (Damped if damped else Free)(K, index, diagonal, self.intercept)
+        return (Damped if damped else Free)(K, index, diagonal, self.intercept, self.n_jobs)
 
     def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
         """The curvature of the optimum in the weights; see `systems.HalfHessian`."""
-        return HalfHessian(K, free, self.diagonal, self.intercept, B)
+        return HalfHessian(K, free, self.diagonal, self.intercept, B, self.n_jobs)
 
     def _active_set(self, K, a, gradient, rounds=8, free=None, side=None):
         """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.

@@ -142,14 +142,14 @@ def tile(data, starts, bits, low, high, rows, codes):
 def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, out):
     """Σ weight[l, k] · value of the word of k + 1 letters at l, for each row; the words alone are not counted.
 
-    Position by position for TILE rows at a time: the values of one position stay in the cache.
+    Position by position for TILE rows at a time: the values of one position stay in the cache. `out` is written once:
+    threads of a team have parts of it that are next to each other.
     """
     codes = np.empty((length, min(len(rows), TILE)), np.uint8)
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
         tile(data, starts, bits, 0, length, part, codes)
-        cursor, total = begin[part], out[first : first + TILE]
-        total[:] = 0.0
+        cursor, total = begin[part], np.zeros(len(part))
         for at in range(length):
             for r in range(len(part)):
                 value, word, offset, count = 0.0, 0, 0, size
@@ -165,6 +165,7 @@ def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth,
                     value += weight[at, k] * nodes[ids[cursor[r]]]
                     cursor[r] += 1
                 total[r] += value
+        out[first : first + TILE] = total
 
 
 @njit(**OPTIONS)
