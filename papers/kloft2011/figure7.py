@@ -1,5 +1,7 @@
 """Figure 7: times against the number of examples, 50 kernels, and against the number of kernels, 1,000 examples."""
 
+import time
+
 import numpy as np
 
 from .._page import Figure, Finding, Section, Table, panels
@@ -32,6 +34,7 @@ METHODS = {
     "newton on the fly, ℓ1": ("newton", 1, False),
     "newton on the fly, ℓ2": ("newton", 2, False),
 }
+DRAWS, SHORT = 5, 4.0  # repetitions, as in the paper; the CPU seconds after which no further one begins
 HELD = 5000, 1000  # most examples with 50 kernels, and most kernels with 1,000 examples, as matrices: 5 and 4 GB
 PEERS = (
     "SVC on the sum (scikit-learn), ℓ∞", "alternation around SVC, ℓ2", "Clarabel (QCQP), ℓ1", "MKLpy EasyMKL",
@@ -130,8 +133,8 @@ def run(scale, data):
             "2σ² = 1.2^0 … 1.2^{M−1} cannot be for M = 10,000: 1.2^3,893 is beyond double precision, and beyond "
             "about 1.2^200 a kernel is 1 to the last digit. M widths spaced evenly in the logarithm between 1.2^0 "
             "and 1.2^49 instead.",
-            "One repetition in place of five; multiplicative normalisation; one thread; CPU seconds, since the "
-            "machine had other work.",
+            "Five draws of the digits, as in the paper, where that is a matter of seconds, with their standard error; "
+            "one elsewhere. Multiplicative normalisation; one thread; CPU seconds, since the machine had other work.",
             "`coordinate`, `primal` and `interior` need explicit features, which Gaussian kernels have not, "
             "`reweighted` and `mackay` another regularizer: they are left out. MKLpy and himalaya solve problems of "
             "their own.",
@@ -157,56 +160,72 @@ def _time(scale, data, name, n, M):
     if name in PEERS:
         return scale.time(peer, n=n, M=M, name=name, data=data)
     solver, p, held = METHODS[name]
-    return scale.time(fit, n=n, M=M, solver=solver, p=p, held=held, data=data)
+    once = {"draws": 1} if scale.quick else {}
+    return scale.time(fit, n=n, M=M, solver=solver, p=p, held=held, data=data, **once)
 
 
-def digits(n, M, data):
+def digits(n, M, data, draw=0):
     from benchmarks.datasets import load_mnist
 
-    X, y, _ = load_mnist(n, data.folder)
-    return X, y, 1.2 ** np.linspace(0, 49, M)
+    X, y, _ = load_mnist((draw + 1) * n, data.folder)
+    return X[-n:], y[-n:], 1.2 ** np.linspace(0, 49, M)
 
 
-def fit(n, M, solver, p, held, data):
-    import time
-
+def fit(n, M, solver, p, held, data, draws=DRAWS):
     from manykernels import MKLClassifier
     from manykernels.kernels import RBF
 
-    X, y, widths = digits(n, M, data)
-    kernels = [RBF(gamma=float(1 / w)) for w in widths]
     options = dict(regularizer=p, solver=solver, n_jobs=1)
-    MKLClassifier(kernels[:2], **options).fit(X[:50], y[:50])  # loads what is compiled
-    if held:
-        from benchmarks.datasets import rbf_stack
 
-        X, kernels = np.moveaxis(rbf_stack(X, widths), 0, 2), "precomputed"
-        MKLClassifier(kernels, **options).fit(X[:50, :50, :2], y[:50])
-    model = MKLClassifier(kernels, memory_limit=None if held else "1GB", **options)
-    start, spent = time.perf_counter(), time.process_time()
-    model.fit(X, y)
-    return {
-        "cpu": time.process_time() - spent, "wall": time.perf_counter() - start, "gap": model.duality_gap_,
-        "objective": model.objective_, "kernels": int((model.kernel_weights_ > 0).sum()), "steps": model.n_iter_,
-    }  # fmt: skip
+    def once(draw):
+        X, y, widths = digits(n, M, data, draw)
+        kernels = [RBF(gamma=float(1 / w)) for w in widths]
+        if not draw:
+            MKLClassifier(kernels[:2], **options).fit(X[:50], y[:50])  # loads what is compiled
+        if held:
+            from benchmarks.datasets import rbf_stack
+
+            X, kernels = np.moveaxis(rbf_stack(X, widths), 0, 2), "precomputed"
+            MKLClassifier(kernels, **options).fit(X[:50, :50, :2], y[:50])
+        model = MKLClassifier(kernels, memory_limit=None if held else "1GB", **options)
+        start, spent = time.perf_counter(), time.process_time()
+        model.fit(X, y)
+        return {
+            "cpu": time.process_time() - spent, "wall": time.perf_counter() - start, "gap": model.duality_gap_,
+            "objective": model.objective_, "kernels": int((model.kernel_weights_ > 0).sum()), "steps": model.n_iter_,
+        }  # fmt: skip
+
+    return _repeated(once, draws)
 
 
-def peer(n, M, name, data):
-    import time
-
+def peer(n, M, name, data, draws=DRAWS):
     from benchmarks.datasets import normalise, rbf_stack
     from benchmarks.solvers import MKLPY, MULTIPLE_RIDGE, AlternationSVC, Clarabel, MeanSVC
 
     solvers = (MeanSVC(), 2), (AlternationSVC(), 2), (Clarabel(), 1), (MKLPY[0], 2), (MULTIPLE_RIDGE[0], 2)
     solver, p = dict(zip(PEERS, solvers, strict=True))[name]
-    X, y, widths = digits(n, M, data)
-    given = solver.prepare(normalise(rbf_stack(X, widths)), y)
     tol = solver.tolerances[-1]
-    few = solver.prepare(normalise(rbf_stack(X[:60], widths)), y[:60])
-    solver.run(few, solver.learn(few, tol), p, 1.0, tol)  # loads what is to be loaded
-    start, spent = time.perf_counter(), time.process_time()
-    solver.run(given, solver.learn(given, tol), p, 1.0, tol)
-    return {"cpu": time.process_time() - spent, "wall": time.perf_counter() - start}
+
+    def once(draw):
+        X, y, widths = digits(n, M, data, draw)
+        given = solver.prepare(normalise(rbf_stack(X, widths)), y)
+        few = solver.prepare(normalise(rbf_stack(X[:60], widths)), y[:60])
+        solver.run(few, solver.learn(few, tol), p, 1.0, tol)  # loads what is to be loaded
+        start, spent = time.perf_counter(), time.process_time()
+        solver.run(given, solver.learn(given, tol), p, 1.0, tol)
+        return {"cpu": time.process_time() - spent, "wall": time.perf_counter() - start}
+
+    return _repeated(once, draws)
+
+
+def _repeated(once, draws):
+    """once(0) with the "cpu" of all draws that fit into a few seconds: their mean, standard error and number."""
+    found, start = [], time.process_time()
+    while len(found) < draws and (not found or time.process_time() - start < SHORT):
+        found.append(once(len(found)))
+    cpu = np.array([cell["cpu"] for cell in found])
+    error = float(cpu.std(ddof=1) / len(cpu) ** 0.5) if len(cpu) > 1 else None
+    return found[0] | {"cpu": float(cpu.mean()), "error": error, "draws": len(cpu)}
 
 
 def _seconds(cell):
@@ -222,7 +241,10 @@ def _shown(row, case):
     if case not in row:
         return ""
     result, words = row[case]
-    return words or f"{result['cpu']:.3g}" + (f" (gap {result['gap']:.0e})" if result.get("gap", 0) > 1.001e-3 else "")
+    if words:
+        return words
+    error = f" ± {result['error']:.1g}" if result.get("error") else ""
+    return f"{result['cpu']:.3g}{error}" + (f" (gap {result['gap']:.0e})" if result.get("gap", 0) > 1.001e-3 else "")
 
 
 def _spread(rows, case):
