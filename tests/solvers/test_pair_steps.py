@@ -161,3 +161,21 @@ def test_blas_has_no_more_threads_than_a_fit():
             MKLClassifier([kernel], n_jobs=n_jobs).fit(X, y)
             assert seen and max(seen) <= n_jobs
         assert max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas") == 3
+
+
+def test_blas_has_threads_for_factors_alone(monkeypatch):
+    """Those that it wakes for a dot product go on spinning, and would keep cores from the team."""
+    from threadpoolctl import threadpool_info
+
+    from manykernels.inner import systems
+
+    def blas():
+        return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+    monkeypatch.setattr(systems, "SINGLE", 10)
+    K, inner = block(Hinge())
+    inner.n_jobs, stepped, factored, take, system = 2, [], [], room.Steps.take, inner.system
+    monkeypatch.setattr(room.Steps, "take", lambda *steps: stepped.append(blas()) or take(*steps))
+    monkeypatch.setattr(inner, "system", lambda *block: factored.append(blas()) or system(*block))
+    inner.solve(K, np.zeros(N), 1e-9)
+    assert set(stepped) == {1} and set(factored) == {2}

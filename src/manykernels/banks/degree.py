@@ -236,7 +236,7 @@ class DegreeVectors(Vectors):
         weight = bank.coef * theta[bank.kern]
 
         def part(block):
-            loops.look_up(*bank.text, bank.direct, rows[block], *places, weight, out[block])
+            loops.look_up(*bank.text, bank.direct, rows[block], *places, weight, 0, bank.L, out[block])
             for low in range(block.start, block.stop, BLOCK):
                 some = slice(low, min(low + BLOCK, block.stop))
                 out[some] += (bank.alone[rows[some]] @ theta) * a[some]
@@ -278,7 +278,8 @@ class DegreeTeam(Team):
             bank.alone, vectors.q, np.zeros((len(lanes) - 1, bank.M + APART)), bank.even, self.rows, self.ends,
             self.weight, self.runs, self.theta, a, outputs, self.numbers, *(np.array(x, dtype=float) for x in problem),
             precision, np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
-            np.zeros((2, 1, size, size)), np.empty(size), np.empty(size, np.int64), np.empty(size),
+            np.zeros((2, 1, size, size)), np.empty(size), np.empty((len(lanes) - 1, size)), np.empty(size, np.int64),
+            np.empty(size),
         )  # fmt: skip
         self.others = [
             threading.Thread(target=visits, args=(me, *self.arguments), daemon=True, name=f"manykernels-team-{me}")

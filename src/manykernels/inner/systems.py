@@ -24,7 +24,7 @@ class Free:
     def __init__(self, K, index, diagonal, equality, n_jobs=1):
         self.equality = equality
         if len(index) > LARGE:
-            self._solve = _conjugate_gradients(K, index, diagonal[index], equality)
+            self._solve = _conjugate_gradients(K, index, diagonal[index], equality, n_jobs)
         else:
             self.lower = _factor(K, index, diagonal, equality, n_jobs)
             self._solve = lambda r: cho_solve((self.lower, True), r, check_finite=False)
@@ -121,7 +121,7 @@ def cut(K, rows, dtype, n_jobs):
     return out
 
 
-def _conjugate_gradients(K, index, d, equality):
+def _conjugate_gradients(K, index, d, equality, n_jobs):
     own = K[index, index].astype(np.float64)
     level = 2 * float(np.abs(own).max()) if equality else 0.0  # as in `_factor`
     root = 1.0 / np.sqrt(d + own + level)
@@ -129,10 +129,15 @@ def _conjugate_gradients(K, index, d, equality):
     def multiply(v):
         full = np.zeros(len(K))
         full[index] = root * v
-        return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
+        return root * (matvec(K, full, n_jobs)[index] + d * root * v + level * full.sum())
 
     operator = LinearOperator((len(index), len(index)), multiply, dtype=np.float64)
-    return lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
+
+    def solve(r):
+        with limit_blas(1):  # its products have threads of their own
+            return root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
+
+    return solve
 
 
 def matvec(K, v, n_jobs=1):
@@ -140,7 +145,7 @@ def matvec(K, v, n_jobs=1):
     from ..loops.rows import add_rows
 
     support = np.flatnonzero(v)
-    if K.dtype == np.float64 and 2 * len(support) > len(v):
+    if K.dtype == np.float64 and len(v) <= SINGLE and 2 * len(support) > len(v):
         return v @ K
     out, x, parts = np.zeros(len(K)), v[support].astype(K.dtype), slices(len(K), 1 + len(K) // 500)
     run_blocks(lambda part: add_rows(K, support, x, part.start, part.stop, out), parts, n_jobs)
