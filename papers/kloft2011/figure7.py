@@ -44,14 +44,14 @@ SUM, SIMPLE, SILP, HESSIAN = "SVM on the sum (ℓ∞)", "SimpleMKL, ℓ1", "SILP
 SPARSE, DENSE = "chunking (SILP), ℓ1", "chunking (analytic), ℓ2"
 SLOWEST = {
     "expected": "disagree",
-    "reason": "SimpleMKL is (319 gradient steps at n = 500), and the analytic weights at p = 1 (619 steps), of which "
-    "the paper too says that they need not converge. The SILP wrapper is not: it takes 6 steps, each from the solution "
+    "reason": "SimpleMKL is (346 gradient steps at n = 1,000), and the analytic weights at p = 1 (626 steps), of which "
+    "the paper too says that they need not converge. The SILP wrapper is not: it takes 5 steps, each from the solution "
     "of the one before.",
 }
 BETWEEN = {
     "expected": "disagree",
-    "reason": "All wrappers but SimpleMKL are as quick as the interleaved methods here: at n = 500 HessianMKL takes 3 "
-    "steps, chunking at p = 1 12, and the time is that of reading the matrices.",
+    "reason": "All wrappers but SimpleMKL are as quick as the interleaved methods here: at n = 1,000 HessianMKL takes "
+    "5 steps, chunking at p = 1 13, and the time is that of reading the matrices.",
 }
 QUICK = (SUM, SIMPLE, SILP, HESSIAN, "analytic, ℓ2", "SIP, ℓ2", SPARSE, DENSE, "newton, ℓ1", "newton, ℓ2",
          "newton on the fly, ℓ2")  # fmt: skip
