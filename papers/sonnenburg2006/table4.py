@@ -69,8 +69,8 @@ def _first(found):
         return ""
     return (
         f"At 500 examples {', '.join(late)} took longer than at 1,000: these were the first cells of their processes. "
-        "The fit of MKL, repeated on two Neoverse-N1 cores where all had been compiled before, took 0.8 s, so that they "
-        "probably hold compilation."
+        "The fit of MKL, repeated on two Neoverse-N1 cores where all had been compiled before, took 0.8 s, so that "
+        "they probably hold compilation."
     )
 
 
