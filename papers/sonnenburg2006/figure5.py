@@ -8,9 +8,9 @@ from . import splice
 DEGREES, DRAWS = 20, 5
 FEW = {
     "expected": "disagree",
-    "reason": "Five or six lengths have weight with 10,000 and 30,000 examples, twelve with 100,000: then words of 9 to "
-    "15 letters, whose kernels are nearly diagonal and alike, share a third of it. Part of it is a matter of the gap: "
-    "at 1e-3 nineteen have more than 0.01, at 1e-4 twelve.",
+    "reason": "Five or six lengths have weight with 10,000 and 30,000 examples, twelve with 100,000: then words of 9 "
+    "to 15 letters, whose kernels are nearly diagonal and alike, share a third of it. Part of it is a matter of the "
+    "gap: at 1e-3 nineteen have more than 0.01, at 1e-4 twelve.",
 }
 MANY = {
     "30,000": dict(n=30_000, slack=False),
