@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Finding, Section, Table
+from .._page import Finding, Section, Table, mean
 from .._widths import ENOUGH
 from . import compare
 
@@ -25,7 +25,7 @@ def run(scale, data):
     found = scale.repeat(scale.pick(3, 20), lambda seed: cells(scale, seed, data))
     sizes, real = scale.pick((5, 15), SIZES), data.find(FILE) is not None
     accuracy, weights, count = compare.gather(found)
-    M, enough, points = weights.shape[1], len(found) >= ENOUGH, compare.ahead(accuracy).mean()
+    M, enough, points = weights.shape[1], len(found) >= ENOUGH, compare.ahead(accuracy).mean(axis=1)
     views = weights.reshape(7, -1, 10).sum(axis=2)
     names = VIEWS if real else tuple(f"part {k + 1}" for k in range(views.shape[1]))
     return Section(
@@ -39,8 +39,8 @@ def run(scale, data):
             Finding(
                 "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes",
                 "ahead",
-                f"{points:.1f} points",
-                points > 0,
+                f"{mean(points, 1)} points",
+                points.mean() > 0,
                 "means over all sizes",
                 judged=enough,
                 **AHEAD,
