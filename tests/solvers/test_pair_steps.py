@@ -135,7 +135,7 @@ def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):
 def test_teams_leave_some_cores_free(monkeypatch):
     monkeypatch.setattr(room, "n_threads", lambda n_jobs: 16 if n_jobs == -1 else n_jobs)
     sizes = [room.team_size(n, n_jobs) for n, n_jobs in ((10**5, 16), (10**5, 8), (4 * room.SHARE, 16), (500, 16))]
-    assert sizes == [14, 8, 4, 1]
+    assert sizes == [12, 8, 4, 1]
 
 
 def test_a_thread_of_the_pool_has_no_team():
@@ -161,3 +161,21 @@ def test_blas_has_no_more_threads_than_a_fit():
             MKLClassifier([kernel], n_jobs=n_jobs).fit(X, y)
             assert seen and max(seen) <= n_jobs
         assert max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas") == 3
+
+
+def test_blas_has_threads_for_factors_alone(monkeypatch):
+    """Those that it wakes for a dot product go on spinning, and would keep cores from the team."""
+    from threadpoolctl import threadpool_info
+
+    from manykernels.inner import systems
+
+    def blas():
+        return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+    monkeypatch.setattr(systems, "SINGLE", 10)
+    K, inner = block(Hinge())
+    inner.n_jobs, stepped, factored, take, system = 2, [], [], room.Steps.take, inner.system
+    monkeypatch.setattr(room.Steps, "take", lambda *steps: stepped.append(blas()) or take(*steps))
+    monkeypatch.setattr(inner, "system", lambda *block: factored.append(blas()) or system(*block))
+    inner.solve(K, np.zeros(N), 1e-9)
+    assert set(stepped) == {1} and set(factored) == {2}
