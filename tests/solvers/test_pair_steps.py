@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, _threads
+from manykernels import _threads
 from manykernels.inner import steps as room
 from manykernels.loops.pairs import pair_steps
 from manykernels.losses import EpsilonInsensitive, Hinge, SquaredHinge
@@ -145,19 +145,3 @@ def test_a_thread_of_the_pool_has_no_team():
 def test_a_quota_is_respected(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     assert _threads.n_threads(-1) == 1
-
-
-def test_blas_has_no_more_threads_than_a_fit():
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    def kernel(A, B):
-        seen.append(max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"))
-        return A @ B.T
-
-    X, y = np.random.default_rng(1).standard_normal((40, 3)), np.arange(40) % 2
-    with threadpool_limits(3, "blas"):
-        for n_jobs in (1, 2):
-            seen = []
-            MKLClassifier([kernel], n_jobs=n_jobs).fit(X, y)
-            assert seen and max(seen) <= n_jobs
-        assert max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas") == 3
