@@ -306,3 +306,16 @@ def test_examples_of_one_group_are_held_out_together():
     assert leaks > 0.9 and fair < 0.75
     with pytest.raises(ValueError, match="groups has shape"):
         model.report(rows, labels, groups=people[:5])
+
+
+def test_a_seed_shuffles_folds_and_lowers_their_number():
+    from manykernels.estimators.validation import make_splits
+
+    labels, zeros = np.repeat([0, 1], [20, 4]), np.zeros((24, 1))
+    plain, mixed = make_splits(3, zeros, labels, True), make_splits(3, zeros, labels, True, seed=0)
+    assert [len(test) for _, test in plain] == [len(test) for _, test in mixed]
+    assert not all(np.array_equal(a[1], b[1]) for a, b in zip(plain, mixed, strict=True))
+    assert len(make_splits(10, zeros, labels, True, seed=0)) == 4  # of the rarest class
+    assert len(make_splits(10, zeros, labels, False, seed=0)) == 10
+    assert len(make_splits(10, zeros, labels, False, np.arange(24) % 3, seed=0)) == 3
+    assert make_splits(10, zeros, labels, True, np.zeros(24), seed=0) == []
