@@ -1,6 +1,7 @@
 """The numbers of a report are those that the tools it is made of give, and it says what it left out."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -319,3 +320,9 @@ def test_a_seed_shuffles_folds_and_lowers_their_number():
     assert len(make_splits(10, zeros, labels, False, seed=0)) == 10
     assert len(make_splits(10, zeros, labels, False, np.arange(24) % 3, seed=0)) == 3
     assert make_splits(10, zeros, labels, True, np.zeros(24), seed=0) == []
+
+
+def test_classes_that_are_numbers_are_named_in_their_order():
+    labels = np.where(np.arange(80) < 40, 10, np.where(np.arange(80) < 70, 9, 2))
+    told = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=None, relevance="fast", stability=0).html()
+    assert "(2, 9 or 10)" in re.sub("<[^>]+>", "", told)
