@@ -15,7 +15,7 @@ BREATH = 0.1  # seconds
 _lock = threading.Lock()
 _mine = threading.local()
 _pool, _users = None, 0
-_controller, _depth, _first = None, 0, None
+_libraries, _depth = None, 0
 
 
 def _forget_pool():
@@ -120,7 +120,7 @@ def close_pool():
 
 
 class limit_blas:  # noqa: N801 (a context manager that reads like a function)
-    """Context in which BLAS uses at most the threads that `n_jobs` stands for.
+    """Context in which BLAS uses at most the threads that `n_jobs` stands for, and never more than it was left with.
 
     BLAS has one setting for the whole process: contexts nest within a thread, and the last to leave, of all threads,
     restores what the first found.
@@ -130,17 +130,14 @@ class limit_blas:  # noqa: N801 (a context manager that reads like a function)
         self.size = n_threads(n_jobs)
 
     def __enter__(self):
-        global _controller, _depth, _first
+        global _depth
         if not hasattr(_mine, "sizes"):
             _mine.sizes = []
         with _lock:
-            if _controller is None:
-                from threadpoolctl import ThreadpoolController
-
-                _controller = ThreadpoolController()
+            if _depth == 0:
+                _look_up()
             if _depth == 0 or not _mine.sizes or _mine.sizes[-1] != self.size:
-                limiter = _controller.limit(limits=self.size, user_api="blas")
-                _first = limiter if _depth == 0 else _first
+                _set_blas(self.size)
             _depth += 1
             _mine.sizes.append(self.size)
 
@@ -150,6 +147,23 @@ class limit_blas:  # noqa: N801 (a context manager that reads like a function)
             _depth -= 1
             left = _mine.sizes.pop()
             if _depth == 0:
-                _first.restore_original_limits()
+                _set_blas(None)
             elif _mine.sizes and _mine.sizes[-1] != left:
-                _controller.limit(limits=_mine.sizes[-1], user_api="blas")
+                _set_blas(_mine.sizes[-1])
+
+
+def _look_up():
+    """What BLAS is set to now: the libraries, each with its threads."""
+    global _libraries
+    if _libraries is None:
+        from threadpoolctl import ThreadpoolController
+
+        _libraries = dict.fromkeys(ThreadpoolController().select(user_api="blas").lib_controllers)
+    for library in _libraries:
+        _libraries[library] = library.num_threads
+
+
+def _set_blas(size):
+    """At most so many threads for BLAS; None for what it had."""
+    for library, found in _libraries.items():
+        library.set_num_threads(found if size is None else min(size, found))
