@@ -1,4 +1,5 @@
-"""Workers of pytest-xdist share the cores of a large machine: each keeps to two of them, as a fit would take all.
+"""Workers of pytest-xdist share the cores of a machine: each keeps to two of them, as a fit would take all, and to one
+thread of BLAS, since threads that wait for each other on the same two cores take most of the time of small products.
 
 ALL_CORES=1 lets every worker have all.
 """
@@ -12,6 +13,14 @@ def share_cores(worker: str) -> None:
     os.sched_setaffinity(0, {cores[k % len(cores)] for k in (first, first + 1)})
 
 
+def one_blas_thread() -> None:
+    """For this process, if NumPy has not been imported, and for those that it starts."""
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-if WORKER.startswith("gw") and hasattr(os, "sched_setaffinity") and not os.environ.get("ALL_CORES"):
-    share_cores(WORKER)
+if WORKER.startswith("gw") and not os.environ.get("ALL_CORES"):
+    one_blas_thread()
+    if hasattr(os, "sched_setaffinity"):
+        share_cores(WORKER)

@@ -1,6 +1,7 @@
 """The rooms of the house: no import points upwards and there is no circle, imports inside functions included."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,10 @@ def imports(name, path, known):
         yield from (other for other in found if other in known and other != name)
 
 
-KNOWN = modules()
-ARROWS = {name: sorted(set(imports(name, path, KNOWN))) for name, path in KNOWN.items()}
+@cache
+def arrows():
+    known = modules()
+    return {name: sorted(set(imports(name, path, known))) for name, path in known.items()}
 
 
 def floor(name):
@@ -72,12 +75,12 @@ def floor(name):
 
 
 def test_every_room_has_a_floor():
-    assert {name.split(".")[0] for name in KNOWN} == set().union(*FLOORS)
+    assert {name.split(".")[0] for name in modules()} == set().union(*FLOORS)
 
 
 def test_no_import_points_upwards():
     up = [
-        (name, other) for name, others in ARROWS.items() for other in others
+        (name, other) for name, others in arrows().items() for other in others
         if name.split(".")[0] != other.split(".")[0] and floor(other) >= floor(name)
         and (name, other.split(".")[0]) not in DOORS
     ]  # fmt: skip
@@ -92,11 +95,11 @@ def test_there_is_no_circle():
             pytest.fail(" → ".join([*way[way.index(name) :], name]))
         if name not in done:
             way.append(name)
-            for other in ARROWS[name]:
+            for other in arrows()[name]:
                 if (name, other.split(".")[0]) not in DOORS:
                     visit(other)
             way.pop()
             done.add(name)
 
-    for name in ARROWS:
+    for name in arrows():
         visit(name)

@@ -6,13 +6,16 @@ depends on how many threads computed it.
 
 import os
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+
+BREATH = 0.1  # seconds
 
 _lock = threading.Lock()
 _mine = threading.local()
 _pool, _users = None, 0
-_controller, _depth, _first = None, 0, None
+_libraries, _depth = None, 0
 
 
 def _forget_pool():
@@ -67,31 +70,38 @@ def run_blocks(fn, blocks, n_jobs=None):
     threads = min(n_threads(n_jobs), len(blocks))
     if threads <= 1:
         return [fn(block) for block in blocks]
+    results, errors, turns = [None] * len(blocks), {}, iter(range(len(blocks)))
+
+    def work():
+        for k in turns:
+            try:
+                results[k] = fn(blocks[k])
+            except BaseException as error:  # raised below
+                errors[k] = error
+                deque(turns, maxlen=0)
+
     with limit_blas(1):
-        futures = _submit(fn, blocks, threads)
+        futures = _submit(work, threads)
         try:
-            return [future.result() for future in futures]
+            while wait(futures, BREATH).not_done:  # a signal is heard between two waits
+                pass
         finally:
-            for future in futures:
-                future.cancel()
+            deque(turns, maxlen=0)  # nobody begins another one
             wait(futures)
             _leave()
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
-def _submit(fn, blocks, threads):
-    """Queues the blocks so that at most `threads` run at a time; the pool is made once, for all cores."""
+def _submit(work, threads):
+    """Begins the work of so many threads; the pool is made once, for all cores."""
     global _pool, _users
-    gate = threading.BoundedSemaphore(threads)
-
-    def guarded(block):
-        with gate:
-            return fn(block)
-
     with _lock:
         if _pool is None:
             _pool = ThreadPoolExecutor(max(n_threads(-1), threads), thread_name_prefix="manykernels")
         _users += 1
-        return [_pool.submit(guarded, block) for block in blocks]
+        return [_pool.submit(work) for _ in range(threads)]
 
 
 def _leave():
@@ -110,7 +120,7 @@ def close_pool():
 
 
 class limit_blas:  # noqa: N801 (a context manager that reads like a function)
-    """Context in which BLAS uses at most the threads that `n_jobs` stands for.
+    """Context in which BLAS uses at most the threads that `n_jobs` stands for, and never more than it was left with.
 
     BLAS has one setting for the whole process: contexts nest within a thread, and the last to leave, of all threads,
     restores what the first found.
@@ -120,17 +130,14 @@ class limit_blas:  # noqa: N801 (a context manager that reads like a function)
         self.size = n_threads(n_jobs)
 
     def __enter__(self):
-        global _controller, _depth, _first
+        global _depth
         if not hasattr(_mine, "sizes"):
             _mine.sizes = []
         with _lock:
-            if _controller is None:
-                from threadpoolctl import ThreadpoolController
-
-                _controller = ThreadpoolController()
+            if _depth == 0:
+                _look_up()
             if _depth == 0 or not _mine.sizes or _mine.sizes[-1] != self.size:
-                limiter = _controller.limit(limits=self.size, user_api="blas")
-                _first = limiter if _depth == 0 else _first
+                _set_blas(self.size)
             _depth += 1
             _mine.sizes.append(self.size)
 
@@ -140,6 +147,23 @@ class limit_blas:  # noqa: N801 (a context manager that reads like a function)
             _depth -= 1
             left = _mine.sizes.pop()
             if _depth == 0:
-                _first.restore_original_limits()
+                _set_blas(None)
             elif _mine.sizes and _mine.sizes[-1] != left:
-                _controller.limit(limits=_mine.sizes[-1], user_api="blas")
+                _set_blas(_mine.sizes[-1])
+
+
+def _look_up():
+    """What BLAS is set to now: the libraries, each with its threads."""
+    global _libraries
+    if _libraries is None:
+        from threadpoolctl import ThreadpoolController
+
+        _libraries = dict.fromkeys(ThreadpoolController().select(user_api="blas").lib_controllers)
+    for library in _libraries:
+        _libraries[library] = library.num_threads
+
+
+def _set_blas(size):
+    """At most so many threads for BLAS; None for what it had."""
+    for library, found in _libraries.items():
+        library.set_num_threads(found if size is None else min(size, found))

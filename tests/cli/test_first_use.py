@@ -117,3 +117,13 @@ def test_numbers_of_rows_are_no_source(tmp_path):
     result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
     assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} == {"x", "visits", "all numbers"}
     assert result.stderr.count("is left out: it numbers the rows; a configuration may name it") == 2
+
+
+def test_groups_of_columns_are_named_and_a_model_that_is_written_over(tmp_path):
+    rng, n = np.random.default_rng(3), 40
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["Sepal.Length", "Sepal.Width", "x"])
+    frame["y"] = np.repeat(["a", "b"], n // 2)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    first, again = (run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk") for _ in range(2))
+    assert "an RBF on one column of numbers and 'Sepal' (2 columns together), one on all of them" in first.stderr
+    assert "is written;" in first.stderr and "is written, over the file that was there;" in again.stderr

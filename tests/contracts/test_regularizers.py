@@ -78,6 +78,17 @@ def test_dual_weights_jump_at_ties_unless_the_conjugate_is_smooth(omega):
     assert (max(jumps) < 1e-3) == omega.smooth
 
 
+@every("derivatives")
+def test_derivatives_are_those_of_differences_along_the_simplex(omega):
+    theta, h = (S + 0.5) / (S + 0.5).sum(), 1e-4
+    first, second = omega.derivatives(theta)
+    for i, j in ((0, 1), (2, 3), (1, 3)):
+        way = np.eye(M)[i] - np.eye(M)[j]
+        up, here, down = (omega.value(theta + t * h * way) for t in (1, 0, -1))
+        assert (up - down) / (2 * h) == pytest.approx(first[i] - first[j], rel=1e-4, abs=1e-6)
+        assert (up - 2 * here + down) / h**2 == pytest.approx(second[i] + second[j], rel=1e-3)
+
+
 @every("conjugate", "value", where=lambda omega: omega.finite_conjugate)
 def test_conjugate_is_the_supremum_for_slopes_of_any_sign(omega):
     """A random search finds nothing better, and it is nearly attained."""

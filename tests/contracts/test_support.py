@@ -5,6 +5,7 @@
 
 import inspect
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -58,13 +59,20 @@ This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
 """
 
 
-def refusal(loss, member, solver):
-    """Why the cell is refused, or None."""
+@cache
+def posed(loss, member):
+    """(problem, kernels, y), or the reason why there is no such problem."""
     try:
-        problem, *_ = small_problem(loss, MEMBERS[member])
+        return small_problem(loss, MEMBERS[member])
     except ValueError as error:
         return str(error)
-    return Solver(solver).refusal(problem)
+
+
+@cache
+def refusal(loss, member, solver):
+    """Why the cell is refused, or None."""
+    given = posed(loss, member)
+    return given if isinstance(given, str) else Solver(solver).refusal(given[0])
 
 
 def test_every_exported_regularizer_is_in_the_table():
@@ -82,7 +90,7 @@ def test_every_solver_reaches_its_gap_and_the_conic_optimum_or_says_why_not(loss
     if not able:
         assert loss == "one_class" and not MEMBERS[member].finite_conjugate
         return
-    problem, Ks, y = small_problem(loss, MEMBERS[member])
+    problem, Ks, y = posed(loss, member)
     options = {"nu": 0.4} if loss == "one_class" else {"intercept": problem.intercept}
     truth = solve_conic(Ks, y, loss, MEMBERS[member], **options)["objective"]
     for name in ["auto", *able]:

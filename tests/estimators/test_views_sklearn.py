@@ -132,6 +132,7 @@ def test_a_search_of_its_own_knows_the_examples_of_a_split(model, X):
     np.testing.assert_allclose(search.decision_function(test), expected, atol=1e-3)
     path = model.path(train, y_train, Cs=[search.C_], regularizer=search.regularizer_, test=(test, y_test))
     assert path.score.item() == search.score(test, y_test)
+    search.set_params(Cs=[1.0], regularizer=2, tol=1e-3)  # what follows is about rows
     assert np.isfinite(cross_val_score(search, X, y, cv=2, error_score="raise")).all()
 
 

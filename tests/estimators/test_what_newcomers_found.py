@@ -109,3 +109,33 @@ def test_folds_keep_groups_whole():
     assert chance[0] < search.best_score_ < chance[1]
     for train, test in make_splits(None, rows, rows[:, 0], False, groups):
         assert not set(groups[train]) & set(groups[test])
+
+
+def test_distances_are_no_kernel():
+    D = np.sum((A[:, None] - A[None]) ** 2, axis=2)
+    with pytest.raises(ValueError, match=r"'kernel 1' of X is 0 between an example and itself .* np\.exp\(-D"):
+        MKLClassifier("precomputed").fit(np.stack([A @ A.T, D], axis=2), y)
+    with pytest.raises(ValueError, match="'far' of X is 0 between"):
+        MKLClassifier("precomputed").fit(KernelStack([np.exp(-D), D], names=["near", "far"]), y)
+
+
+def test_one_value_of_C_is_given_as_a_list():
+    with pytest.raises(ValueError, match=r"Cs=1 is not allowed: give how many values, at least 2, or .* \[1\]"):
+        MKLClassifierCV([RBF()], Cs=1).fit(A, y)
+
+
+def test_a_gap_that_hardly_falls_has_no_time_left():
+    from manykernels.estimators.progress import show_progress
+
+    with show_progress("fit", 1e-9) as bar:
+        for k in range(8):
+            bar.record({"time": float(k), "gap": 1e-2 * 0.3**k})
+        assert "left" in bar.left
+        for k in range(8, 16):
+            bar.record({"time": float(k), "gap": 2e-6 * 0.999**k})
+        assert bar.left == "the gap hardly falls"
+
+
+def test_a_suggestion_says_how_sure_it_is():
+    found = suggest(A, A.sum(axis=1), [("one", RBF(0.5), [0]), ("all", Linear())], Cs=[10.0], cv=3)
+    assert "standard errors" in str(found).splitlines()[0] and "likely" not in str(found)

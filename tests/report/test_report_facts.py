@@ -1,6 +1,7 @@
 """The numbers of a report are those that the tools it is made of give, and it says what it left out."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -306,3 +307,22 @@ def test_examples_of_one_group_are_held_out_together():
     assert leaks > 0.9 and fair < 0.75
     with pytest.raises(ValueError, match="groups has shape"):
         model.report(rows, labels, groups=people[:5])
+
+
+def test_a_seed_shuffles_folds_and_lowers_their_number():
+    from manykernels.estimators.validation import make_splits
+
+    labels, zeros = np.repeat([0, 1], [20, 4]), np.zeros((24, 1))
+    plain, mixed = make_splits(3, zeros, labels, True), make_splits(3, zeros, labels, True, seed=0)
+    assert [len(test) for _, test in plain] == [len(test) for _, test in mixed]
+    assert not all(np.array_equal(a[1], b[1]) for a, b in zip(plain, mixed, strict=True))
+    assert len(make_splits(10, zeros, labels, True, seed=0)) == 4  # of the rarest class
+    assert len(make_splits(10, zeros, labels, False, seed=0)) == 10
+    assert len(make_splits(10, zeros, labels, False, np.arange(24) % 3, seed=0)) == 3
+    assert make_splits(10, zeros, labels, True, np.zeros(24), seed=0) == []
+
+
+def test_classes_that_are_numbers_are_named_in_their_order():
+    labels = np.where(np.arange(80) < 40, 10, np.where(np.arange(80) < 70, 9, 2))
+    told = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=None, relevance="fast", stability=0).html()
+    assert "(2, 9 or 10)" in re.sub("<[^>]+>", "", told)

@@ -265,3 +265,36 @@ def test_small_programs_have_their_effort_anew_while_the_gap_falls():
     bank = FeatureBank.from_list(KernelList.from_spec(rank_one_kernels(20), X), X)
     problem = Problem(bank, np.where(f > np.median(f), 1.0, -1.0), losses.get("hinge"), LpNorm(1))
     assert solve(problem, "coordinate", tol=1e-5).converged
+
+
+def test_an_entropy_that_is_small_beside_the_cuts_reaches_its_gap():
+    """Its Ω* is nearly a maximum there, and the minimum of the cuts cannot be found by slopes, nor be gone to."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 12))
+    y = np.where(X[:, :4].sum(axis=1) + 0.3 * rng.normal(size=200) > 0, 1.0, -1.0)
+    bank = FeatureBank.from_list(KernelList.from_spec(rank_one_kernels(12), X), X)
+    found, other = (
+        solve(Problem(bank, y, losses.get("hinge"), Entropy(0.5), 10.0), name, tol=1e-5)
+        for name in ("coordinate", "interior")
+    )
+    assert found.converged and other.converged
+    assert found.primal == pytest.approx(other.primal, rel=1e-4)
+
+
+@pytest.mark.parametrize("lam", [5.0, 0.05, 0.005])
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_the_minimum_of_cuts_and_an_entropy_is_certified(lam, count):
+    from manykernels.solvers._cuts import CurvedCuts, cuts_for
+    from manykernels.solvers._oracle import Point
+
+    rng, regularizer = np.random.default_rng(count), Entropy(lam)
+    cuts = cuts_for(regularizer)
+    assert isinstance(cuts, CurvedCuts)
+    for _ in range(count):
+        q = rng.gamma(0.3, size=20) * rng.choice([1.0, 1000.0])
+        cuts.add(Point(None, np.zeros((1, 2)), q, 500.0, float(rng.uniform(0, 500)), None, None, None))
+    theta, lower = cuts.minimum(1e-3)
+    assert theta.min() >= 0 and theta.sum() == pytest.approx(1)
+    assert 0 <= cuts.values(theta).max() + regularizer.value(theta) - lower <= 1e-3
+    dual = cuts.multipliers @ cuts.constants - regularizer.conjugate(-cuts.multipliers @ cuts.slopes)
+    assert lower == pytest.approx(dual, abs=1e-9) and cuts.multipliers.sum() == pytest.approx(1)

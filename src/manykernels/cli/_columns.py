@@ -57,7 +57,7 @@ def _suggest_plain(frame, say):
     names = [f"{name}, categories" if name in taken else name for name in categories]
     tables += [{"name": a, "kernel": "Categorical", "columns": [b]} for a, b in zip(names, categories, strict=True)]
     say(
-        f"{len(tables)} kernels chosen: an RBF on each of {len(groups)} columns or groups of {len(numbers)} numbers"
+        f"{len(tables)} kernels chosen: an RBF on {_places(groups)}"
         + (", one on all of them, standardised" if len(tables) > len(groups) + len(categories) else "")
         + (f", Categorical on {', '.join(map(repr, categories[:5]))}" if categories else "")
         + (f" and {len(categories) - 5} more" if len(categories) > 5 else "")
@@ -75,6 +75,16 @@ def _suggest_plain(frame, say):
         if lost and name not in lacking:
             say(f"{name!r} is missing in {lost} of {len(frame)} examples, which are like no other in it.")
     return tables
+
+
+def _places(groups):
+    """Columns and groups of them, in words."""
+    several = {name: columns for name, columns in groups.items() if len(columns) > 1}
+    alone = len(groups) - len(several)
+    said = [f"each of {alone} columns of numbers"] * (alone > 1) + ["one column of numbers"] * (alone == 1)
+    said += [f"{name!r} ({len(columns)} columns together)" for name, columns in list(several.items())[:5]]
+    said += [f"{len(several) - 5} more such groups"] * (len(several) > 5)
+    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0] if said else "no column"
 
 
 def _rbf(frame, name, columns):

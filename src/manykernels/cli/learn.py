@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -53,8 +54,9 @@ def fit(
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
+    over = ", over the file that was there" if Path(output).exists() else ""
     model.save(output)
-    say(f"{output} is written; `manykernels predict {output} NEW` uses it, with NEW like {data}.")
+    say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW like {data}.")
     facts = summary(job, model)
     if len(facts["weights"]) < facts["kernels"]:
         say(f"the heaviest {len(facts['weights'])} of {facts['kernels']} kernels; `manykernels inspect` shows more.")

@@ -91,9 +91,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
 
     def _fit(self, X, Y, weight, c, loss, **options):
         """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
-        if isinstance(X, Stream):
-            return learn(self, X, Y, weight, c, loss, **options)
         with limit_blas(self.n_jobs):  # what runs in one block is BLAS's, which takes all cores unasked
+            if isinstance(X, Stream):
+                return learn(self, X, Y, weight, c, loss, **options)
             return self._learn(self._pose(X, Y, weight, c, loss, **options))
 
     def _pose(self, X, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
@@ -226,8 +226,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         check_is_fitted(self)
         if is_source(X):
             return decide(self, X, lambda block: self._decide(block, task))
-        X = self._new_X(X, task)
-        return _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+        with limit_blas(self.n_jobs):
+            X = self._new_X(X, task)
+            return _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
 
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
@@ -238,8 +239,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         check_is_fitted(self)
         if is_source(X):
             return decide(self, X, lambda block: self.decision_parts(block, task))
-        X = self._new_X(X, task)
-        parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
+        with limit_blas(self.n_jobs):
+            X = self._new_X(X, task)
+            parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(
@@ -251,13 +253,13 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         (n, n_train, M) stack itself and Y is not allowed. `task` and `task_Y` are the tasks of X and Y.
         """
         check_is_fitted(self)
-        X = self._new_X(X, task)
-        theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
-        if Y is None:
-            return _finite(self._predictor.gram(X, theta=theta))
-        if self._is_precomputed():
+        if Y is not None and self._is_precomputed():
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
-        return _finite(self._predictor.gram(X, self._new_X(Y, task_Y), theta=theta))
+        theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
+        with limit_blas(self.n_jobs):
+            X = self._new_X(X, task)
+            Y = None if Y is None else self._new_X(Y, task_Y)
+            return _finite(self._predictor.gram(X, Y, theta=theta))
 
     def to_state(self) -> dict[str, Any]:
         """What the file of a fitted model holds; see `manykernels._state`."""

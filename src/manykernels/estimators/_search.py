@@ -20,8 +20,8 @@ SPAN = -2, 2  # exponents of 10 of the least and the greatest C where their numb
 def grid_of_C(Cs: Any) -> np.ndarray:
     """The values of C, (K,), as given, or so many from 0.01 to 100, evenly spaced in their logarithms."""
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
-        if Cs < 1:
-            raise ValueError(f"Cs={Cs} is not allowed: give a number of values of at least 1, or a list of them.")
+        if Cs < 2:
+            raise ValueError(f"Cs={Cs} is not allowed: give how many values, at least 2, or a list of them, [{Cs}].")
         return np.logspace(*SPAN, int(Cs))
     if isinstance(Cs, Real | str) or not np.iterable(Cs) or not len(values := list(Cs)):
         raise ValueError(f"Cs={Cs!r} is not allowed: give how many, such as 10, or a list, such as [0.1, 1, 10].")

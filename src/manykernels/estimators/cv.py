@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from .._threads import limit_blas
 from ..kernels._views import n_examples
 from ._folds import Fold, Kernels, shared, views_or
 from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
@@ -39,6 +40,7 @@ class _CrossValidated:
     scoring: Any
     refit: Any
     device: str
+    n_jobs: int | None
     get_params: Any
     _plain: Any
     _check_X: Any
@@ -71,11 +73,13 @@ class _CrossValidated:
         splits = make_splits(self.cv, views_or(X), labels, classifier, groups)
         kernels = Kernels(X, check_task(task, n), is_exact(found), self.device)
         search = Search(Cs, found, splits)
-        search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
+        with limit_blas(self.n_jobs):
+            search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
         at = choose(results, self.refit)
         begin = time.perf_counter()
-        best = self._refit(plain, kernels, labels, weight, results["params"][at], search.start(at, n))
+        with limit_blas(self.n_jobs):
+            best = self._refit(plain, kernels, labels, weight, results["params"][at], search.start(at, n))
         vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at

@@ -49,6 +49,8 @@ def check_stack(X, square, trained=None):
     if X.dtype.kind not in "biufO":
         raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
     if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
+        if square:
+            _check_no_distances(X)
         return X
     cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
     if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
@@ -63,6 +65,24 @@ def check_stack(X, square, trained=None):
     raise ValueError(
         f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
     )
+
+
+def _check_no_distances(X):
+    """A ValueError where some rows of a square stack show a matrix of distances: 0 to itself, and else not."""
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 32)).astype(int))
+    stack = np.moveaxis(X.matrices, 0, 2) if isinstance(X, KernelStack) and isinstance(X.matrices, np.ndarray) else X
+    if not isinstance(stack, np.ndarray) or stack.dtype.kind not in "biuf":  # files are read once, by the bank
+        return
+    part = stack[np.ix_(rows, rows)]
+    own = np.diagonal(part).any(axis=1)  # (M,)
+    strange = np.flatnonzero(~own & part.any(axis=(0, 1)))
+    if len(strange):
+        names = X.names if isinstance(X, KernelStack) else None
+        name = f"kernel {strange[0]}" if names is None else names[strange[0]]
+        raise ValueError(
+            f"{name!r} of X is 0 between an example and itself and not between others, as distances are: make a kernel "
+            "of them, such as np.exp(-D / np.median(D))."
+        )
 
 
 def among_themselves(X):

@@ -46,6 +46,7 @@ class Bar(Monitor):
         self.records = [*self.records, (record["time"], gap)][-LATEST:]
         left = time_left(self.records, self.tol)
         said = [f"about {in_words(left)} left"] if left else []
+        said = ["the gap hardly falls"] if stalls(self.records, self.tol) else said
         if "violators" in record:  # of examples that are read block by block
             said.append(f"round {record['iteration']}, {record['violators']:,} violators")
         self.left = ", ".join(said)
@@ -76,6 +77,11 @@ def time_left(records, tol):
         return None
     slope = np.polyfit(*zip(*known, strict=True), 1)[0]
     return max(known[-1][1] - math.log(tol), 0.0) / -slope if slope < 0 else None
+
+
+def stalls(records, tol):
+    """Whether the gap of the latest records fell by less than a tenth, so that no time can be told from them."""
+    return len(records) == LATEST and records[-1][1] > max(0.9 * records[0][1], tol)
 
 
 def in_words(seconds):

@@ -36,11 +36,24 @@ def check_loss(loss, targets, also=(), **params):
     return found
 
 
-def make_splits(cv, X, y, classifier, groups=None):
-    """The (train, test) of a number of folds, a splitter of scikit-learn or a list of them; folds keep groups whole."""
-    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+def make_splits(cv, X, y, classifier, groups=None, seed=None):
+    """The (train, test) of a number of folds, a splitter of scikit-learn or a list of them; folds keep groups whole.
 
-    if groups is not None and (cv is None or isinstance(cv, Integral)):
-        labels = classifier and type_of_target(y) in ("binary", "multiclass")
-        cv = (StratifiedGroupKFold if labels else GroupKFold)(5 if cv is None else int(cv))
+    With a `seed` a number of folds is shuffled, and lowered to what the rarest class or the groups allow: none below 2.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+
+    if cv is None or isinstance(cv, Integral):
+        cv, labels = 5 if cv is None else int(cv), classifier and type_of_target(y) in ("binary", "multiclass")
+        shuffled = {} if seed is None else dict(shuffle=True, random_state=seed)
+        if shuffled:
+            most = len(np.unique(groups)) if groups is not None else len(y) // 2
+            most = int(np.unique(y, return_counts=True)[1].min()) if labels and groups is None else most
+            cv = min(cv, most)
+            if cv < 2:
+                return []
+        if groups is not None:
+            cv = StratifiedGroupKFold(cv, **shuffled) if labels else GroupKFold(cv)
+        elif shuffled:
+            cv = (StratifiedKFold if labels else KFold)(cv, **shuffled)
     return list(check_cv(cv, y, classifier=classifier).split(X, y, groups))

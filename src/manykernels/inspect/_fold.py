@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._threads import limit_blas
 from ..estimators._base import _take
 from ..estimators._posed import pose
 from ..kernels._views import n_examples
@@ -39,7 +40,8 @@ class Fold:
         self.model, self.posed = pose(model, cut(train), None if y is None else y[train], own)
         self.n_train, self.n_test = len(train), n_examples(self.X)
         bank = self.posed.bank
-        self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
+        with limit_blas(model.n_jobs):
+            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
         self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
         self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
         self.every = self.solve(np.ones(self.M, bool)) if every is None else every
@@ -65,9 +67,10 @@ class Fold:
     def _solve(self, k, bank, warm):
         from ..solvers import solve
 
-        problem, model = self.posed.problem(k, bank), self.model
+        model = self.model
         options = dict(solver=model.solver, tol=model.tol, max_iter=model.max_iter, random_state=self.posed.seed)
-        found = solve(problem, warm=warm, **options)
+        with limit_blas(model.n_jobs):
+            found = solve(self.posed.problem(k, bank), warm=warm, **options)
         if found.interrupted:
             raise KeyboardInterrupt
         return found
@@ -102,11 +105,10 @@ class Fold:
         support = np.flatnonzero(A.any(axis=0))
         f = np.zeros((len(A), self.n_test))
         if len(support):
-            predictor = self.posed.bank.predictor(support)
             step = max(1, PARTS // (self.n_test * self.M))
             for first in range(0, len(A), step):
                 part = slice(first, first + step)
-                f[part] = predictor.parts(self._seen, A[part][:, support], theta[part]).sum(axis=2)
+                f[part] = self._parts(support, A[part], theta[part]).sum(axis=2)
         return (f + b[:, None]).reshape(len(machines), T, -1).swapaxes(1, 2)
 
     def permuted(self, sources, draws):
@@ -117,7 +119,7 @@ class Fold:
         every, support = self.every, np.flatnonzero(self.every.a.any(axis=0))
         if not len(support):
             return np.full((len(sources), len(draws)), self.score(np.tile(every.b, (self.n_test, 1))))
-        parts = self.posed.bank.predictor(support).parts(self._seen, every.a[:, support], every.theta)
+        parts = self._parts(support, every.a, every.theta)
         decision = (parts.sum(axis=2) + every.b[:, None]).T
         same, found = self.score(decision), []
         for wanted in sources:
@@ -127,6 +129,11 @@ class Fold:
             own = parts[:, :, wanted].sum(axis=2).T
             found.append([self.score(decision - own + own[order]) for order in draws])
         return np.array(found)
+
+    def _parts(self, support, a, theta):
+        """θ_m Σ_i a_i k_m(x_i, x) of T functions at the held-out examples, (T, n_test, M)."""
+        with limit_blas(self.model.n_jobs):
+            return self.posed.bank.predictor(support).parts(self._seen, a[:, support], theta)
 
     @property
     def _seen(self):
@@ -178,7 +185,8 @@ class Fold:
         theta[: self.M] = self.usable & wanted
         if not theta.any():
             return np.zeros(len(rows) ** 2)
-        K = self.bank.combined(theta, rows, rows, dtype=np.float64)
+        with limit_blas(self.model.n_jobs):
+            K = self.bank.combined(theta, rows, rows, dtype=np.float64)
         return _normal(_off(K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()))
 
 

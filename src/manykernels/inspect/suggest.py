@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._threads import limit_blas
 from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators._base import _take
 from ..estimators._folds import views_or
@@ -74,12 +75,13 @@ class Suggestion:
             for p, C, s, e in zip(self.ps, self.Cs, self.scores, self.errors, strict=True)
         ]
         verdict = {
-            "sparse": "Sparse mixing (p = 1) is likely to pay",
-            "dense": f"Dense mixing (p = {self.p:.3g}) is likely to pay",
-            "either": "Sparse and dense mixing score alike",
+            "sparse": "Sparse mixing (p = 1) scored better",
+            "dense": f"Dense mixing (p = {self.p:.3g}) scored better",
+            "either": "Sparse and dense mixing scored alike",
         }[self.mixing]
+        times = f", {abs(self.difference) / self.error:.1f} standard errors" if 0 < self.error < np.inf else ""
         return "\n".join([
-            f"{verdict}: dense less sparse is {self.difference:+.4f} ± {self.error:.4f} over the same folds.",
+            f"{verdict}: dense less sparse is {self.difference:+.4f} ± {self.error:.4f} over the same folds{times}.",
             *lines,
             f"Alignment with the targets is spread over {self.informative:.1f} of {len(self.alignments)} kernels; the "
             f"best aligned have a mean alignment of {self.redundancy:.2f} with each other; p = 1 keeps {self.kept}.",
@@ -107,7 +109,7 @@ def suggest(
     regression: bool | None = None,
     **options: Any,
 ) -> Suggestion:
-    """Whether sparse or dense mixing of these kernels is likely to pay, with the evidence.
+    """Whether sparse or dense mixing of these kernels scores better on held-out examples, with the evidence.
 
     Mixtures of p = 1, 4/3, 2 and ∞ are compared on the same folds, each at its best C. A dense norm (p ≥ 2) or the
     sparse one is suggested where the mean difference between the two is more than its standard error; where not, they
@@ -178,7 +180,8 @@ def _read(model, X, y, real, overlap):
     difference, error = float(apart.mean()), float(_errors(apart[None], overlap)[0])
     mixing = "either" if abs(difference) <= error else "dense" if difference > 0 else "sparse"
     path = model.path(X, y, Cs=[float(model.Cs_[best[0]])], regularizer=1)
-    alignments, redundancy = _alignments(model, X, y, real)
+    with limit_blas(model.n_jobs):
+        alignments, redundancy = _alignments(model, X, y, real)
     a = np.maximum(alignments, 0.0)
     return Suggestion(
         mixing, float(NORMS[int(np.argmax(mean))]), np.array(NORMS), mean, _errors(scores, overlap),

@@ -71,6 +71,10 @@ class Regularizer(Part):
         """(d, e), (M,) each, with ∇²Ω*(s) = diag(d) − eeᵀ, where Ω* is that smooth."""
         raise NotImplementedError
 
+    def derivatives(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(Ω'_m(θ_m), Ω''_m(θ_m)), (M,) each, at θ > 0, of an Ω = Σ_m Ω_m(θ_m) on the simplex."""
+        raise NotImplementedError
+
     def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         """argmin_{θ ≥ 0} ½ ‖θ − z‖² + step · Ω(θ)."""
         raise NotImplementedError

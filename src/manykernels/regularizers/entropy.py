@@ -52,6 +52,9 @@ class Entropy(Regularizer):
         theta = self.weights_from_dual(s)
         return 2 / self.lam * theta, np.sqrt(2 / self.lam) * theta
 
+    def derivatives(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return 0.5 * self.lam * (1.0 + np.log(theta)), 0.5 * self.lam / theta
+
     def _exponentials(self, s):
         """max s and exp(2(s − max s)/lam)."""
         s = np.asarray(s, dtype=float)

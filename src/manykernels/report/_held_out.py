@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.validation import make_splits
 from ..inspect import relevance as measure_relevance
 from ..inspect._fold import Fold
 from ..inspect._sources import read_sources
 from ..inspect.held_out import _scorer
 from ..inspect.relevance_result import spread_of
 from ..kernels._views import n_examples
+from ..kernels.pairs import Pairs
 from ._case import CLASSES, FIT, LIMIT, POINTS, SOURCES, Case
 
 LEVEL = 0.95  # of intervals
@@ -41,25 +43,8 @@ def why_no_folds(case: Case) -> str:
 
 def _splits(case: Case, cv: Any) -> list:
     """Pairs (train, test); a number of folds is lowered to what the rarest class allows."""
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
-
-    from ..kernels.pairs import Pairs
-
-    n, y = n_examples(case.X), case.y
-    examples = case.X if isinstance(case.X, Pairs) else np.zeros((n, 1))
-    if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv, y, classifier=case.kind == "classification").split(examples, y, case.groups))
-    labels = case.kind != "regression" and y.ndim == 1
-    most = int(np.unique(y, return_counts=True)[1].min()) if labels else n // 2
-    if case.groups is not None:
-        folds = min(int(cv), len(np.unique(case.groups)))
-        own: Any = StratifiedGroupKFold(folds, shuffle=True, random_state=case.seed) if labels else GroupKFold(folds)
-        return list(own.split(np.zeros(n), y, case.groups)) if folds > 1 else []
-    folds = min(int(cv), most)
-    if folds < 2:
-        return []
-    splitter = (StratifiedKFold if labels else KFold)(folds, shuffle=True, random_state=case.seed)
-    return list(splitter.split(np.zeros(n), y))
+    examples = case.X if isinstance(case.X, Pairs) else np.zeros((n_examples(case.X), 1))
+    return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 
 
 def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> dict[str, Any]:

@@ -26,12 +26,20 @@ def _what(facts):
     if kind == "one-class":
         return f"This model tells the usual from the unusual by {by}. {seen}"
     if target.get("kind") == "classes":
-        classes = [name(c["name"], 30) for c in target["classes"][:4]]
-        listed = _list(classes, "or") if target["total"] <= 4 else f"{target['total']} classes"
+        classes = sorted((c["name"] for c in target["classes"][:4]), key=_as_number)
+        listed = _list([name(c, 30) for c in classes], "or") if target["total"] <= 4 else f"{target['total']} classes"
         return f"This model predicts{called or ' the class'} ({listed}) from {by}. {seen}"
     if target.get("kind") == "several":
         return f"This model predicts {target['outputs']} outputs from {by}. {seen}"
     return f"This model predicts{called or ' a number'} from {by}. {seen}"
+
+
+def _as_number(text):
+    """What sorts numbers by size, before other texts."""
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
 
 
 def score_text(facts: dict[str, Any], value: float, se: float | None = None) -> str:

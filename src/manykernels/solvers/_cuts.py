@@ -137,8 +137,62 @@ class SmoothCuts(Cuts):
         return weights(self.multipliers), float(bound)
 
 
+class CurvedCuts(Cuts):
+    """The weights lie on the simplex and Ω is a sum over kernels of known derivatives, such as the entropy.
+
+    Its Ω* is nearly a maximum where Ω is small beside the cuts, and slopes of the multipliers then say little: the
+    minimum is sought in θ, the multipliers λ and the slacks w_k = z − cut_k(θ) together, along the central path
+
+        Ω'(θ) − ½ Σ λ_k q_k + ν − x = 0 ,   Σθ = Σλ = 1 ,   λ_k w_k = θ_m x_m = μ → 0 .
+    """
+
+    def minimum(self, slack, max_steps=200):
+        Q, omega, K = -self.slopes.T, self.regularizer, len(self.constants)
+        theta, multipliers = omega.start(len(Q)), np.full(K, 1.0 / K)
+        z = float(self.values(theta).max()) + max(float(np.ptp(self.values(theta))), slack)
+        w, nu, best, share = z - self.values(theta), 0.0, (np.inf, -np.inf), 0.1
+        x = float(multipliers @ w) / K / theta
+        for _ in range(max_steps):
+            first, second = omega.derivatives(theta)
+            upper, lower = float(self.values(theta).max()) + omega.value(theta), self._bound(multipliers)
+            if upper < best[0]:
+                best, found = (upper, best[1]), theta
+            if lower > best[1]:
+                best, self.multipliers = (best[0], lower), multipliers / multipliers.sum()
+            if best[0] - best[1] <= slack:
+                break
+            mu = share * (float(multipliers @ w) + float(theta @ x)) / (K + len(Q))
+            D, slope = 1.0 / (second + x / theta), first - Q @ multipliers + nu - mu / theta
+            A, b = Q.T @ (D[:, None] * Q) + np.diag(w / multipliers), Q.T @ D
+            one = np.ones(K)
+            system = np.block([[A, one[:, None], -b[:, None]], [one, 0.0, 0.0], [b, 0.0, -D.sum()]])
+            right = mu / multipliers - (z - self.values(theta)) + Q.T @ (D * slope)
+            right = np.concatenate([right, [1.0 - multipliers.sum(), 1.0 - theta.sum() + D @ slope]])
+            try:
+                step = np.linalg.solve(system, right)
+            except np.linalg.LinAlgError:
+                break
+            if not np.isfinite(step).all():  # rounding leaves nothing to be gained
+                break
+            dtheta = D * (Q @ step[:K] - step[-1] - slope)
+            dw = mu / multipliers - w - w / multipliers * step[:K]
+            dx = mu / theta - x - x / theta * dtheta
+            pairs = ((theta, dtheta), (x, dx), (multipliers, step[:K]), (w, dw))
+            t = min(1.0, *(0.95 / max(float(np.max(-du / u)), 1e-300) for u, du in pairs))
+            theta, multipliers = np.maximum(theta + t * dtheta, 1e-200), multipliers + t * step[:K]
+            x, w, z, nu, share = x + t * dx, w + t * dw, z + t * step[-2], nu + t * step[-1], 0.1 if t > 0.5 else 0.5
+            theta = theta / theta.sum()
+        return found, best[1]
+
+    def _bound(self, multipliers):
+        multipliers = multipliers / multipliers.sum()
+        return float(multipliers @ self.constants - self.regularizer.conjugate(-multipliers @ self.slopes))
+
+
 def cuts_for(regularizer):
     """The cuts that suit the domain of the weights."""
+    if regularizer.has("derivatives"):
+        return CurvedCuts(regularizer)
     return (SimplexCuts if regularizer.simplex else SmoothCuts)(regularizer)
 
 

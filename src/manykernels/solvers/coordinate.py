@@ -205,6 +205,8 @@ class Passes(Run):
         self.bound(lower, self.cuts.dual_point())
         if step and regularizer.simplex:
             self.theta = self.cuts.project(self.theta, self.lower + 0.5 * (self.upper - self.lower), slack)
+        elif step and regularizer.has("derivatives"):  # as large a step as between kinks
+            self.theta = 0.5 * (self.best["theta"] + theta)
         elif step:
             self.theta = theta
 
