@@ -236,10 +236,10 @@ def one(pair, size, seed, folds, repeats, Cs, lambdas, held_out, regions, data, 
 HALF = {}
 SPARSE = {
     "expected": "disagree",
-    "reason": "True at 5 examples a class; at 10 no difference is seen. There uniform weights are the worst of the seven "
-    "(87.8 %, block 1-norm 90.9 %): on counts nine of the ten χ² widths make nearly diagonal kernels, which uniform "
-    "weights carry and sparse ones leave out. With multiplicative normalisation, as in the first runs, the four are "
-    "ahead by 0.4 points at 10; see the table of variants.",
+    "reason": "True at 5 examples a class; at 10 no difference is seen. There uniform weights are the worst of the "
+    "seven (87.8 %, block 1-norm 90.9 %): on counts nine of the ten χ² widths make nearly diagonal kernels, which "
+    "uniform weights carry and sparse ones leave out. With multiplicative normalisation, as in the first runs, the "
+    "four are ahead by 0.4 points at 10; see the table of variants.",
 }
 NEAR = {
     "expected": "disagree",
