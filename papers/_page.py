@@ -131,7 +131,7 @@ def keep(out, paper, experiment, section, scale):
     record = asdict(section) | {
         "runs": where(scale.cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
         "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
-        "unfinished": scale.missing > 0, "cut": scale.cut, "clock": scale.clock() if section.timed else "",
+        "unfinished": scale.missing, "cut": scale.cut, "clock": scale.clock() if section.timed else "",
         "cpu_seconds": sum(cell["cpu"] for cell in scale.cells),
     }  # fmt: skip
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
@@ -229,7 +229,7 @@ def section(name, record):
         lines += [f"*Cut off and left out: {', '.join(f'{cell} {words}' for cell, words in cut.items())}.*", ""]
     lines += [f"*Timed {record['clock']}.*", ""] if record.get("clock") else []
     if record.get("unfinished"):  # files of before have no such entry
-        lines += ["*Unfinished: some repetitions or sizes of `--full` are still to be run.*", ""]
+        lines += [f"*Unfinished: {record['unfinished']} repetitions or sizes of `--full` are still to be run.*", ""]
     if record["loaded"]:
         lines += ["*Loaded machine: others used it during the run, so that seconds are too many.*", ""]
     return lines
