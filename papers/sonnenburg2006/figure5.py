@@ -10,8 +10,8 @@ FEW = {
     "expected": "disagree",
     "reason": "Five or six lengths have weight with 10,000 and 30,000 examples, twelve with 100,000: then words of 9 "
     "to 15 letters, whose kernels are nearly diagonal and alike, share a third of it. With the identity among "
-    "the kernels all of that goes to it, and five lengths are left. Part of it is a matter of the gap: at 1e-3 nineteen "
-    "have more than 0.01, at 1e-4 twelve.",
+    "the kernels all of that goes to it, and five lengths are left. Part of it is a matter of the gap: at 1e-3 "
+    "nineteen have more than 0.01, at 1e-4 twelve.",
 }
 MANY = {
     "30,000": dict(n=30_000, slack=False),
