@@ -1,4 +1,4 @@
-"""python -m papers PAPER --quick | --full [--data DIR] [--only NAMES] [--out DIR]: see README.md."""
+"""python -m papers PAPER --quick | --full [--data DIR] [--only NAMES] [--cap SECONDS] [--out DIR]: see README.md."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import PAPERS, _crew, _page
 from ._data import Data
-from ._scale import NotKept, Scale
+from ._scale import CAP, CutOff, NotKept, Scale
 
 OUT = Path(__file__).parents[1] / "docs" / "papers"
 
@@ -25,24 +25,28 @@ def main():
     size.add_argument("--cells", type=int, metavar="CORES", help="missing cells of --full side by side, without pages")
     size.add_argument("--pages", action="store_true", help="write the pages again from the results that are there")
     parser.add_argument("--data", default=os.environ.get("MANYKERNELS_DATA"), help="real data (or MANYKERNELS_DATA)")
-    parser.add_argument("--only", help="experiments, such as figure3,figure7")
+    parser.add_argument("--only", help="experiments: figure3,figure7, of all papers that have them, or xu2010.table3")
     parser.add_argument("--timed", action="store_true", help="with --cells: those that are timed instead of the others")
     parser.add_argument("--within", type=float, help="with --cells: stop after so many seconds")
+    parser.add_argument("--cap", type=float, default=CAP, help="seconds after which a cell of --full is cut off: 1800")
     parser.add_argument("--out", help="folder of pages and cells: docs/papers, and .papers for --quick")
     options = parser.parse_args()
     out = Path(options.out or (".papers" if options.quick else OUT))
     papers = PAPERS if options.paper == "all" else (options.paper,)
     only = options.only.split(",") if options.only else None
-    known = [name for paper in papers for name in _about(paper).EXPERIMENTS]
-    if wrong := [name for name in only or () if name not in known]:
-        parser.error(f"--only {','.join(wrong)}: the experiments are {', '.join(known)}")
+    known = [(paper, name) for paper in papers for name in _about(paper).EXPERIMENTS]
+    if options.cap <= 0:
+        parser.error(f"--cap {options.cap:g}: seconds above 0")
+    if wrong := [word for word in only or () if not any(_chosen(*pair, [word]) for pair in known)]:
+        parser.error(f"--only {','.join(wrong)}: the experiments are {', '.join(map('.'.join, known))}")
     warnings.filterwarnings("ignore", message=".*nearly diagonal")  # the pages speak of it
     bad = []
     if not (options.quick or options.pages or options.data):
         print("no --data and no MANYKERNELS_DATA: generated sets in the place of real ones")
     if options.cells:
-        experiments = [(p, name) for p in papers for name in _about(p).EXPERIMENTS if not only or name in only]
-        _crew.run(experiments, out / ".cells", Data(options.data), options.cells, options.timed, options.within)
+        experiments = [pair for pair in known if _chosen(*pair, only)]
+        data, times = Data(options.data), (options.timed, options.within, options.cap)
+        _crew.run(experiments, out / ".cells", data, options.cells, *times)
         return
     for paper in papers:
         if not options.pages:
@@ -58,17 +62,19 @@ def run(paper, options, only, out):
     """Runs the experiments of a paper; returns a line for each finding that is not as known."""
     bad = []
     for name in _about(paper).EXPERIMENTS:
-        if only and name not in only:
+        if not _chosen(paper, name, only):
             continue
         print(f"{paper} {name}", flush=True)
         start, spent = time.perf_counter(), time.process_time()
-        scale = Scale(options.quick, None if options.quick else out / ".cells", options.kept)
+        scale = Scale(options.quick, None if options.quick else out / ".cells", options.kept, options.cap)
         data = Data(None if options.quick else options.data)
         try:
             section = import_module(f".{paper}.{name}", __package__).run(scale, data)
         except NotKept as missing:
-            print(f"  left as it is: {missing} was not run")
+            print(f"  left as it is: {missing}" + ("" if isinstance(missing, CutOff) else " was not run"))
             continue
+        finally:
+            scale.worker.close()
         _page.keep(out, paper, name, section, scale)
         for item in section.findings:
             judged = "as known" if item.holds and item.judged else "not judged" if item.holds else "NOT AS KNOWN"
@@ -76,6 +82,10 @@ def run(paper, options, only, out):
             bad += [] if item.holds else [f"{paper} {name}: {item.says}: {item.ours}; margin {item.margin}"]
         print(f"  {time.perf_counter() - start:.1f} s, CPU {time.process_time() - spent:.1f} s", flush=True)
     return bad
+
+
+def _chosen(paper, name, only):
+    return not only or name in only or f"{paper}.{name}" in only
 
 
 def _about(paper):

@@ -131,7 +131,7 @@ def keep(out, paper, experiment, section, scale):
     record = asdict(section) | {
         "runs": where(scale.cells) or [[datetime.now(UTC).date().isoformat(), machine(), versions()]],
         "scale": "quick" if scale.quick else "full", "loaded": section.timed and scale.loaded(),
-        "unfinished": scale.missing > 0,
+        "unfinished": scale.missing > 0, "cut": scale.cut, "clock": scale.clock() if section.timed else "",
         "cpu_seconds": sum(cell["cpu"] for cell in scale.cells),
     }  # fmt: skip
     path = Path(out) / "results" / f"{paper}.{experiment}.json"
@@ -171,19 +171,30 @@ def write(out, paper, about):
 def summary(out, papers):
     """OUT/README.md: the findings of all papers at a glance, and a picture for each."""
     lines = ["# The papers, rerun", "", "Written by `python -m papers all --full`; `papers/README.md` says how.", ""]
-    lines += [JUDGED, ""]
+    ran = {paper: [r for name in about.EXPERIMENTS if (r := kept(out, paper, name))] for paper, about in papers.items()}
+    counts = {paper: _count(found) for paper, found in ran.items()}
+    share = {paper: f"{len(ran[paper])} of {len(about.EXPERIMENTS)}" for paper, about in papers.items()}
+    rows = [[f"[{about.PAPER['title']}]({p}.md)", share[p], *counts[p]] for p, about in papers.items()]
+    rows.append(["all", "", *map(sum, zip(*counts.values(), strict=True))])
+    columns = ["paper", "experiments run", "findings agree", "disagree", "not judged", "experiments unfinished"]
+    lines += [*table(columns, rows), "", JUDGED, ""]
     for paper, about in papers.items():
-        found = [record for name in about.EXPERIMENTS if (record := kept(out, paper, name))]
-        items = [item for record in found for given in record["findings"] if (item := Finding(**given)).judged]
-        agree = sum(item.agrees for item in items)
+        found, (agree, disagree, *_) = ran[paper], counts[paper]
         lines += [f"## [{about.PAPER['title']}]({paper}.md)", "", about.PAPER["reference"], ""]
-        ran = f"{len(found)} of {len(about.EXPERIMENTS)} experiments run"
-        lines += [f"{agree} of {len(items)} findings agree; {ran}.", ""]
+        lines += [f"{agree} of {agree + disagree} findings agree; {share[paper]} experiments run.", ""]
         pictures = {figure["name"]: figure["caption"] for record in found for figure in record["figures"]}
         if (name := about.PAPER["picture"]) in pictures:
             lines += [f"![{pictures[name]}](images/{name}.png)", "", pictures[name], ""]
         lines += findings([(record["title"], record) for record in found])
     (Path(out) / "README.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+def _count(records):
+    """Findings that agree, that disagree, that are not judged, and experiments that are unfinished."""
+    items = [Finding(**given) for record in records for given in record["findings"]]
+    agree = sum(item.agrees for item in items if item.judged)
+    judged = sum(item.judged for item in items)
+    return agree, judged - agree, len(items) - judged, sum(bool(record.get("unfinished")) for record in records)
 
 
 def findings(records):
@@ -214,6 +225,9 @@ def section(name, record):
         f"{date}; {on}; {', '.join(f'{k} {v}' for k, v in packages.items())}" for date, on, packages in record["runs"]
     ]
     lines += [f"*`--only {name}`, {record['scale']}, {'. Also '.join(runs)}.*", ""]
+    if cut := record.get("cut"):
+        lines += [f"*Cut off and left out: {', '.join(f'{cell} {words}' for cell, words in cut.items())}.*", ""]
+    lines += [f"*Timed {record['clock']}.*", ""] if record.get("clock") else []
     if record.get("unfinished"):  # files of before have no such entry
         lines += ["*Unfinished: some repetitions or sizes of `--full` are still to be run.*", ""]
     if record["loaded"]:

@@ -1,15 +1,16 @@
 """The reruns of the papers: how findings are judged, cells kept and pages written. The findings run in CI."""
 
 import json
+import threading
+import time
 from importlib import import_module
 
 import pytest
 from papers import PAPERS, _crew, _page
 from papers.__main__ import run
 from papers._data import Data
-from papers._scale import NotKept, Scale
-
-CALLS = []
+from papers._scale import CutOff, NotKept, Scale
+from papers._worker import Worker
 
 
 def finding(**given):
@@ -17,8 +18,15 @@ def finding(**given):
 
 
 def tripled(x):
-    CALLS.append(x)
+    print("a cell may print")
     return {"value": 3 * x}
+
+
+def slow(x):
+    if x < 0:
+        raise ValueError("x must not be negative")
+    time.sleep(x)
+    return x
 
 
 @pytest.mark.parametrize("agrees", (True, False))
@@ -37,10 +45,10 @@ def test_a_finding_that_should_disagree_needs_a_reason():
 
 
 def test_a_cell_is_run_once_and_then_read(tmp_path):
-    CALLS.clear()
-    for _ in range(2):
-        assert Scale(False, tmp_path).cell(tripled, x=2) == {"value": 6}
-    assert CALLS == [2]
+    assert Scale(False, tmp_path).cell(tripled, x=2) == {"value": 6}
+    (path,) = tmp_path.iterdir()
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"result": "kept"}))
+    assert Scale(False, tmp_path).cell(tripled, x=2) == "kept"
 
 
 def test_nothing_is_run_where_only_what_is_kept_may_be(tmp_path):
@@ -56,7 +64,8 @@ def test_a_cell_apart_gives_the_same_and_is_cut_off(tmp_path):
     from papers.kloft2011.toy import sparsity
 
     assert Scale(False, tmp_path).cell(sparsity, apart=True, informative=5) == 0.9
-    assert Scale(False).cell(sparsity, apart=True, limit=0.01, informative=5) is None
+    with pytest.raises(CutOff, match="> 0 s"):
+        Scale(False, cap=0.01).cell(sparsity, apart=True, informative=5)
 
 
 def test_the_folder_of_data_is_not_part_of_what_a_cell_is_known_by(tmp_path):
@@ -102,7 +111,7 @@ def test_a_run_names_the_findings_that_are_not_as_known(tmp_path, monkeypatch):
     module = import_module("papers.kloft2011.bounds")
     section = _page.Section("T", "p", "d", [finding(says="holds"), finding(says="fails", agrees=False)])
     monkeypatch.setattr(module, "run", lambda scale, data: section)
-    options = type("Options", (), {"quick": True, "kept": False, "data": None})
+    options = type("Options", (), {"quick": True, "kept": False, "data": None, "cap": 60})
     bad = run("kloft2011", options, ["bounds"], tmp_path)
     assert len(bad) == 1 and "fails" in bad[0]
 
@@ -149,10 +158,60 @@ def test_what_is_wanted_is_ranked_by_its_repetition(tmp_path):
 def test_a_cell_cut_off_earlier_is_said_so_and_wanted_again(tmp_path):
     from papers.kloft2011.toy import sparsity
 
-    Scale(False, tmp_path).cell(sparsity, apart=True, limit=0.01, informative=5)
-    kept = Scale(False, tmp_path, kept=True)
-    assert kept.time(sparsity, informative=5) == (None, "> 0 s") and len(kept.wanted) == 1
+    assert Scale(False, tmp_path, cap=0.01).time(sparsity, informative=5) == (None, "> 0 s")
+    for cap, wanted in ((0.01, 0), (None, 1)):
+        kept = Scale(False, tmp_path, kept=True, **({"cap": cap} if cap else {}))
+        assert kept.time(sparsity, informative=5) == (None, "> 0 s") and len(kept.wanted) == wanted
+    assert Scale(False, tmp_path, cap=0.005).time(sparsity, informative=5) == (None, "> 0 s"), "not run again"
     assert Scale(False, tmp_path).time(sparsity, informative=5) == (0.9, None)
+
+
+def test_a_cell_that_is_not_timed_is_cut_off_too_and_the_page_says_so(tmp_path):
+    scale = Scale(False, tmp_path / ".cells")
+
+    def cell(x):
+        scale.cap = 1.5 if x else 600
+        return scale.cell(slow, x=x)
+
+    assert scale.each((60, 0), cell, least=1) == {0: 0}
+    scale.worker.close()
+    (record,) = [r for path in (tmp_path / ".cells").iterdir() if (r := json.loads(path.read_text()))["result"] is None]
+    assert record["limit"] == 1.5 and record["parameters"] == {"x": 60} and record["beside"] == 1
+    _page.keep(tmp_path, "kloft2011", "bounds", _page.Section("T", "p", "d"), scale)
+    _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
+    page = (tmp_path / "kloft2011.md").read_text()
+    assert "Cut off and left out" in page and "slow > 2 s" in page and "Unfinished" not in page
+
+
+def test_a_worker_goes_on_after_a_cell_that_fails_or_is_killed():
+    worker = Worker(1)
+    with pytest.raises(RuntimeError, match="x must not be negative"):
+        worker.run(slow, {"x": -1}, 60)
+    same = worker.process
+    assert worker.run(slow, {"x": 0}, 60)[0] == 0 and worker.process is same
+    threading.Timer(0.5, worker.kill).start()
+    with pytest.raises(RuntimeError, match="ended with"):
+        worker.run(slow, {"x": 60}, 60)
+    assert worker.run(slow, {"x": 0}, 60)[0] == 0
+    worker.close()
+
+
+def test_a_crew_ends_in_time_and_keeps_what_is_finished(tmp_path, monkeypatch):
+    seconds = [0]
+
+    def run(scale, data):
+        scale.each(seconds, lambda x: scale.cell(slow, x=x), least=0)
+        scale.time(slow, x=50)
+
+    monkeypatch.setattr(import_module("papers.kloft2011.bounds"), "run", run)
+    start = time.monotonic()
+    for timed, options in ((False, {}), (False, {"within": 1}), (True, {"within": 20, "cap": 0.5})):
+        _crew.run([("kloft2011", "bounds")], tmp_path, Data(), 2, timed, **options)
+        seconds[1:] = [60]
+    assert time.monotonic() - start < 50, "nobody waited for the end of a cell"
+    found = {(r := json.loads(path.read_text()))["parameters"]["x"]: r for path in tmp_path.iterdir()}
+    assert found.keys() == {0, 50} and found[0]["result"] == 0, "60 was lost, and may be run again"
+    assert found[50]["result"] is None and found[50]["timed"] and found[50]["beside"] == 2
 
 
 def test_a_page_says_where_its_cells_were_run(tmp_path):
@@ -163,3 +222,18 @@ def test_a_page_says_where_its_cells_were_run(tmp_path):
     _page.write(tmp_path, "kloft2011", import_module("papers.kloft2011"))
     page = (tmp_path / "kloft2011.md").read_text()
     assert "2020-01-01; another; python" in page and page.count("; python ") == 2
+
+
+def test_cells_of_several_threads_find_room_and_the_others_use_the_rest():
+    room = _crew._Room(16, timed=True)
+    room.look([8, 4, 1], [])
+    assert [room.take(8), room.take(4)] == [True, False], "half of the cores for them"
+    assert [room.take(1) for _ in range(9)] == [True] * 8 + [False]
+    room.look([1], [4, 1])
+    assert room.take(4), "a second one of four"
+    alone = _crew._Room(16, timed=True)
+    alone.look([1], [])
+    assert sum(alone.take(1) for _ in range(30)) == 16
+    small = _crew._Room(1, timed=True)
+    small.look([8], [])
+    assert small.take(8), "one cell may always run"

@@ -1,16 +1,18 @@
 """Table 1: where a protein goes in the cell, by 64 kernels on patterns of letters."""
 
-from functools import partial
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
+from .._data import Data
 from .._page import Figure, Finding, Section, Table, mean, panels
 
 FILE = "protein_subloc_multiloc.tsv.gz"
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 PARTS = {"whole": slice(None), "first 60": slice(60), "first 15": slice(15), "last 15": slice(-15, None)}
 PATTERNS = [(1, *rest) for rest in product((0, 1), repeat=4)]  # of five letters, which count; the first always does
+GRIDS = {True: ((2.0, 32.0),), False: ((0.5, 2.0, 8.0, 32.0), (1 / 32, 1 / 8, 1.0, 4.0, 128.0))}  # of C, by quick
 NORMS = (1.0, 32 / 31, 16 / 15, 8 / 7, 4 / 3, 2.0, 4.0, 8.0, 16.0, np.inf)
 NAMES = ("1", "32/31", "16/15", "8/7", "4/3", "2", "4", "8", "16", "∞")
 PAPER = {
@@ -21,7 +23,11 @@ PAPER = {
 }
 REAL = (
     "MultiLoc sequences in the four groups of the plant set: chloroplast, mitochondrion, outside the cell, and "
-    "cytoplasm or nucleus, equally many of each. The 69 kernels of the paper cannot be had."
+    "cytoplasm or nucleus, as frequent as there. The 69 kernels of the paper cannot be had."
+)
+FREQUENT = (
+    "The first runs had equally many proteins of each class; the paper takes its sets as they are, and so does this "
+    "one now, which was changed after their results were seen. They stand in the last table."
 )
 EQUAL = {
     "expected": "disagree",
@@ -37,23 +43,12 @@ GENERATED = (
 
 def run(scale, data):
     each, chosen = scale.pick((40, (0, 4, 5, 9)), (150, (0, 2, 3, 4, 5, 6, 9)))
-    grids = scale.pick(((2.0, 32.0),), ((0.5, 2.0, 8.0, 32.0), (1 / 32, 1 / 8, 1.0, 4.0, 128.0)))
-    norms = [NORMS[k] for k in chosen]
-    parts = scale.pick(["whole", "first 60"], list(PARTS))
-
-    def split(seed):
-        """The best cell of each norm over the grids."""
-        common = dict(seed=seed, each=each, parts=parts, data=data)
-        cells = scale.all(product(norms, grids), lambda case: scale.cell(one, p=case[0], Cs=case[1], **common))
-        cells = [cells[k : k + len(grids)] for k in range(0, len(cells), len(grids))]
-        return [min(some, key=lambda cell: cell["error"]) for some in cells]
-
-    found = scale.repeat(scale.pick(2, 30), split)
-    natural = [] if scale.quick else scale.repeat(5, partial(_natural, scale, each, parts, data), least=0)
+    norms, names = [NORMS[k] for k in chosen], [NAMES[k] for k in chosen]
+    found = scale.repeat(scale.pick(2, 30), lambda seed: _split(scale, seed, norms, each, data, not scale.quick))
+    others = [] if scale.quick else scale.repeat(30, lambda seed: _split(scale, seed, norms, each, data), least=0)
     error = 100 * np.array([[cell["error"] for cell in row] for row in found])  # (splits, norms)
     used = np.array([[cell["kernels"] for cell in row] for row in found]).mean(axis=0)
-    typical, names = error.mean(axis=0), [NAMES[k] for k in chosen]
-    gain = error[:, -1] - error[:, 0]
+    typical, gain = error.mean(axis=0), error[:, -1] - error[:, 0]
     near, judged = names.index("4/3"), scale.quick or len(found) >= 5
     section = Section(
         "Table 1",
@@ -94,28 +89,31 @@ def run(scale, data):
             "kernels are Gaussians of the Jensen–Shannon divergence. Its three BLAST and two phylogenetic kernels "
             "are missing.",
             f"{4 * each} proteins, 70 % for training, {len(found)} splits"
-            + ("." if not scale.quick else f", C in {{{', '.join(f'{C:g}' for C in grids[0])}}}."),
+            + (f", C in {{{', '.join(f'{C:g}' for C in GRIDS[True][0])}}}." if scale.quick else "."),
+            *([] if scale.quick else [FREQUENT]),
         ],
     )  # fmt: skip
-    if natural:
+    if others:
+        errors = 100 * np.array([[cell["error"] for cell in row] for row in others])
         section.tables.append(
             Table(
-                f"The same with classes as frequent as in the database, {len(natural)} splits", ["1", "∞"],
-                [[mean(column, 2, 100) for column in np.transpose(natural)]],
+                f"The same with classes that are equally frequent, {len(others)} splits", [*names, "∞ − 1"],
+                [[*(mean(column, 2) for column in errors.T), mean(errors[:, -1] - errors[:, 0], 2)]],
             )
         )  # fmt: skip
     return section
 
 
+def _split(scale, seed, norms, each, data, natural=False):
+    """The best cell of each norm over the grids of C."""
+    parts, grids = scale.pick(["whole", "first 60"], list(PARTS)), GRIDS[scale.quick]
+    common = dict(seed=seed, each=each, parts=parts, data=data) | ({"natural": True} if natural else {})
+    cells = scale.all(product(norms, grids), lambda case: scale.cell(one, p=case[0], Cs=case[1], **common))
+    return [min(cells[k : k + len(grids)], key=lambda cell: cell["error"]) for k in range(0, len(cells), len(grids))]
+
+
 def _slope(values):
     return float(np.corrcoef(np.arange(len(values)), values)[0, 1])
-
-
-def _natural(scale, each, parts, data, seed):
-    """Errors of ℓ1 and of the sum where classes are as frequent as in the database."""
-    Cs = {1.0: (1.0, 4.0), np.inf: (1 / 32, 1 / 8)}
-    common = dict(seed=seed, each=each, parts=parts, data=data, natural=True)
-    return scale.all(Cs, lambda p: scale.cell(one, p=p, Cs=Cs[p], **common)["error"])
 
 
 def proteins(data, each, natural=False):
@@ -172,6 +170,13 @@ def pattern_kernels(X, parts):
     return np.stack(found, axis=2)
 
 
+@lru_cache(maxsize=1)
+def _kernels(folder, each, natural, parts):
+    """(kernels, class numbers): the same for every split."""
+    X, y = proteins(Data(folder), each, natural)
+    return pattern_kernels(X, parts), y
+
+
 def one(seed, p, each, Cs, parts, data, natural=False):
     """The error at the best C for a split and a norm, and the kernels with weight there."""
     from sklearn.metrics import matthews_corrcoef
@@ -179,8 +184,7 @@ def one(seed, p, each, Cs, parts, data, natural=False):
 
     from manykernels import MKLClassifier
 
-    X, y = proteins(data, each, natural)
-    K = pattern_kernels(X, parts)
+    K, y = _kernels(data.folder, each, natural, tuple(parts))
     train, test = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
     given, new, best = K[np.ix_(train, train)], K[np.ix_(test, train)], None
     for C in Cs:

@@ -47,12 +47,14 @@ def run(scale, data):
                 "below a tenth of that of −8 … −3",
             ),
             Finding(
-                "the branch point (−25 … −15) stands out", "a peak", f"{branch:.4f} a position, {gap:.4f} at −14 … −9",
+                "the branch point (−25 … −15) stands out", "a peak",
+                f"{branch:.4f} a position, {gap:.4f} at −14 … −9; difference {_apart(per, 2, 3)}",
                 branch > gap, "more weight than at −14 … −9", judged=real,
             ),
             Finding(
                 "the donor of the exon before (−50 … −40) stands out", "a peak",
-                f"{donor:.4f} a position, {level['between, −40 … −27']:.4f} at −40 … −27",
+                f"{donor:.4f} a position, {level['between, −40 … −27']:.4f} at −40 … −27; difference "
+                f"{_apart(per, 0, 1)}",
                 donor > level["between, −40 … −27"], "more weight than at −40 … −27", judged=real,
             ),
             Finding(
@@ -77,6 +79,11 @@ def run(scale, data):
             f"{n:,} examples, {len(weights)} bootstrap samples.",
         ],
     )  # fmt: skip
+
+
+def _apart(per, first, second):
+    values = list(per.values())
+    return mean(values[first] - values[second], 4)
 
 
 def positions(n, seed, degree, data):

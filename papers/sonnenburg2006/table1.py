@@ -16,7 +16,7 @@ PAPER = {
 # name: (most examples, what to fit)
 WD = {
     "WDPre": (10_000, dict(kernel="wd", solver="newton", features="never", held=True)),
-    "WD1": (30_000, dict(kernel="wd", solver="chunking", features="never")),
+    "WD1": (50_000, dict(kernel="wd", solver="chunking", features="never")),
     "LinWD1": (100_000, dict(kernel="wd", solver="chunking", features="trie")),
     "LinWD4": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=4)),
     "LinWD8": (100_000, dict(kernel="wd", solver="chunking", features="trie", threads=8)),

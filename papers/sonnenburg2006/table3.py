@@ -21,10 +21,10 @@ VARIES = {
 
 
 def run(scale, data):
-    sizes = scale.pick((500,), timing.SIZES[:5])
+    sizes = scale.pick((500,), timing.SIZES[:6])
     methods = {
-        f"Q = {q}": (30_000, dict(kernel="wd", solver="chunking", features="trie", size=q)) for q in sorted(Q)
-    } | {"no limit": (30_000, dict(kernel="wd", solver="chunking", features="trie"))}
+        f"Q = {q}": (50_000, dict(kernel="wd", solver="chunking", features="trie", size=q)) for q in sorted(Q)
+    } | {"no limit": (50_000, dict(kernel="wd", solver="chunking", features="trie"))}
     if scale.quick:
         methods = {name: methods[name] for name in ("Q = 42", "no limit")}
     found = timing.measure(scale, methods, sizes)

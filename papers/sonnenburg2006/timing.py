@@ -16,7 +16,7 @@ DEVIATIONS = [
     "linear program, which measure something else.",
     "Ours are CPU seconds, kernels and index included, after a small fit that loads what is compiled; with 4 and 8 "
     "threads, which `n_jobs` gives, seconds of the clock, as all of the paper's are.",
-    "A blank is a size that was left out.",
+    "One run of each. A blank is a size that was left out; after one that was cut off no larger one was tried.",
 ]
 
 
@@ -49,23 +49,20 @@ def fit(n, kernel, solver, features="auto", threads=1, size=None, held=False, se
 
 
 def measure(scale, methods, sizes):
-    """{method: {n: seconds or words}}; after one that is cut off no larger one is tried.
+    """{method: {n: seconds or words}}: seconds of the processor for one thread, of the clock for several."""
 
-    Seconds are those of the processor for one thread and of the clock for several.
-    """
-    found = {name: {} for name in methods}
+    def timed(name, n):
+        most, options = methods[name]
+        threads = options.get("threads", 1)
+        if n > most or (n < MANY and threads > 1):
+            return None
+        result, words = scale.time(fit, cores=threads, n=n, **options)
+        return result and result["cpu" if threads == 1 else "wall"], words
 
-    def measured(n):
-        for name, (most, options) in methods.items():
-            cut = [words for words in found[name].values() if str(words).startswith(">")]
-            if cut:
-                found[name][n] = cut[0]
-            elif n <= most and (n >= MANY or options.get("threads", 1) == 1):
-                cores = options.get("threads", 1)
-                result, words = scale.time(fit, cores=cores, n=n, **options)
-                found[name][n] = words or result["cpu" if cores == 1 else "wall"]
-
-    scale.each(sizes, measured)
+    found = {
+        name: {n: words or seconds for n, (seconds, words) in row.items()}
+        for name, row in scale.grow(methods, sizes, timed).items()
+    }
     if not any(isinstance(value, float) for row in found.values() for value in row.values()):
         raise NotKept("any time")
     return found

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .._page import Figure, panels
+from .._page import Figure, Finding, Table, mean, panels
 
 NAMES = (
     "uniform (logit)",
@@ -25,17 +25,22 @@ PROTOCOL = (
     "with the hinge, "
     "empirical Bayes by MacKay's update. C of 10^−4, …, 10 (times the regularizer; 10^−2, …, 10³ times the loss "
     "for ℓ2) by "
-    "4-fold cross-validation on the training examples (the paper repeats it once with other folds)."
+    "4-fold cross-validation on the training examples, twice with other folds."
 )
 
 
-def compared(train, labels, test, truth, folds, repeats, Cs, lambdas):
+def compared(train, labels, test, truth, folds, repeats, Cs, lambdas, normalize="multiplicative"):
     """{accuracy, weights, kernels} of the seven methods; train (M, n, n), test (M, n', n)."""
+    from functools import partial
+
     from sklearn.model_selection import RepeatedStratifiedKFold
 
     from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor
     from manykernels.regularizers import BlockElasticNet, EmpiricalBayes, LpNorm, Uniform
 
+    searched, fitted, regressed = (
+        partial(model, "precomputed", normalize=normalize) for model in (MKLClassifierCV, MKLClassifier, MKLRegressor)
+    )
     cv = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=0)
     K, T, result = KernelStack(train), KernelStack(test), {"accuracy": [], "weights": [], "kernels": []}
 
@@ -49,26 +54,59 @@ def compared(train, labels, test, truth, folds, repeats, Cs, lambdas):
         warnings.simplefilter("ignore")
         omegas = [BlockElasticNet(v) for v in lambdas]
         ours = [1 / C for C in Cs]
-        search = MKLClassifierCV("precomputed", loss="logistic", regularizer=omegas, Cs=ours, cv=cv).fit(K, labels)
+        search = searched(loss="logistic", regularizer=omegas, Cs=ours, cv=cv).fit(K, labels)
         scores = np.asarray(search.cv_results_["mean_test_score"], dtype=float)
         C, lam = (np.asarray(search.cv_results_[key], dtype=object) for key in ("param_C", "param_regularizer"))
         lam = np.array([omega.lam for omega in lam])
 
         def elastic(keep):
             k = int(np.argmax(np.where(keep, scores, -1.0)))
-            model = MKLClassifier(
-                "precomputed", loss="logistic", regularizer=BlockElasticNet(float(lam[k])), C=float(C[k])
-            )
+            model = fitted(loss="logistic", regularizer=BlockElasticNet(float(lam[k])), C=float(C[k]))
             return model.fit(K, labels)
 
-        square = MKLClassifierCV("precomputed", loss="squared", regularizer=Uniform(), Cs=ours, cv=cv).fit(K, labels)
-        ell2 = MKLClassifierCV("precomputed", regularizer=LpNorm(2), Cs=list(ELL2_CS)[: len(Cs)], cv=cv).fit(K, labels)
+        square = searched(loss="squared", regularizer=Uniform(), Cs=ours, cv=cv).fit(K, labels)
+        ell2 = searched(regularizer=LpNorm(2), Cs=list(ELL2_CS)[: len(Cs)], cv=cv).fit(K, labels)
         models = [elastic(lam == 1), square, elastic(lam == 0), elastic(lam == 0.5), elastic(lam != 0.5), ell2]
         for model in models:
             add(model, model.score(T, truth))
-        bayes = MKLRegressor("precomputed", loss="squared", regularizer=EmpiricalBayes(noise="learn")).fit(K, labels)
+        bayes = regressed(loss="squared", regularizer=EmpiricalBayes(noise="learn")).fit(K, labels)
         add(bayes, np.mean(np.sign(bayes.predict(T)) == truth))
     return result
+
+
+def gather(found):
+    """Accuracies (times, sizes, 7), and at the largest size the mean weights (7, M) and counts (times, 7) of cells."""
+    accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])
+    weights = np.array([row[-1]["weights"] for row in found]).mean(axis=0)
+    return accuracy, weights, np.array([row[-1]["kernels"] for row in found])
+
+
+def ahead(accuracy):
+    """Points by which uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes, by size."""
+    return (accuracy[:, :, [0, 3, 4, 5]].mean(axis=2) - accuracy[:, :, [2, 6]].mean(axis=2)).mean(axis=0)
+
+
+def apart(accuracy):
+    """The most points between uniform weights and elastic net or ℓ2."""
+    return np.abs(accuracy[:, :, [3, 4, 5]].mean(axis=0) - accuracy[:, :, [0]].mean(axis=0)).max()
+
+
+def like_uniform(accuracy, judged, **known):
+    points = apart(accuracy)
+    return Finding(
+        "elastic net and ℓ2 are as accurate as uniform weights", "almost the same",
+        f"{points:.1f} points apart at most", points < 3, "within 3 points of means", judged=judged, **known,
+    )  # fmt: skip
+
+
+def very_sparse(count, M, share, margin):
+    few = count[:, 6].mean()
+    return Finding("empirical Bayes is extremely sparse", "extremely", f"{few:.0f} of {M}", few < share * M, margin)
+
+
+def accuracies(sizes, accuracy, title="Accuracy, %"):
+    rows = [[size, *(mean(accuracy[:, i, j], 1) for j in range(len(NAMES)))] for i, size in enumerate(sizes)]
+    return Table(title, ["examples a class", *NAMES], rows)
 
 
 def draw(name, sizes, accuracy, weights, caption, marks):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._page import Finding, Section, Table, mean
+from .._page import Finding, Section, Table
 from .._widths import ENOUGH
 from . import compare
 
@@ -24,12 +24,8 @@ def cells(scale, seed, data):
 def run(scale, data):
     found = scale.repeat(scale.pick(3, 20), lambda seed: cells(scale, seed, data))
     sizes, real = scale.pick((5, 15), SIZES), data.find(FILE) is not None
-    accuracy = np.array([[cell["accuracy"] for cell in row] for row in found])
-    weights = np.array([row[-1]["weights"] for row in found]).mean(axis=0)
-    count = np.array([row[-1]["kernels"] for row in found])
-    M = weights.shape[1]
-    near = np.abs(accuracy[:, :, [3, 4, 5]].mean(axis=0) - accuracy[:, :, [0]].mean(axis=0)).max()
-    good, bad = accuracy[:, :, [0, 3, 4, 5]].mean(), accuracy[:, :, [2, 6]].mean()
+    accuracy, weights, count = compare.gather(found)
+    M, enough, points = weights.shape[1], len(found) >= ENOUGH, compare.ahead(accuracy).mean()
     views = weights.reshape(7, -1, 10).sum(axis=2)
     names = VIEWS if real else tuple(f"part {k + 1}" for k in range(views.shape[1]))
     return Section(
@@ -43,28 +39,14 @@ def run(scale, data):
             Finding(
                 "uniform, elastic net and ℓ2 are ahead of block 1-norm and empirical Bayes",
                 "ahead",
-                f"{good - bad:.1f} points",
-                good > bad,
+                f"{points:.1f} points",
+                points > 0,
                 "means over all sizes",
-                judged=len(found) >= ENOUGH,
+                judged=enough,
                 **AHEAD,
             ),
-            Finding(
-                "elastic net and ℓ2 are as accurate as uniform weights",
-                "almost the same",
-                f"{near:.1f} points apart at most",
-                near < 3,
-                "within 3 points of means",
-                judged=len(found) >= ENOUGH,
-                **NEAR,
-            ),
-            Finding(
-                "empirical Bayes is extremely sparse",
-                "extremely",
-                f"{count[:, 6].mean():.0f} of {M}",
-                count[:, 6].mean() < 0.25 * M,
-                "less than a quarter",
-            ),
+            compare.like_uniform(accuracy, enough, **NEAR),
+            compare.very_sparse(count, M, 0.25, "less than a quarter"),
             Finding(
                 "the elastic net is sparse where ℓ2 is not",
                 "half of the kernels, all",
@@ -76,11 +58,7 @@ def run(scale, data):
             ),
         ],
         tables=[
-            Table(
-                "Accuracy, %",
-                ["examples a class", *compare.NAMES],
-                [[s, *(mean(accuracy[:, i, j], 1) for j in range(7))] for i, s in enumerate(sizes)],
-            ),
+            compare.accuracies(sizes, accuracy),
             Table(
                 f"Share of the views in the weights at {sizes[-1]} a class",
                 ["method", *names],
@@ -99,7 +77,7 @@ def run(scale, data):
         ],
         deviations=[
             f"Other data; {len(found)} draws of the training examples, the other examples of the two digits for "
-            f"the test."
+            "the test; cross-validation once."
         ],
     )
 

@@ -6,8 +6,11 @@ depends on how many threads computed it.
 
 import os
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
+
+BREATH = 0.1  # seconds
 
 _lock = threading.Lock()
 _mine = threading.local()
@@ -67,31 +70,38 @@ def run_blocks(fn, blocks, n_jobs=None):
     threads = min(n_threads(n_jobs), len(blocks))
     if threads <= 1:
         return [fn(block) for block in blocks]
+    results, errors, turns = [None] * len(blocks), {}, iter(range(len(blocks)))
+
+    def work():
+        for k in turns:
+            try:
+                results[k] = fn(blocks[k])
+            except BaseException as error:  # raised below
+                errors[k] = error
+                deque(turns, maxlen=0)
+
     with limit_blas(1):
-        futures = _submit(fn, blocks, threads)
+        futures = _submit(work, threads)
         try:
-            return [future.result() for future in futures]
+            while wait(futures, BREATH).not_done:  # a signal is heard between two waits
+                pass
         finally:
-            for future in futures:
-                future.cancel()
+            deque(turns, maxlen=0)  # nobody begins another one
             wait(futures)
             _leave()
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
-def _submit(fn, blocks, threads):
-    """Queues the blocks so that at most `threads` run at a time; the pool is made once, for all cores."""
+def _submit(work, threads):
+    """Begins the work of so many threads; the pool is made once, for all cores."""
     global _pool, _users
-    gate = threading.BoundedSemaphore(threads)
-
-    def guarded(block):
-        with gate:
-            return fn(block)
-
     with _lock:
         if _pool is None:
             _pool = ThreadPoolExecutor(max(n_threads(-1), threads), thread_name_prefix="manykernels")
         _users += 1
-        return [_pool.submit(guarded, block) for block in blocks]
+        return [_pool.submit(work) for _ in range(threads)]
 
 
 def _leave():

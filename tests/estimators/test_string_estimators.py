@@ -155,7 +155,7 @@ def test_one_thread_is_one_thread(monkeypatch):
     import manykernels._threads as threads
 
     asked, submit = [], threads._submit
-    monkeypatch.setattr(threads, "_submit", lambda fn, blocks, n: asked.append(n) or submit(fn, blocks, n))
+    monkeypatch.setattr(threads, "_submit", lambda work, n: asked.append(n) or submit(work, n))
     strings, labels = acceptors(600)
     MKLClassifier([ms.Spectrum(3) + ms.Spectrum(2), ms.WeightedDegreeShift(3, 1)], n_jobs=1).fit(strings, labels)
     assert not asked

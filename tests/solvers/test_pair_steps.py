@@ -135,7 +135,7 @@ def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):
 def test_teams_leave_some_cores_free(monkeypatch):
     monkeypatch.setattr(room, "n_threads", lambda n_jobs: 16 if n_jobs == -1 else n_jobs)
     sizes = [room.team_size(n, n_jobs) for n, n_jobs in ((10**5, 16), (10**5, 8), (4 * room.SHARE, 16), (500, 16))]
-    assert sizes == [14, 8, 4, 1]
+    assert sizes == [12, 8, 4, 1]
 
 
 def test_a_thread_of_the_pool_has_no_team():
@@ -145,3 +145,22 @@ def test_a_thread_of_the_pool_has_no_team():
 def test_a_quota_is_respected(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     assert _threads.n_threads(-1) == 1
+
+
+def test_blas_has_threads_for_factors_alone(monkeypatch):
+    """Those that it wakes for a dot product go on spinning, and would keep cores from the team."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from manykernels.inner import systems
+
+    def blas():
+        return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+    monkeypatch.setattr(systems, "SINGLE", 10)
+    K, inner = block(Hinge())
+    inner.n_jobs, stepped, factored, take, system = 2, [], [], room.Steps.take, inner.system
+    monkeypatch.setattr(room.Steps, "take", lambda *steps: stepped.append(blas()) or take(*steps))
+    monkeypatch.setattr(inner, "system", lambda *block: factored.append(blas()) or system(*block))
+    with threadpool_limits(2, "blas"):  # it is never given more than it has
+        inner.solve(K, np.zeros(N), 1e-9)
+    assert set(stepped) == {1} and set(factored) == {2}

@@ -16,6 +16,7 @@ from .explicit import BLOCK, ExplicitBank, Team, Vectors
 
 TABLE = 2**27  # bytes for the values of short words
 LANES = 16  # parts of the positions that can be changed side by side
+APART = 16  # float64 between what two threads write: not on one cache line
 
 
 class DegreeBank(ExplicitBank):
@@ -186,14 +187,18 @@ class DegreeVectors(Vectors):
         self.table = np.zeros((bank.L, bank._width(bank.direct)), np.float32)
         self.nodes = np.zeros(max(bank.n_nodes, 1), np.float32)
         self.q = np.zeros(bank.M)
-        self.empty = True
+        self.empty, self.stale = True, False
         self.lanes = [lane for lane in slices(bank.L, LANES) if lane.stop > lane.start]
 
     def clear(self):
-        self.table[:], self.nodes[:], self.q[:], self.empty = 0, 0, 0, True
+        self.q[:], self.empty, self.stale = 0, True, True
 
-    def _places(self):
+    def _places(self, overwrite=False):
+        """Where the values lie, set to zero after `clear` unless all of them are about to be written."""
         bank = self.bank
+        if self.stale and not overwrite:
+            self.table[:], self.nodes[:] = 0, 0
+        self.stale = False
         return self.table, self.nodes, bank.depth, bank.begin, bank.ids
 
     def add(self, rows, before, delta):
@@ -205,14 +210,15 @@ class DegreeVectors(Vectors):
         rows, before, delta = rows[keep], before[keep], np.ascontiguousarray(delta[keep])
 
         anew, self.empty = self.empty, False
+        places = self._places(overwrite=anew)
 
         def lane(part):
             q = np.zeros(bank.M)
-            places = (*self._places(), bank.coef, bank.kern, part.start, part.stop, q)
+            these = (*places, bank.coef, bank.kern, part.start, part.stop, q)
             if anew:
-                loops.sum_all(*bank.text, bank.direct, rows, delta, bank.first, *places)
+                loops.sum_all(*bank.text, bank.direct, rows, delta, bank.first, *these)
             else:
-                loops.add(*bank.text, bank.direct, rows, delta, *places)
+                loops.add(*bank.text, bank.direct, rows, delta, *these)
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
@@ -226,11 +232,11 @@ class DegreeVectors(Vectors):
     def outputs(self, rows, theta, a):
         from ..loops import degree as loops
 
-        bank, out = self.bank, np.empty(len(rows))
+        bank, out, places = self.bank, np.empty(len(rows)), self._places()
         weight = bank.coef * theta[bank.kern]
 
         def part(block):
-            loops.look_up(*bank.text, bank.direct, rows[block], *self._places(), weight, out[block])
+            loops.look_up(*bank.text, bank.direct, rows[block], *places, weight, 0, bank.L, out[block])
             for low in range(block.start, block.stop, BLOCK):
                 some = slice(low, min(low + BLOCK, block.stop))
                 out[some] += (bank.alone[rows[some]] @ theta) * a[some]
@@ -241,10 +247,10 @@ class DegreeVectors(Vectors):
     def parts(self, rows, a):
         from ..loops import degree as loops
 
-        bank, out = self.bank, np.zeros((len(rows), self.bank.M))
+        bank, out, places = self.bank, np.zeros((len(rows), self.bank.M)), self._places()
 
         def part(block):
-            loops.look_up_each(*bank.text, bank.direct, rows[block], *self._places(), bank.coef, bank.kern, out[block])
+            loops.look_up_each(*bank.text, bank.direct, rows[block], *places, bank.coef, bank.kern, out[block])
 
         run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
         return out + bank.alone[rows] * a[:, None]
@@ -269,10 +275,11 @@ class DegreeTeam(Team):
         problem = (inner.linear, inner.diagonal, inner.kink, inner.lo, inner.hi)
         self.arguments = (
             self.threads, self.gate, *bank.text, bank.direct, *vectors._places(), bank.coef, bank.kern, lanes,
-            bank.alone, vectors.q, np.zeros((len(lanes) - 1, bank.M)), bank.even, self.rows, self.ends, self.weight,
-            self.runs, self.theta, a, outputs, self.numbers, *(np.array(x, dtype=float) for x in problem), precision,
-            np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
-            np.zeros((2, 1, size, size)), np.empty(size), np.empty(size, np.int64), np.empty(size),
+            bank.alone, vectors.q, np.zeros((len(lanes) - 1, bank.M + APART)), bank.even, self.rows, self.ends,
+            self.weight, self.runs, self.theta, a, outputs, self.numbers, *(np.array(x, dtype=float) for x in problem),
+            precision, np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
+            np.zeros((2, 1, size, size)), np.empty(size), np.empty((len(lanes) - 1, size)), np.empty(size, np.int64),
+            np.empty(size),
         )  # fmt: skip
         self.others = [
             threading.Thread(target=visits, args=(me, *self.arguments), daemon=True, name=f"manykernels-team-{me}")

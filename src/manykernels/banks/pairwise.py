@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
-from .._threads import n_threads, run_blocks, slices
+from .._threads import n_threads, run_blocks
+from ..inner.systems import cut as cut_out
 from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side
@@ -301,7 +302,7 @@ class PairwiseBank(Bank):
                 side.factor = side.factor[chosen]
             if side.cache is not None:
                 key = id(self.sides[i].cache)
-                cut[key] = side.cache = cut[key] if key in cut else _cut(side.cache, rows, self.n_jobs)
+                cut[key] = side.cache = cut[key] if key in cut else cut_out(side.cache, rows, self.dtype, self.n_jobs)
             if group.pairs.kind == "gram":
                 side.x = side.x[:, rows]
             part.groups.append(group.subset(chosen, where[group.members[chosen]]))
@@ -315,12 +316,3 @@ class PairwiseBank(Bank):
         if not self.whole:
             raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
         return PairwisePredictor(self, np.asarray(support))
-
-
-def _cut(K, rows, n_jobs):
-    """K[rows][:, rows], by threads."""
-    from ..loops.rows import gather
-
-    out = np.empty((len(rows), len(rows)), K.dtype)
-    run_blocks(lambda part: gather(K, rows[part], rows, out[part]), slices(len(rows), 1 + len(rows) // 200), n_jobs)
-    return out

@@ -11,6 +11,8 @@ Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from .systems import blas_for
+
 STEPS = 60
 NEAR = 0.9995  # of the way to the nearest bound is gone
 
@@ -20,7 +22,7 @@ def interior_point(inner, K, a, target):
 
     `a` must be feasible. What ends at a bound is put there, unless that costs more than the target.
     """
-    with np.errstate(all="ignore"):  # a system that can no longer be solved ends the path
+    with np.errstate(all="ignore"), blas_for(len(a), inner.n_jobs):  # a system that cannot be solved ends the path
         return _follow(inner, K, a, target)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._threads import limit_blas
 from .interior_point import interior_point
 from .steps import PRECISION, Steps
 from .systems import Damped, Free, HalfHessian, blas_for, matvec
@@ -80,8 +81,9 @@ class InnerProblem:
         self.shift, total = shift, np.sum(a)
         centre = self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum()
         block = self.centred(K) if centre else K
-        with blas_for(len(K), self.n_jobs):
-            a, outputs, b, gap = (self._interior if self.loss.interior else self._box)(block, a, target, max_rounds)
+        smooth = self.loss.interior
+        with blas_for(len(K), self.n_jobs) if smooth else limit_blas(1):  # its threads would keep cores from a team
+            a, outputs, b, gap = (self._interior if smooth else self._box)(block, a, target, max_rounds)
         a, outputs = self._balance(block, a, outputs, total)
         if block is not K:
             full = self.outputs(K, a)
@@ -191,11 +193,11 @@ class InnerProblem:
 
     def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
         """The KKT system of these variables, with a method solve(r, s); see `systems.Free`."""
-        return (Damped if damped else Free)(K, index, diagonal, self.intercept)
+        return (Damped if damped else Free)(K, index, diagonal, self.intercept, self.n_jobs)
 
     def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
         """The curvature of the optimum in the weights; see `systems.HalfHessian`."""
-        return HalfHessian(K, free, self.diagonal, self.intercept, B)
+        return HalfHessian(K, free, self.diagonal, self.intercept, B, self.n_jobs)
 
     def _active_set(self, K, a, gradient, rounds=8, free=None, side=None):
         """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.
@@ -212,11 +214,12 @@ class InnerProblem:
                 break
             bend = side[index] * self.kink[index]
             held = np.where(free, 0.0, trial)
+            r = -(self.linear[index] + bend + self.outputs(K, held)[index])
             try:
-                factor = self.system(K, index, self.diagonal)
+                with blas_for(len(index), self.n_jobs):
+                    x, _ = self.system(K, index, self.diagonal).solve(r, total - held.sum())
             except np.linalg.LinAlgError:
                 break
-            x, _ = factor.solve(-(self.linear[index] + bend + self.outputs(K, held)[index]), total - held.sum())
             lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
             hi = np.where(bend < 0, np.minimum(self.hi[index], 0.0), self.hi[index])
             out = (x < lo) | (x > hi)

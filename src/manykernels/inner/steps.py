@@ -15,9 +15,9 @@ TRIAL = 16  # steps that tell how quick a team is, or one thread
 
 
 def team_size(n, n_jobs):
-    """Threads for n variables. Some cores stay free: one thread without a core keeps all others waiting."""
+    """Threads for n variables. A quarter of the cores stays free: one thread without a core keeps all waiting."""
     cores = n_threads(-1)
-    return max(1, min(n_threads(n_jobs), cores - cores // 8, n // SHARE))
+    return max(1, min(n_threads(n_jobs), cores - cores // 4, n // SHARE))
 
 
 class Steps:

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from .._threads import limit_blas, n_threads, run_blocks, slices
 
+NUMPY = 500  # rows up to which one thread cuts a matrix
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
 
@@ -20,12 +21,12 @@ def blas_for(size, n_jobs):
 class Free:
     """The KKT system of the free variables: (K_FF + D_F) x + β 1 = r (, Σ x = s), by its Cholesky factor or by CG."""
 
-    def __init__(self, K, index, diagonal, equality):
+    def __init__(self, K, index, diagonal, equality, n_jobs=1):
         self.equality = equality
         if len(index) > LARGE:
-            self._solve = _conjugate_gradients(K, index, diagonal[index], equality)
+            self._solve = _conjugate_gradients(K, index, diagonal[index], equality, n_jobs)
         else:
-            self.lower = _factor(K, index, diagonal, equality)
+            self.lower = _factor(K, index, diagonal, equality, n_jobs)
             self._solve = lambda r: cho_solve((self.lower, True), r, check_finite=False)
         self.ones = self._solve(np.ones(len(index))) if equality else None
 
@@ -41,12 +42,12 @@ class Free:
 class Damped(Free):
     """The same where every diagonal entry is positive: S (I + S K S)⁻¹ S, S = D^{−½}, is exact also where D is tiny."""
 
-    def __init__(self, K, index, diagonal, equality):
+    def __init__(self, K, index, diagonal, equality, n_jobs=1):
         if len(index) > LARGE:
-            super().__init__(K, index, diagonal, equality)
+            super().__init__(K, index, diagonal, equality, n_jobs)
             return
         self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
-        A = K[np.ix_(index, index)].astype(np.float64)
+        A = cut(K, index, np.float64, n_jobs)
         A *= root[:, None]
         A *= root
         spot = np.diag_indices(len(index))
@@ -67,12 +68,12 @@ class HalfHessian:
     step control makes good.
     """
 
-    def __init__(self, K, free, diagonal, equality, B):
+    def __init__(self, K, free, diagonal, equality, B, n_jobs=1):
         index = np.flatnonzero(free)
         if len(index) > LARGE:
             some = np.linspace(0, len(index) - 1, LARGE).astype(int)
             index, B = index[some], B[:, some]
-        self.index, self.lower = index, _factor(K, index, diagonal, equality, single=len(index) > 400)
+        self.index, self.lower = index, _factor(K, index, diagonal, equality, n_jobs, single=len(index) > 400)
         self.Z = solve_triangular(self.lower, B.T.astype(self.lower.dtype), lower=True, check_finite=False)
         if equality:
             u = solve_triangular(self.lower, np.ones(len(index), self.lower.dtype), lower=True, check_finite=False)
@@ -83,29 +84,44 @@ class HalfHessian:
         return -solve_triangular(self.lower, self.Z @ move, lower=True, trans="T", check_finite=False)
 
 
-def _factor(K, index, diagonal, equality, single=False):
+def _factor(K, index, diagonal, equality, n_jobs, single=False):
     """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
     single = K.dtype == np.float32 and (single or len(index) > SINGLE)
-    A = K[np.ix_(index, index)].astype(np.float32 if single else np.float64)
-    size = max(float(np.abs(A).max()), 1e-300)
-    floor = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
-    spot = np.arange(len(index))
-    A[spot, spot] += diagonal[index]
-    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what the shift took
-        A += A.dtype.type(size)
+    A = cut(K, index, np.float32 if single else np.float64, n_jobs)
+    parts, spot = slices(len(A), 1 + len(A) // NUMPY), np.arange(len(A))
+    size = max(1e-300, *run_blocks(lambda part: float(max(A[part].max(), -A[part].min())), parts, n_jobs))
+    floor = raised = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
+    lift = size if equality else 0.0  # Σ x is fixed: a constant changes nothing but makes up for what the shift took
     for attempt in range(8):
-        A[spot, spot] += floor
+        if attempt:  # the factor was written over it
+            A = cut(K, index, A.dtype, n_jobs)
+        A[spot, spot] += diagonal[index]
+        if lift:
+            run_blocks(lambda part: np.add(A[part], A.dtype.type(lift), out=A[part]), parts, n_jobs)  # noqa: B023
+        A[spot, spot] += raised
         try:
-            return cholesky(A, lower=True, check_finite=False)
+            return cholesky(A.T, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             if equality and attempt < 3:
-                A += A.dtype.type(size * 10**attempt)
+                lift += size * 10**attempt
             else:
                 floor *= 30
+            raised += floor
     raise np.linalg.LinAlgError("the free block is far from positive definite")
 
 
-def _conjugate_gradients(K, index, d, equality):
+def cut(K, rows, dtype, n_jobs):
+    """K[rows][:, rows], by threads."""
+    if len(rows) <= NUMPY:
+        return K[np.ix_(rows, rows)].astype(dtype)
+    from ..loops.rows import gather
+
+    out = np.empty((len(rows), len(rows)), dtype)
+    run_blocks(lambda part: gather(K, rows[part], rows, out[part]), slices(len(rows), 1 + len(rows) // 200), n_jobs)
+    return out
+
+
+def _conjugate_gradients(K, index, d, equality, n_jobs):
     own = K[index, index].astype(np.float64)
     level = 2 * float(np.abs(own).max()) if equality else 0.0  # as in `_factor`
     root = 1.0 / np.sqrt(d + own + level)
@@ -113,10 +129,15 @@ def _conjugate_gradients(K, index, d, equality):
     def multiply(v):
         full = np.zeros(len(K))
         full[index] = root * v
-        return root * (matvec(K, full)[index] + d * root * v + level * full.sum())
+        return root * (matvec(K, full, n_jobs)[index] + d * root * v + level * full.sum())
 
     operator = LinearOperator((len(index), len(index)), multiply, dtype=np.float64)
-    return lambda r: root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
+
+    def solve(r):
+        with limit_blas(1):  # its products have threads of their own
+            return root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
+
+    return solve
 
 
 def matvec(K, v, n_jobs=1):
@@ -124,7 +145,7 @@ def matvec(K, v, n_jobs=1):
     from ..loops.rows import add_rows
 
     support = np.flatnonzero(v)
-    if K.dtype == np.float64 and 2 * len(support) > len(v):
+    if K.dtype == np.float64 and len(v) <= SINGLE and 2 * len(support) > len(v):
         return v @ K
     out, x, parts = np.zeros(len(K)), v[support].astype(K.dtype), slices(len(K), 1 + len(K) // 500)
     run_blocks(lambda part: add_rows(K, support, x, part.start, part.stop, out), parts, n_jobs)

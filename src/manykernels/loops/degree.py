@@ -139,22 +139,35 @@ def tile(data, starts, bits, low, high, rows, codes):
 
 
 @njit(**OPTIONS)
-def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, out):
-    """Σ weight[l, k] · value of the word of k + 1 letters at l, for each row; the words alone are not counted.
+def _cursors(depth, begin, rows, low):
+    """Where the nodes of each row at position `low` begin."""
+    cursor = begin[rows]
+    for r in range(len(rows)):
+        before, deep = 0, depth[rows[r]]
+        for at in range(low):
+            before += deep[at]
+        cursor[r] += before
+    return cursor
+
+
+@njit(**OPTIONS)
+def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, low, high, out):
+    """Σ weight[l, k] · value of the word of k + 1 letters at low ≤ l < high, for each row; words alone are not counted.
 
     Position by position for TILE rows at a time: the values of one position stay in the cache.
     """
-    codes = np.empty((length, min(len(rows), TILE)), np.uint8)
+    end = min(length, high + direct)
+    codes = np.empty((end - low, min(len(rows), TILE)), np.uint8)
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
-        tile(data, starts, bits, 0, length, part, codes)
-        cursor, total = begin[part], out[first : first + TILE]
+        tile(data, starts, bits, low, end, part, codes)
+        cursor, total = _cursors(depth, begin, part, low), out[first : first + TILE]
         total[:] = 0.0
-        for at in range(length):
+        for at in range(low, high):
             for r in range(len(part)):
                 value, word, offset, count = 0.0, 0, 0, size
                 for k in range(min(direct, length - at)):
-                    c = codes[at + k, r]
+                    c = codes[at - low + k, r]
                     if c >= size:
                         break
                     word = word * size + c
@@ -200,12 +213,7 @@ def add(
     for first in range(0, len(rows), TILE):
         part = rows[first : first + TILE]
         tile(data, starts, bits, low, end, part, codes)
-        cursor = begin[part]
-        for r in range(len(part)):
-            before, deep = 0, depth[part[r]]
-            for at in range(low):
-                before += deep[at]
-            cursor[r] += before
+        cursor = _cursors(depth, begin, part, low)
         for at in range(low, high):
             for r in range(len(part)):
                 step, word, offset, count = delta[first + r], 0, 0, size
@@ -259,13 +267,8 @@ def sum_all(
 
     The nodes of position l are first[l] … first[l + 1] − 1.
     """
-    cursor, word, bad = begin[rows], np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    cursor, word, bad = _cursors(depth, begin, rows, low), np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     sums = np.empty(table.shape[1])
-    for r in range(len(rows)):
-        before, deep = 0, depth[rows[r]]
-        for at in range(low):
-            before += deep[at]
-        cursor[r] += before
     _begin(data, starts, bits, length, size, direct, rows, low, word, bad)
     for at in range(low, high):
         letters = min(direct, length - at)

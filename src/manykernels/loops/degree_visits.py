@@ -1,8 +1,9 @@
 """Visits of the `coordinate` solver to examples of a `DegreeBank`, by a team of threads (see `team`).
 
-A visit looks up the outputs of its examples, solves the small problem in their a, and takes what changed into v. The
-look-up is shared by examples and the change by positions, which no two threads have in common; while one thread solves
-the small problem the others compare the examples of the next visit. Nothing depends on how many threads there are.
+A visit looks up the outputs of its examples, solves the small problem in their a, and takes what changed into v.
+Look-up and change are shared by positions, so that the values of a position stay in the cache of one core; while one
+thread solves the small problem the others compare the examples of the next visit. Nothing depends on how many threads
+there are.
 
 Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
 """
@@ -43,9 +44,15 @@ def _compare(left, right, n, low, high, even, weight, runs, K):
 
 
 @njit(**OPTIONS)
-def _solve(K, rows, out, a, outputs, numbers, linear, diagonal, kink, lo, hi, precision, moved, delta):
-    """The small problem of one visit with everything else held; how many examples moved."""
+def _solve(K, rows, out, sums, a, outputs, numbers, linear, diagonal, kink, lo, hi, precision, moved, delta):
+    """The small problem of one visit with everything else held; how many examples moved.
+
+    Their outputs are `out` plus the sums (lanes, n) over positions.
+    """
     n, force = len(rows), 0.0
+    for lane in range(len(sums)):
+        for r in range(n):
+            out[r] += sums[lane, r]
     if numbers[FORCED] > 0:  # the pull towards Σa = total
         for r in range(n):
             force += K[r, r]
@@ -74,7 +81,7 @@ def _solve(K, rows, out, a, outputs, numbers, linear, diagonal, kink, lo, hi, pr
 def visits(
     me, threads, gate, data, starts, bits, length, size, direct, table, nodes, depth, begin, ids, coef, kern, lanes,
     alone, q, q_of, even, rows, ends, weight, runs, theta, a, outputs, numbers, linear, diagonal, kink, lo, hi,
-    precision, left, right, K, out, moved, delta,
+    precision, left, right, K, out, sums, moved, delta,
 ):  # fmt: skip
     """What thread `me` does of visits k to rows[ends[k] : ends[k + 1]], until ends[k + 1] is negative.
 
@@ -97,15 +104,16 @@ def visits(
             part = rows[ends[k] : ends[k + 1]]
             n, ahead = len(part), 0
             low, high = n * me // threads, n * (me + 1) // threads
-            look_up(
-                data, starts, bits, length, size, direct, part[low:high], table, nodes, depth, begin, ids, weight,
-                out[low:high],
-            )  # fmt: skip
+            for lane in range(me, len(lanes) - 1, threads):
+                look_up(
+                    data, starts, bits, length, size, direct, part, table, nodes, depth, begin, ids, weight,
+                    lanes[lane], lanes[lane + 1], sums[lane, :n],
+                )  # fmt: skip
             for r in range(low, high):
                 i, total = part[r], 0.0
                 for m in range(len(theta)):
                     total += alone[i, m] * theta[m]
-                out[r] += total * a[i]
+                out[r] = total * a[i]
             if k + 2 < len(ends) and ends[k + 2] >= 0:
                 upcoming = rows[ends[k + 1] : ends[k + 2]]
                 ahead = len(upcoming)
@@ -114,8 +122,8 @@ def visits(
             meet(gate, threads)
             if me == 0:
                 count = _solve(
-                    K[now, 0, :n, :n], part, out, a, outputs, numbers, linear, diagonal, kink, lo, hi, precision, moved,
-                    delta,
+                    K[now, 0, :n, :n], part, out, sums, a, outputs, numbers, linear, diagonal, kink, lo, hi, precision,
+                    moved, delta,
                 )  # fmt: skip
                 command(gate, count)
             if threads == 1:
