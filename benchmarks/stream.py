@@ -2,9 +2,11 @@
 
 Generated acceptor sites of 141 letters with 1 % positives, C = 1, p = 2, gap 1e-3, in files of 250,000, each size in a
 process of its own; auPRC on 100,000 others. With --whole the same fit in memory is run beside it. The files and a
-checkpoint lie in the output directory, so that a run that was stopped goes on.
+checkpoint lie in the output directory, so that a run that was stopped goes on. --workers asks the shards by processes,
+with --dask by those of a Dask cluster on this machine; then the seconds of each round are shown by part.
 
     python -m benchmarks.stream --sizes 100000 1000000 --kernels 20 --memory 3GB --out /data/stream
+    python -m benchmarks.stream --sizes 1000000 --kernels 1 --dask --workers 4
 """
 
 import argparse
@@ -14,6 +16,7 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +26,12 @@ from .report import show, write
 PART = 250_000
 
 
-def main(sizes, kernels, memory, out, whole, workers):
+def main(sizes, kernels, memory, out, whole, workers, dask):
     rows = []
     for n in sizes:
         make_files(Path(out), n)
         for streamed in (True, False) if whole else (True,):
-            job = dict(n=n, kernels=kernels, memory=memory, out=str(out), streamed=streamed, workers=workers)
+            job = dict(n=n, kernels=kernels, memory=memory, out=str(out), streamed=streamed, workers=workers, dask=dask)
             command = [sys.executable, "-m", "benchmarks.stream", "--child", json.dumps(job)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             rows.append(json.loads(done.stdout.splitlines()[-1]))
@@ -39,6 +42,10 @@ def main(sizes, kernels, memory, out, whole, workers):
         [[r[k] for k in ("n", "kernels", "streamed", "seconds", "cpu", "peak_GB", "rounds", "active", "support", "gap",
                          "prc")] for r in rows],
     )  # fmt: skip
+    parts = "support", "n_active", "bytes", "seconds_compute", "seconds_communication", "seconds_driver"
+    for r in rows:
+        if r["streamed"]:
+            show(f"Rounds of {r['n']:,}", parts, [[step[k] for k in parts] for step in r["history"]])
     write(out, "stream", {"rows": rows})
 
 
@@ -60,12 +67,12 @@ def make_files(folder, n):
     (folder / "done").touch()
 
 
-def child(n, kernels, memory, out, streamed, workers):
+def child(n, kernels, memory, out, streamed, workers, dask):
     from sklearn.metrics import average_precision_score
 
     from manykernels import MKLClassifier
     from manykernels.datasets import make_splice
-    from manykernels.streaming import FastaFiles, Processes, Threads, using
+    from manykernels.streaming import FastaFiles
     from manykernels.strings import WeightedDegree, degree_kernels, read_fasta
 
     chosen = degree_kernels(20) if kernels > 1 else [WeightedDegree(20)]
@@ -74,8 +81,10 @@ def child(n, kernels, memory, out, streamed, workers):
     model.fit(*make_splice(300, positives=0.3, random_state=9))  # compiles
     begun, cpu = time.perf_counter(), spent()
     if streamed:
-        model.set_params(memory_limit=memory, checkpoint=str(Path(out) / f"{n}-{kernels}.checkpoint"))
-        with using(Processes(workers) if workers else Threads()):
+        model.set_params(memory_limit=memory)
+        if not dask:  # rounds of a cluster are to be timed, all of them
+            model.set_params(checkpoint=str(Path(out) / f"{n}-{kernels}.checkpoint"))
+        with backend(workers, dask):
             model.fit(FastaFiles(files), "class")
     else:
         from manykernels.sequences import Sequences
@@ -94,6 +103,22 @@ def child(n, kernels, memory, out, streamed, workers):
     }))  # fmt: skip
 
 
+@contextmanager
+def backend(workers, dask):
+    """Threads, processes, or the processes of a Dask cluster ask the shards."""
+    from manykernels.streaming import Processes, Threads, using
+
+    if not dask:
+        with using(Processes(workers) if workers else Threads()):
+            yield
+        return
+    from distributed import Client, LocalCluster
+
+    options = dict(n_workers=workers or 1, threads_per_worker=1, dashboard_address=None)
+    with LocalCluster(**options) as cluster, Client(cluster):
+        yield
+
+
 def spent():
     """CPU seconds of this process and its children."""
     kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
@@ -108,9 +133,10 @@ if __name__ == "__main__":
     parser.add_argument("--out", default="stream")
     parser.add_argument("--whole", action="store_true", help="fit in memory too")
     parser.add_argument("--workers", type=int, default=0, help="processes; threads unless given")
+    parser.add_argument("--dask", action="store_true", help="the workers are those of a Dask cluster on this machine")
     parser.add_argument("--child", type=json.loads, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
         child(**given.child)
     else:
-        main(given.sizes, given.kernels, given.memory, given.out, given.whole, given.workers)
+        main(given.sizes, given.kernels, given.memory, given.out, given.whole, given.workers, given.dask)

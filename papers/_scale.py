@@ -54,7 +54,7 @@ class Scale:
     def __init__(self, quick, folder=None, kept=False, cap=CAP, worker=None, beside=1):
         self.quick, self.kept, self.folder = quick, kept, None if folder is None else Path(folder)
         self.cap, self.worker, self.beside = cap, worker or Worker(), beside
-        self.cells, self.missing, self.cut, self.wanted, self.rank = [], 0, {}, {}, 0
+        self.cells, self.missing, self.cut, self.wanted, self.rank, self.waits = [], 0, {}, {}, 0, False
 
     def pick(self, quick, full):
         return quick if self.quick else full
@@ -76,7 +76,7 @@ class Scale:
         record = json.loads(path.read_text()) if path and path.exists() else None
         lacks = record is None or (record["result"] is None and record.get("limit", CAP) < self.cap)
         able = cores <= os.cpu_count()
-        if self.kept and lacks and path and able:
+        if self.kept and lacks and path and able and not self.waits:
             rank = min(self.rank, self.wanted[path.name].rank) if path.name in self.wanted else self.rank
             self.wanted[path.name] = Wanted(function, parameters, rank, apart, cores)
         if record is None and (self.kept or not able):
@@ -151,19 +151,21 @@ class Scale:
             self.missing += 1
             return None, TO_BE_RUN
 
-    def grow(self, names, sizes, timed):
-        """{name: {size: what timed(name, size) returned}} of `time` over growing sizes; None leaves a size out.
+    def grow(self, names, sizes, fits, timed):
+        """{name: {size: what timed(name, size) returned}} of `time` over growing sizes for which fits(name, size).
 
-        After a size that was cut off no larger one is tried: its words stand there too. While one is to be run, those
-        after it are.
+        After a size that was cut off no larger one is tried: its words stand there too. While one is to be run, larger
+        ones are not yet `wanted`.
         """
         found = {name: {} for name in names}
 
         def at(size):
-            for name, row in found.items():
-                words = next((words for _, words in row.values() if words), None)
-                if outcome := (None, words) if words else timed(name, size):
-                    row[size] = outcome
+            for name, row in ((name, row) for name, row in found.items() if fits(name, size)):
+                words = [words for _, words in row.values() if words]
+                self.waits = TO_BE_RUN in words
+                cut = next((text for text in words if text != TO_BE_RUN), None)
+                row[size] = (None, cut) if cut else timed(name, size)
+            self.waits = False
 
         self.each(sizes, at, least=0)
         return found

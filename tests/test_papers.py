@@ -237,3 +237,19 @@ def test_cells_of_several_threads_find_room_and_the_others_use_the_rest():
     small = _crew._Room(1, timed=True)
     small.look([8], [])
     assert small.take(8), "one cell may always run"
+
+
+def test_times_grow_until_one_is_cut_off(tmp_path):
+    def timed(name, size):
+        return (None, f"> {size} s") if size > limits[name] else (size, None)
+
+    limits = {"a": 2, "b": 9}
+    assert Scale(True).grow(limits, (1, 3, 5, 7), lambda name, size: size < 7 or name == "b", timed) == {
+        "a": {1: (1, None), 3: (None, "> 3 s"), 5: (None, "> 3 s")},
+        "b": {1: (1, None), 3: (3, None), 5: (5, None), 7: (7, None)},
+    }
+    Scale(False, tmp_path).time(clocked, x=3)
+    kept = Scale(False, tmp_path, kept=True)
+    found = kept.grow(["c"], (1, 2, 3), lambda *_: True, lambda name, x: kept.time(clocked, x=x))["c"]
+    assert found[1] == found[2] == (None, "to be run") and found[3][0]["cpu"] > 0, "what is there is shown"
+    assert [item.parameters for item in kept.wanted.values()] == [{"x": 1}], "the smallest comes first"

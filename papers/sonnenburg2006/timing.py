@@ -51,17 +51,19 @@ def fit(n, kernel, solver, features="auto", threads=1, size=None, held=False, se
 def measure(scale, methods, sizes):
     """{method: {n: seconds or words}}: seconds of the processor for one thread, of the clock for several."""
 
-    def timed(name, n):
+    def fits(name, n):
         most, options = methods[name]
+        return n <= most and (n >= MANY or options.get("threads", 1) == 1)
+
+    def timed(name, n):
+        options = methods[name][1]
         threads = options.get("threads", 1)
-        if n > most or (n < MANY and threads > 1):
-            return None
         result, words = scale.time(fit, cores=threads, n=n, **options)
         return result and result["cpu" if threads == 1 else "wall"], words
 
     found = {
         name: {n: words or seconds for n, (seconds, words) in row.items()}
-        for name, row in scale.grow(methods, sizes, timed).items()
+        for name, row in scale.grow(methods, sizes, fits, timed).items()
     }
     if not any(isinstance(value, float) for row in found.values() for value in row.values()):
         raise NotKept("any time")

@@ -161,6 +161,6 @@ def test_blas_has_threads_for_factors_alone(monkeypatch):
     inner.n_jobs, stepped, factored, take, system = 2, [], [], room.Steps.take, inner.system
     monkeypatch.setattr(room.Steps, "take", lambda *steps: stepped.append(blas()) or take(*steps))
     monkeypatch.setattr(inner, "system", lambda *block: factored.append(blas()) or system(*block))
-    with threadpool_limits(2, "blas"):  # it is never given more than it has
+    with threadpool_limits(2, "blas"):
         inner.solve(K, np.zeros(N), 1e-9)
     assert set(stepped) == {1} and set(factored) == {2}

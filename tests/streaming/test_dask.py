@@ -147,6 +147,9 @@ def test_worker_processes_give_the_fit_in_memory(tmp_path, workers):
             X, y, source, kernels, solver = case(tmp_path)
             streamed = model(kernels, solver).fit(source, "class" if case is sequences else y)
             assert_same(streamed, model(kernels, solver).fit(X, y))
+        S, y, stack = matrices(tmp_path)
+        read = MKLClassifier("precomputed", tol=3e-7, memory_limit=S.nbytes // 4).fit(stack, y)
+        assert_same(read, MKLClassifier("precomputed", tol=3e-7).fit(KernelStack(S), y))
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ class Tiles:
                 table = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
                 room += table[0].nbytes
                 rb = max(16, min(rb, self._sums() // (T * table[0][0].size)))
-            plans.append((i, group, chosen, vectors, exponentials, table))
+            plans.append((i, group, chosen, vectors, exponentials, np.setdiff1d(chosen, exponentials), table))
 
         def rows(block):
             r0, r1 = block
@@ -183,12 +183,11 @@ class Tiles:
             coarse &= self.dtype == np.float32
         return exponentials if quicker or coarse else chosen[:0]
 
-    def _block_products(self, group, a, right, chosen, vectors, exponentials, table, cb, halved, check):
+    def _block_products(self, group, a, right, chosen, vectors, exponentials, direct, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
         from ..loops.elementwise import multiply, scatter
 
         n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
-        direct = np.setdiff1d(chosen, exponentials)
         sums = np.zeros((n_rows, chosen.size, T))
         if table is not None:
             H = np.zeros((n_rows, T, *table[0].shape[1:]))

@@ -156,11 +156,8 @@ def _store(model, found, kernels, scaled, bank, joint):
     """The attributes of a fitted model, from the examples that the solutions have in their support."""
     from ..banks.choice import choose_bank
 
-    rows = np.unique(np.concatenate([one.rows for one in found]))
-    X = found[0].X
-    if len(found) > 1:
-        every, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
-        X = take(concatenate([one.X for one in found]), first)
+    rows, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
+    X = found[0].X if len(found) == 1 else take(concatenate([one.X for one in found]), first)
     solutions = []
     for one in found:
         a = np.zeros((len(one.solution.a), len(rows)))

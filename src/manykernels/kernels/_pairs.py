@@ -183,6 +183,10 @@ def same(left, right):
     """Positions (i, j) at which two index arrays name the same training example."""
     if left is None or right is None or left.size == 0 or right.size == 0:
         return np.empty(0, int), np.empty(0, int)
+    rows, cols = _span(left), _span(right)
+    if isinstance(rows, slice) and isinstance(cols, slice):
+        both = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+        return both - rows.start, both - cols.start
     if left[-1] < right[0] or right[-1] < left[0]:  # quick way out for ascending blocks
         if np.all(left[1:] >= left[:-1]) and np.all(right[1:] >= right[:-1]):
             return np.empty(0, int), np.empty(0, int)
@@ -196,4 +200,5 @@ def same(left, right):
 
 def _span(index):
     """A slice where the index is one."""
-    return slice(index[0], index[-1] + 1) if index.size and (np.diff(index) == 1).all() else index
+    run = index.size and index[-1] - index[0] == index.size - 1 and (index[1:] > index[:-1]).all()
+    return slice(int(index[0]), int(index[-1]) + 1) if run else index

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, ssyrk
 
 WAITING = 2048  # rows that are kept until they are summed
@@ -111,8 +111,18 @@ class Curvature:
 
 
 def _cholesky(A):
-    A[np.diag_indices(len(A))] += 1.0
-    return cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+    """The factor of I + A; of more on the diagonal where float32 sums have left A less than semidefinite."""
+    own, more = np.diagonal(A).copy(), 1.0
+    while True:
+        np.fill_diagonal(A, own + more)
+        try:
+            return cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            if not np.isfinite(A).all():
+                raise
+            more = max(3 * more, 1e-7 * own.max())
+            A = np.triu(A)  # its lower half is gone
+            A += np.triu(A, 1).T
 
 
 def _placed(x, used, solve):

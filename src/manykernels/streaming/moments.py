@@ -34,9 +34,8 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
 
     `sample` are some of the examples.
     """
-    M = kernels.M
-    diagonal, variance, known, mean = np.zeros(M), np.zeros(M), np.full(M, 1e-12), np.zeros(M)
-    far = False
+    M, far = kernels.M, False
+    diagonal, variance, known = np.zeros(M), np.zeros(M), np.full(M, 1e-12)
     for (family, _), own in _families(kernels).items():
         part = kernels.part(own)
         if family == "features":
@@ -48,10 +47,9 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
         else:
             found = _of_pairs(stream, part, sample, kind)
         diagonal[own], variance[own] = found
-    mean = diagonal - variance
     exempt = np.array([kernel.exempt for kernel in kernels.kernels])
     scale, usable = scales(diagonal, variance, kind, known)
-    scaled = Scaled(kind, np.where(exempt, 1.0, scale), usable | exempt, mean)
+    scaled = Scaled(kind, np.where(exempt, 1.0, scale), usable | exempt, diagonal - variance)
     report_unusable(_Named(list(kernels.names), scaled.usable))
     return scaled, far
 
