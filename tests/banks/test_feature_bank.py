@@ -92,7 +92,7 @@ def bank_and_matrices(case, normalize=None, weights=None, **options):
 @every_normalize
 def test_features_give_the_kernels_themselves(case, normalize):
     bank, Ks, scale = bank_and_matrices(case, normalize, np.arange(40) % 3 + 1.0)
-    assert bank.matrix.sparse == (case.endswith("CSR"))
+    assert bank.phi.sparse == (case.endswith("CSR"))
     np.testing.assert_allclose(bank.scale, scale, rtol=1e-10)
     Ks = Ks * scale[:, None, None]
     rng, rows = np.random.default_rng(0), np.array([0, 17, 3, 39])
@@ -258,3 +258,12 @@ def test_what_has_no_features_or_lacks_a_source_or_is_too_large_is_left_to_other
     X[3, 2] = np.nan
     holes = KernelList.from_spec([("a", Linear(), [1]), ("b", Linear(), [2], "zero")], X)
     assert FeatureBank.from_list(holes, X) is None
+
+
+def test_solvers_for_matrices_take_features_too():
+    bank, *_ = bank_and_matrices("rank one", "multiplicative")
+    y = np.where(np.arange(40) % 2, 1.0, -1.0)
+    problem = Problem(bank, y, losses.get("hinge"), LpNorm(2))
+    found = [solve(problem, name, tol=1e-5) for name in ("newton", "coordinate")]
+    assert all(s.gap <= 1e-5 for s in found)
+    np.testing.assert_allclose(found[0].primal, found[1].primal, rtol=2e-5)

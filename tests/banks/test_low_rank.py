@@ -65,7 +65,7 @@ def test_the_fit_is_that_of_the_matrices(loss, p):
 def test_features_that_are_kept_are_those_that_are_computed():
     kept, dense = twins(single=True)
     lazy, _ = twins(single=True, memory_limit=100_000)
-    assert kept.matrix.kept.dtype == np.float32 and lazy.matrix.kept is None
+    assert kept.phi.kept.dtype == np.float32 and lazy.phi.kept is None
     theta, some = np.full(4, 0.5), np.array([1, 5, 6, 30])
     for bank in (kept, lazy):
         np.testing.assert_allclose(bank.block(some, theta), dense.block(some, theta), rtol=1e-4, atol=1e-5)

@@ -69,7 +69,7 @@ def test_explicit_features_and_pairs_draw_the_line_at_the_same_place(far, normal
         lists.append((KernelList.from_spec([("far", Linear(), [1]), ("near", Linear(), near)], data), data))
     K = np.stack([np.outer(Z[:, 1], Z[:, 1]), Z[:, [0, 2]] @ Z[:, [0, 2]].T], axis=2)
     banks = [FeatureBank.from_list(*each, weights=w, normalize=normalize) for each in lists]
-    assert [bank.matrix.sparse for bank in banks] == [False, True]
+    assert [bank.phi.sparse for bank in banks] == [False, True]
     banks.append(PairwiseBank(*lists[0], weights=w, normalize=normalize, dtype=np.float64))
     banks.append(DenseBank(K, weights=w, normalize=normalize))
     centred = Z[:, 1] - np.average(Z[:, 1], weights=w)
@@ -101,7 +101,7 @@ def test_a_constant_column_has_no_variance_however_many_examples(value):
     for data in (Z[:, :2], csr_array(Z)):
         kernels = KernelList.from_spec([("flat", Linear(), [0]), ("steps", Linear(), slice(1, None))], data)
         bank = FeatureBank.from_list(kernels, data)
-        assert bank.usable.tolist() == [False, True] and bank.matrix.sparse == (data.shape[1] == 8)
+        assert bank.usable.tolist() == [False, True] and bank.phi.sparse == (data.shape[1] == 8)
 
 
 @pytest.mark.parametrize("bank, kernels", [(WordBank, [Spectrum(3), Degree(2)]), (TrieBank, [WeightedDegree(3)])])

@@ -22,7 +22,7 @@ WIDE = 10  # times as many features as examples (1,000 at least) are left to ker
 
 
 class FeatureBank(ExplicitBank):
-    """`matrix` is F; kernel m has its columns first[m] : first[m + 1], for "spherical" divided by ‖φ_m(x)‖.
+    """`phi` holds F; kernel m has its columns first[m] : first[m + 1], for "spherical" divided by ‖φ_m(x)‖.
 
     `kernels` has one view for each source of columns, where `cuts[m]` are those of kernel m (None: all).
     """
@@ -50,7 +50,7 @@ class FeatureBank(ExplicitBank):
         if too_large or entries > WIDE * bank.n * max(bank.n, 1000):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])
-        bank.matrix = as_rows(parts, bank.first, bank.spherical)
+        bank.phi = as_rows(parts, bank.first, bank.spherical)
         moments = bank.normalise(weights, normalize)
         if moments is None:
             return bank
@@ -91,12 +91,12 @@ class FeatureBank(ExplicitBank):
 
     def to_state(self):
         own = {name: getattr(self, name) for name in ("cuts", "first", "spherical")}
-        return super().to_state() | own | {"matrix": self.matrix.F}
+        return super().to_state() | own | {"matrix": self.phi.F}
 
     @classmethod
     def from_state(cls, state):
         bank, F = cls._restored(state), state["matrix"]
-        bank.matrix, bank.n = (SparseRows if issparse(F) else DenseRows)(F), F.shape[0]
+        bank.phi, bank.n = (SparseRows if issparse(F) else DenseRows)(F), F.shape[0]
         check_csr("matrix", F, None, None) if issparse(F) else check_array("matrix", F, np.float64, None, None)
         bank.cuts, bank.first = state["cuts"], state["first"]
         bank.spherical = check_is("spherical", state["spherical"], bool)
@@ -117,14 +117,14 @@ class FeatureBank(ExplicitBank):
             raise ValueError(
                 f"X gives kernels {widths} features, but there were {np.diff(self.first).tolist()} in fit."
             )
-        return as_rows(parts, self.first, self.spherical, self.matrix.sparse)
+        return as_rows(parts, self.first, self.spherical, self.phi.sparse)
 
     def roots(self):
         return None  # the features themselves are on the sphere
 
     def moments(self, w):
-        mean = self.matrix.add(np.arange(self.n), w, self.n_jobs)
-        return self.sums(self.matrix.squares(w)), self.sums(self.matrix.squares(w, mean))
+        mean = self.phi.add(np.arange(self.n), w, self.n_jobs)
+        return self.sums(self.phi.squares(w)), self.sums(self.phi.squares(w, mean))
 
     def known(self):
         return precision(np.float64)  # features are centred first
@@ -142,17 +142,17 @@ class FeatureBank(ExplicitBank):
         return FeatureVectors(self)
 
     def owners(self):
-        return None if self.matrix.sparse else np.repeat(np.arange(self.M), np.diff(self.first))
+        return None if self.phi.sparse else np.repeat(np.arange(self.M), np.diff(self.first))
 
     def dense(self, rows):
-        return self.matrix.F[rows]
+        return self.phi.F[rows]
 
     def data(self):
         """F, normalised but for the scale."""
-        return self.matrix.F
+        return self.phi.F
 
     def numeric(self):
-        return self.matrix.F, self.first, self.scale
+        return self.phi.F, self.first, self.scale
 
     def coefficients(self, vectors, theta):
         w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])
@@ -160,18 +160,18 @@ class FeatureBank(ExplicitBank):
 
     def take(self, support):
         bank = copy(self)
-        bank.matrix, bank.n = self.matrix.take(support), len(support)
+        bank.phi, bank.n = self.phi.take(support), len(support)
         return bank
 
     def diagonals(self):
-        return np.ascontiguousarray((self.matrix.own(self.first) * self.scale).T)
+        return np.ascontiguousarray((self.phi.own(self.first) * self.scale).T)
 
     def block(self, rows, theta):
-        return self.matrix.gram(rows, self.spread(theta), self.n_jobs)
+        return self.phi.gram(rows, self.spread(theta), self.n_jobs)
 
     def between(self, left, right, theta, left_root=None, right_root=None):
         """Σ_m θ_m k_m of two lists of views, normalised; `right` None stands for the bank's own examples."""
-        others = self.matrix if right is None else self.features(right)
+        others = self.phi if right is None else self.features(right)
         return self.features(left).between(others, self.spread(theta), self.n_jobs)
 
 
@@ -191,14 +191,14 @@ class FeatureVectors(Vectors):
         self.v, self._q = np.zeros_like(self.v), np.zeros(self.bank.M)
 
     def add(self, rows, before, delta):
-        self.v += self.bank.matrix.add(rows, delta, self.bank.n_jobs)
+        self.v += self.bank.phi.add(rows, delta, self.bank.n_jobs)
         self._q = None
 
     def outputs(self, rows, theta, a):
-        return self.bank.matrix.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
+        return self.bank.phi.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
 
     def parts(self, rows, a):
-        return self.bank.matrix.parts(rows, self.v, self.bank.first) * self.bank.scale
+        return self.bank.phi.parts(rows, self.v, self.bank.first) * self.bank.scale
 
     def at(self, views, theta=None):
         F, rows = self.bank.features(views), np.arange(len_of(views))

@@ -41,10 +41,10 @@ class LowRankBank(FeatureBank):
         bank.dtype = np.dtype(np.float32 if single else np.float64)
         views = kernels.views(X)
         bank.n, bank.first = len_of(views), _offsets(kernels, views)
-        bank.matrix = bank._lazy(views)
+        bank.phi = bank._lazy(views)
         room = ROOM if memory_limit is None else memory_limit // 2
         if single and 4 * bank.n * int(bank.first[-1]) <= room:
-            bank.matrix.keep(n_jobs)
+            bank.phi.keep(n_jobs)
         bank.normalise(weights, normalize)
         return bank
 
@@ -57,10 +57,10 @@ class LowRankBank(FeatureBank):
     def moments(self, w):
         """In one pass over the features, around the mean of the first of them."""
         with limit_blas(1):
-            middle = self.matrix.rows(np.arange(min(self.n, ROWS))).mean(axis=0, dtype=np.float64)
+            middle = self.phi.rows(np.arange(min(self.n, ROWS))).mean(axis=0, dtype=np.float64)
 
             def part(rows):
-                F, v = self.matrix.rows(np.arange(rows.start, rows.stop)), w[rows]
+                F, v = self.phi.rows(np.arange(rows.start, rows.stop)), w[rows]
                 square = np.einsum("i,ij,ij->j", v, F, F, dtype=np.float64)
                 F = F - middle.astype(F.dtype)
                 return square, v @ F, np.einsum("i,ij,ij->j", v, F, F, dtype=np.float64)
@@ -75,10 +75,10 @@ class LowRankBank(FeatureBank):
         return np.repeat(np.arange(self.M), np.diff(self.first))
 
     def dense(self, rows):
-        return self.matrix.block(rows, self.n_jobs)
+        return self.phi.block(rows, self.n_jobs)
 
     def data(self):
-        return [view.X for view in self.matrix.views]
+        return [view.X for view in self.phi.views]
 
     def coefficients(self, vectors, theta):
         return None  # of features that are none of the columns
@@ -87,7 +87,7 @@ class LowRankBank(FeatureBank):
         return LowRankPredictor(self.take(support))
 
     def to_state(self):
-        views = [{"X": view.X, "present": view.present} for view in self.matrix.views]
+        views = [{"X": view.X, "present": view.present} for view in self.phi.views]
         state = {name: getattr(self, name) for name in ("kernels", "scale", "usable", "n_jobs", "memory_limit")}
         return state | {"seen": views, "first": self.first, "spherical": self.spherical, "dtype": self.dtype.name}
 
@@ -108,7 +108,7 @@ class LowRankBank(FeatureBank):
         for kernel in kernels.kernels:
             check(kernel.family == "low_rank", f"{kernel!r} is not of low rank")
         check(np.array_equal(bank.first, _offsets(kernels, views)), "first is not that of the kernels")
-        bank.matrix = bank._lazy(views)
+        bank.phi = bank._lazy(views)
         return bank
 
 
