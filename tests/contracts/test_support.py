@@ -51,10 +51,11 @@ DOCS = Path(__file__).parents[2] / "docs" / "support-table.md"
 FIRST = f"""# The table of what works with what
 
 [What works with what](support.md) says how to read it and what to do where there is no ✓. Every cell marked ✓ is a
-contract test: the solver reaches its duality gap and the objective of a conic program. A number points to the reason
-of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay` that is ✓; where kernels
-have explicit features `coordinate`, `interior` for hundreds of kernels, and `primal` for those of low rank. The
-two-stage weightings (`Uniform`, `BestSingle`, `Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
+contract test: the solver reaches its duality gap and the objective of a conic program (of a third of the pairs of loss
+and regularizer in every run, and of all with `pytest -m slow`; else that of the other solvers). A number points to the
+reason of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay` that is ✓; where
+kernels have explicit features `coordinate`, `interior` for hundreds of kernels, and `primal` for those of low rank.
+The two-stage weightings (`Uniform`, `BestSingle`, `Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
 This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
 """
 
