@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
-BREATH = 0.1  # seconds
+BREATH = 0.1  # seconds between two looks for a signal
 
 _lock = threading.Lock()
 _mine = threading.local()

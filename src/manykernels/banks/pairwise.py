@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
 from .._threads import n_threads, run_blocks
-from ..inner.systems import cut as cut_out
+from ..inner.systems import cut_out
 from ..kernels._base import len_
 from ..kernels._list import KernelList
 from ..kernels._pairs import Side

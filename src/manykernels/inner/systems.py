@@ -47,7 +47,7 @@ class Damped(Free):
             super().__init__(K, index, diagonal, equality, n_jobs)
             return
         self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
-        A = cut(K, index, np.float64, n_jobs)
+        A = cut_out(K, index, np.float64, n_jobs)
         A *= root[:, None]
         A *= root
         spot = np.diag_indices(len(index))
@@ -87,14 +87,14 @@ class HalfHessian:
 def _factor(K, index, diagonal, equality, n_jobs, single=False):
     """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
     single = K.dtype == np.float32 and (single or len(index) > SINGLE)
-    A = cut(K, index, np.float32 if single else np.float64, n_jobs)
+    A = cut_out(K, index, np.float32 if single else np.float64, n_jobs)
     parts, spot = slices(len(A), 1 + len(A) // NUMPY), np.arange(len(A))
     size = max(1e-300, *run_blocks(lambda part: float(max(A[part].max(), -A[part].min())), parts, n_jobs))
     floor = raised = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
     lift = size if equality else 0.0  # Σ x is fixed: a constant changes nothing but makes up for what the shift took
     for attempt in range(8):
         if attempt:  # the factor was written over it
-            A = cut(K, index, A.dtype, n_jobs)
+            A = cut_out(K, index, A.dtype, n_jobs)
         A[spot, spot] += diagonal[index]
         if lift:
             run_blocks(lambda part: np.add(A[part], A.dtype.type(lift), out=A[part]), parts, n_jobs)  # noqa: B023
@@ -110,7 +110,7 @@ def _factor(K, index, diagonal, equality, n_jobs, single=False):
     raise np.linalg.LinAlgError("the free block is far from positive definite")
 
 
-def cut(K, rows, dtype, n_jobs):
+def cut_out(K, rows, dtype, n_jobs):
     """K[rows][:, rows], by threads."""
     if len(rows) <= NUMPY:
         return K[np.ix_(rows, rows)].astype(dtype)

@@ -148,7 +148,8 @@ class CurvedCuts(Cuts):
 
     def minimum(self, slack, max_steps=200):
         Q, omega, K = -self.slopes.T, self.regularizer, len(self.constants)
-        theta, multipliers = omega.start(len(Q)), np.full(K, 1.0 / K)
+        theta = found = omega.start(len(Q))
+        multipliers = np.full(K, 1.0 / K)
         z = float(self.values(theta).max()) + max(float(np.ptp(self.values(theta))), slack)
         w, nu, best, share = z - self.values(theta), 0.0, (np.inf, -np.inf), 0.1
         x = float(multipliers @ w) / K / theta
