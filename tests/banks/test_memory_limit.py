@@ -29,7 +29,8 @@ CASES = {
 
 
 def peak(work, result=0):
-    """Bytes that `work` holds at most, beside its result of so many bytes."""
+    """Bytes that `work` holds at most, beside its result of so many bytes; compiled before."""
+    work()
     tracemalloc.start()
     try:
         found = work()

@@ -13,6 +13,7 @@ from naive_kernels import matrix, normalised
 from sklearn.gaussian_process import kernels as gp
 
 from manykernels import kernels as mk
+from manykernels.banks._narrow import NarrowViews
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, KernelList, Linear, Polynomial
 
@@ -116,6 +117,28 @@ def test_short_cuts_for_single_columns_and_many_widths_are_exact(dtype):
     for m, (actual, K) in enumerate(zip(bank.products(A, np.arange(150))[0], S, strict=True)):
         tolerance = TOLERANCE[dtype] * np.abs(K).max() * np.abs(A).sum()
         np.testing.assert_allclose(actual, K @ A[0], rtol=0, atol=tolerance, err_msg=bank.names[m])
+
+
+@DTYPES
+def test_tables_of_many_narrow_views_are_exact(dtype, monkeypatch):
+    x, seen = rng.normal(size=(260, 6)), []
+    x[:20, 1] = x[0, 1]
+    views, widths = (
+        ([0], [1], [2, 3], [3, 4, 5]),
+        {RBF: np.geomspace(40, 4000, 12), mk.Laplacian: np.geomspace(1, 9, 12)},
+    )
+    spec = [(f"{c} {kind.__name__} {g}", kind(float(g)), c) for c in views for kind in widths for g in widths[kind]]
+    add = NarrowViews.add
+    monkeypatch.setattr(NarrowViews, "add", lambda self, *tile: (seen.append(len(self.start) - 1), add(self, *tile)))
+    kernels = KernelList.from_spec(spec, x)
+    bank = PairwiseBank(kernels, x, dtype=dtype, n_jobs=2)
+    S, theta = np.array([mk.multiplicative(kernel(x[:, c])) for _, kernel, c in spec]), rng.random(bank.M)
+    some, few = rng.permutation(260)[:200], np.arange(100, 190)
+    close(bank.combined(theta), np.tensordot(theta, S, 1), dtype)
+    close(bank.combined(theta, some, few), np.tensordot(theta, S, 1)[np.ix_(some, few)], dtype)
+    assert set(seen) == {len(views)}
+    moved = np.tensordot(theta, S, 1) - bank.combined(theta, shifted=True)
+    assert moved.std() < 20 * TOLERANCE[dtype] * bank.combined(theta, shifted=True).std()
 
 
 @DTYPES

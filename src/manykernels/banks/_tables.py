@@ -21,8 +21,17 @@ def tables(rate, top, dtype):
 
     ((M, cells + 1, 4 or 8), delta, first), errors about 1e-9 for float32 and 1e-15 for float64.
     """
-    size, shift = (4, 18) if dtype == np.float32 else (8, 47)
+    shift = 18 if dtype == np.float32 else 47
     delta, octaves = cells(rate, top)
+    result, delta = _made(rate.tobytes(), octaves, np.dtype(dtype).itemsize), np.asarray(delta, dtype)
+    return result, delta[()], int(delta.view(f"i{delta.itemsize}") >> shift)
+
+
+@lru_cache(maxsize=8)
+def _made(rate, octaves, itemsize):
+    """The polynomials; views of like columns share them."""
+    rate, size = np.frombuffer(rate), 4 if itemsize == 4 else 8
+    delta = cells(rate, 0.0)[0]
     octave = np.repeat(delta * 2.0 ** np.arange(octaves), _PER_OCTAVE)
     d = octave * np.tile(1 + np.arange(_PER_OCTAVE) / _PER_OCTAVE, octaves) - delta
     result = np.zeros((rate.size, d.size + 1, size))
@@ -30,8 +39,8 @@ def tables(rate, top, dtype):
         series = np.empty((d.size, _TERMS))
         series[:, 0], series[:, 1:] = np.exp(-one * d), (one / _PER_OCTAVE * octave)[:, None] / -np.arange(1, _TERMS)
         result[m, :-1] = np.cumprod(series, axis=1, out=series) @ _economised(size)
-    delta = np.asarray(delta, dtype)
-    return result, delta[()], int(delta.view(f"i{delta.itemsize}") >> shift)
+    result.flags.writeable = False
+    return result
 
 
 def table_bytes(rate, top, dtype, rows=0):

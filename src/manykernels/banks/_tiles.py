@@ -5,6 +5,7 @@ import numpy as np
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
 from ._columns import add_columns, column_bytes, column_products, core, smooth_column
+from ._narrow import NarrowViews
 from ._tables import cells, table_bytes, tables
 
 BUFFERS = 5  # tiles that one thread holds at a time
@@ -16,7 +17,7 @@ def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None):
     entries = 2**18
     if budget is not None:
         entries = int(np.clip(budget // (BUFFERS * itemsize * threads), SMALLEST, entries))
-    rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // 8))))
+    rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // 16))))
     return rows, max(1, min(n_cols, entries // rows))
 
 
@@ -51,7 +52,7 @@ class Tiles:
         rb, cb = self.shape(n_rows, n_cols, len(theta))
         none = np.empty((0, 0), self.dtype)
         room = n_threads(self.n_jobs) * 512 * self.dtype.itemsize * (len(theta) * rb + cb)  # of `add_columns`
-        plans, columns = [], []
+        plans, columns, narrow = [], [], {}
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             smooth, plain = (
                 smooth_column(group, chosen, left[i], right[i]),
@@ -72,11 +73,21 @@ class Tiles:
             sums = []
             if exponentials.size:
                 table, *cell = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
-                table[:, :, 0] -= shift[exponentials, None]
-                mix = np.tensordot(weights[:, group.members[exponentials]], table, 1)
-                sums = [(t, *cell) for t in mix.astype(self.dtype)]
+                w = weights[:, group.members[exponentials]]
+                mix = np.tensordot(w, table, 1)
+                mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
+                mix = mix.astype(self.dtype)
+                if exponentials.size == chosen.size and NarrowViews.takes(group, left[i], right[i]):
+                    views = narrow.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
+                    views.append(left[i], right[i], mix, *cell)
+                    room += 2 * mix.nbytes + left[i].x.nbytes + right[i].x.nbytes
+                    continue
+                sums = [(t, *cell) for t in mix]
                 room += mix.nbytes
             plans.append((i, group, np.setdiff1d(chosen, exponentials), shift.astype(self.dtype), sums))
+
+        for views in narrow.values():
+            views.ready()
 
         def work(tile):
             r0, r1, c0, c1 = tile
@@ -95,6 +106,8 @@ class Tiles:
                     for t in range(len(theta)):
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
                         combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
+            for views in narrow.values():
+                views.add(total, slice(r0, r1), slice(c0, c1))
             if columns:
                 add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
             emit(r0, r1, c0, c1, total)

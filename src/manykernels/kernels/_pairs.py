@@ -158,7 +158,7 @@ class Pairs:
             both = isinstance(rows, slice) or isinstance(cols, slice)
             out[:] = left.cache[rows, cols] if both else left.cache[rows[:, None], cols]
             return out
-        narrow = not sp.issparse(left.x) and left.x is not None and len(left.x) <= _NARROW
+        narrow = is_narrow(left.x)
         if self.kind == "same":
             out[:] = 0
         elif sp.issparse(left.x):
@@ -177,6 +177,11 @@ class Pairs:
         if hits is not None:
             out[hits] = left.own[hits[0]]
         return out
+
+
+def is_narrow(x):
+    """Whether the examples of a side have few enough columns for a direct loop, which is exact where they are equal."""
+    return isinstance(x, np.ndarray) and len(x) <= _NARROW
 
 
 def same(left, right):

@@ -149,6 +149,17 @@ def tabulate(B, table, delta, first, out):
 
 
 @njit(**OPTIONS)
+def tabulate_views(kind, X, Y, start, tables, size, delta, first, out):
+    """out += Σ_v f_v(B_v), with B_v between rows start[v] to start[v + 1] of X and Y: `pair` and `tabulate` by line."""
+    B = np.empty((1, Y.shape[1]), Y.dtype)
+    for v in range(size.size):
+        x, y, table = X[start[v] : start[v + 1]], Y[start[v] : start[v + 1]], tables[v, : size[v]]
+        for i in range(out.shape[0]):
+            pair(kind, x[:, i : i + 1], y, B)
+            tabulate(B, table, delta[v], first[v], out[i : i + 1])
+
+
+@njit(**OPTIONS)
 def scatter(B, A, delta, first, H):
     """The transpose of `tabulate`: H[i, t, cell, p] += Σ_j A[t, j] s_ij^p, so that K_m A[t] = H[:, t] · table_m."""
     last = H.shape[2] - 1

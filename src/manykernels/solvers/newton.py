@@ -104,7 +104,7 @@ class NewtonStep:
         if first and not regularizer.constraint and regularizer.has("weights_from_norms"):
             self.promise = 0.0
             return regularizer.weights_from_norms(state.theta * np.sqrt(np.maximum(state.q, 0.0)))
-        with blas_for(len(state.support), state.problem.bank.n_jobs):
+        with blas_for(max(len(state.support), len(state.theta)), state.problem.bank.n_jobs):
             return self._propose(state)
 
     def _propose(self, state):
