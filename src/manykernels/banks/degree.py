@@ -222,9 +222,8 @@ class DegreeVectors(Vectors):
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
-        grows = delta * (2 * before + delta)
-        for low in range(0, len(rows), BLOCK):
-            self.q += grows[low : low + BLOCK] @ bank.alone[rows[low : low + BLOCK]]
+        grows, blocks = delta * (2 * before + delta), slices(len(rows), -(-len(rows) // BLOCK))
+        self.q += np.sum(run_blocks(lambda part: grows[part] @ bank.alone[rows[part]], blocks, bank.n_jobs), axis=0)
 
     def team(self, inner, a, outputs, size, most, precision):
         return DegreeTeam(self, inner, a, outputs, size, most, precision)

@@ -144,17 +144,18 @@ class Run:
         *,
         q: np.ndarray | None = None,
         outputs: Any = None,
+        b: np.ndarray | None = None,
         **extra: Any,
     ) -> Certificate:
         """The certificate of (θ, a) on all examples, in float64 sums; records it, keeps the best, stops the run.
 
-        From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known. The
-        run's own gap is that between the best primal and the best dual value so far.
+        From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known, with
+        their `intercepts`. The run's own gap is that between the best primal and the best dual value so far.
         """
         if q is None:
             P = self.products(a) if P is None else P
             q, outputs = np.einsum("tmi,ti->m", P, a), np.einsum("m,tmi->ti", theta, P)
-        b = self.intercepts(outputs)
+        b = self.intercepts(outputs) if b is None else b
         certificate = self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
         if certificate.primal < self.upper:
             self.upper, self.scale = certificate.primal, certificate.scale

@@ -189,9 +189,10 @@ class Passes(Run):
         outputs = np.array([side.look_up(self.full(self.theta)) for side in self.sides])
         a = np.array([side.a for side in self.sides])
         active = int(max(len(side.active) for side in self.sides))
-        self.certify(self.theta, a, q=self.q, outputs=outputs, n_active=active)
-        for side, b in zip(self.sides, self.intercepts(outputs), strict=True):
-            side.b, side.active = b, side.everyone
+        b = self.intercepts(outputs)
+        self.certify(self.theta, a, q=self.q, outputs=outputs, b=b, n_active=active)
+        for side, best in zip(self.sides, b, strict=True):
+            side.b, side.active = best, side.everyone
 
     def _cut(self, step):
         """Adds the cut at the present a; with `step` the weights follow: its level set, or the minimum of the cuts."""
