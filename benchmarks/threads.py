@@ -78,7 +78,7 @@ def problem(kind, n, M, data):
     if kind == "columns":
         X, y, _ = make_columns(n, M // 10)
         kernels = [(f"{j}, {k}", RBF(float(2.0 ** (k - 5))), [j]) for j in range(M // 10) for k in range(10)]
-        return X, y, (X[:100], y[:100]), kernels, {"memory_limit": "4GB"}
+        return X, y, (X[:300], y[:300]), kernels, {"memory_limit": "4GB"}
     X, y, _ = load_mnist(n, data)
     X = X.astype(np.float32)
     kernels = [(f"2σ² = {w:.3g}", RBF(float(1 / w))) for w in GEOMETRIC[:: 50 // M]]

@@ -182,7 +182,8 @@ class Group:
             return None
         if not left.x.size or not right.x.size:
             return None
-        low, high = (float(f([f(left.x), f(right.x)])) for f in (np.min, np.max))
+        (low, high), (least, most) = left.reach(), right.reach()
+        low, high = min(low, least), max(high, most)
         return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or 1.0
 
 

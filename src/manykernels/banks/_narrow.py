@@ -1,4 +1,4 @@
-"""Exponentials of many views of a few columns each: one loop goes through all views of a tile.
+"""Kernels of many views of a few columns each: one loop goes through all views of a tile.
 
 Called view by view, the way into compiled code would cost as much as the sums of a small tile, on one core at a time.
 """
@@ -9,36 +9,47 @@ from ..kernels._pairs import _KINDS, is_narrow
 
 
 class NarrowViews:
-    """Views of one base whose kernels come from tables, one sum or more for each."""
+    """Views of one base, each with kernels from a table, kernels by their form, or both; T sums of them."""
 
     def __init__(self, kind):
-        self.kind, self.left, self.right, self.tables, self.cells = _KINDS[kind], [], [], [], []
+        self.kind, self.views = _KINDS[kind], []
 
     @staticmethod
-    def takes(group, left, right):
+    def takes(group, chosen, left, right):
         """Whether the base of the group between two sides is quick to compute and exact at equal examples."""
-        return group.tabular and left.cache is None and is_narrow(left.x) and is_narrow(right.x)
+        plain = group.tabular and not group.generic[chosen].any() and left.cache is None
+        return plain and is_narrow(left.x) and is_narrow(right.x)
 
-    def append(self, left, right, tables, delta, first):
-        """One more view: its sides, tables (T, cells, terms) and where their cells are."""
-        self.left.append(left.x)
-        self.right.append(right.x)
-        self.tables.append(tables)
-        self.cells.append((tables.shape[1], delta, first))
+    def append(self, left, right, table, forms, weights):
+        """One more view: its sides, (tables (T, cells, terms), delta, first) or None, (degree, g, c, shift) of the
+        other kernels and their weights (T, kernels)."""
+        self.views.append((left.x, right.x, table, forms, weights))
 
     def ready(self):
         """Lays the views side by side."""
-        self.start = np.cumsum([0, *(len(x) for x in self.left)])
-        self.left, self.right = np.concatenate(self.left), np.concatenate(self.right)
-        size, delta, first = zip(*self.cells, strict=True)
-        self.cells = np.array(size), np.array(delta, self.left.dtype), np.array(first)
-        width = max(size)
-        self.tables = np.stack([np.pad(t, ((0, 0), (0, width - t.shape[1]), (0, 0))) for t in self.tables], axis=1)
+        left, right, tables, forms, weights = zip(*self.views, strict=True)
+        dtype, T = left[0].dtype, len(weights[0])
+        self.start = np.cumsum([0, *(len(x) for x in left)])
+        self.left, self.right = np.concatenate(left), np.concatenate(right)
+        size = [0 if table is None else table[0].shape[1] for table in tables]
+        terms = max((table[0].shape[2] for table in tables if table is not None), default=4)
+        self.tables, delta, first = (
+            np.zeros((T, len(size), max(size), terms), dtype),
+            np.ones(len(size), dtype),
+            [0] * len(size),
+        )
+        for v, table in enumerate(tables):
+            if table is not None:
+                self.tables[:, v, : size[v]], delta[v], first[v] = table
+        self.cells = np.array(size), delta, np.array(first)
+        self.last = np.cumsum([0, *(w.shape[1] for w in weights)])
+        self.forms = tuple(np.concatenate(part) for part in zip(*forms, strict=True))
+        self.weights = np.concatenate(weights, axis=1).astype(dtype)[:, :, None]
 
     def add(self, total, rows, cols):
         """Adds all views to a tile (T, rows, cols)."""
-        from ..loops.elementwise import tabulate_views
+        from ..loops.elementwise import add_views
 
         X, Y = np.ascontiguousarray(self.left[:, rows]), np.ascontiguousarray(self.right[:, cols])
-        for sums, tables in zip(total, self.tables, strict=True):
-            tabulate_views(self.kind, X, Y, self.start, tables, *self.cells, sums)
+        for sums, tables, weights in zip(total, self.tables, self.weights, strict=True):
+            add_views(self.kind, X, Y, self.start, tables, *self.cells, self.last, *self.forms, weights, sums)

@@ -50,7 +50,7 @@ class Tiles:
 
         weights = theta * self.scale
         rb, cb = self.shape(n_rows, n_cols, len(theta))
-        none = np.empty((0, 0), self.dtype)
+        none, nowhere = np.empty((0, 0), self.dtype), np.zeros_like(self.mean)
         room = n_threads(self.n_jobs) * 512 * self.dtype.itemsize * (len(theta) * rb + cb)  # of `add_columns`
         plans, columns, narrow = [], [], {}
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
@@ -61,7 +61,7 @@ class Tiles:
             spent = (
                 0.06 * smooth[2] * len(theta) if smooth and plain and 3 * smooth[2] < min(n_rows, n_cols) else np.inf
             )
-            shift = (self.mean if shifted and plain else np.zeros_like(self.mean))[group.members]
+            shift = (self.mean if shifted and plain else nowhere)[group.members]
             if spent < group.cost(chosen, len(theta)) and self._fits(room + 8 * len(theta) * smooth[2] ** 2):
                 room += 8 * len(theta) * smooth[2] ** 2
                 C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
@@ -70,21 +70,22 @@ class Tiles:
             exponentials = chosen[:0]
             if plain:
                 exponentials = self._exponentials(group, chosen, left[i], right[i], 2.5 * len(theta), room)
-            sums = []
+            direct, table = np.setdiff1d(chosen, exponentials), None
             if exponentials.size:
                 table, *cell = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
                 w = weights[:, group.members[exponentials]]
-                mix = np.tensordot(w, table, 1)
+                mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
                 mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
-                mix = mix.astype(self.dtype)
-                if exponentials.size == chosen.size and NarrowViews.takes(group, left[i], right[i]):
-                    views = narrow.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
-                    views.append(left[i], right[i], mix, *cell)
-                    room += 2 * mix.nbytes + left[i].x.nbytes + right[i].x.nbytes
-                    continue
-                sums = [(t, *cell) for t in mix]
+                table = mix.astype(self.dtype), *cell
                 room += mix.nbytes
-            plans.append((i, group, np.setdiff1d(chosen, exponentials), shift.astype(self.dtype), sums))
+            shift = shift.astype(self.dtype)
+            if plain and NarrowViews.takes(group, chosen, left[i], right[i]):
+                room += left[i].x.nbytes + right[i].x.nbytes
+                forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
+                views = narrow.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
+                views.append(left[i], right[i], table, forms, weights[:, group.members[direct]])
+                continue
+            plans.append((i, group, direct, shift, [] if table is None else [(t, *cell) for t in table[0]]))
 
         for views in narrow.values():
             views.ready()

@@ -23,6 +23,13 @@ class Side:
     factor: np.ndarray | None = None  # (kernels, n): what the kernels' rows are multiplied by
     cache: np.ndarray | None = None  # B between all training examples, where it is kept
     task: np.ndarray | None = None  # (n,): the tasks' numbers, where a kernel compares them
+    bounds: tuple[float, float] | None = None  # of one dense column, also of those that the examples were taken from
+
+    def reach(self):
+        """Bounds of a single column."""
+        if self.bounds is None:
+            self.bounds = float(self.x.min()), float(self.x.max())
+        return self.bounds
 
     def check_size(self, n, kernels):
         """A ValueError where a file has restored no side of n examples for so many kernels; see `_state`."""
@@ -47,6 +54,7 @@ class Side:
             None if self.factor is None else self.factor[:, rows],
             self.cache,
             None if self.task is None else self.task[rows],
+            self.bounds,
         )
 
     def double(self, kind):
@@ -58,7 +66,7 @@ class Side:
             own = {"dot": norms, "min": x.sum(axis=0)}.get(kind, own)
             square = None if square is None else norms
         factor = None if self.factor is None else self.factor.astype(np.float64)
-        return replace(self, x=x, own=own, square=square, factor=factor)
+        return replace(self, x=x, own=own, square=square, factor=factor, bounds=None)
 
 
 def _centre(X):
@@ -134,9 +142,13 @@ class Pairs:
 
             run_blocks(prepare, slices(n, 1 + n // 2000), n_jobs)
         if self.kind == "dot":
-            return Side(x, square, None, index)
-        own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)
-        return Side(x, own, square if self.kind == "sqdist" else None, index)
+            side = Side(x, square, None, index)
+        else:
+            own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)
+            side = Side(x, own, square if self.kind == "sqdist" else None, index)
+        if x.shape[0] == 1 and n and isinstance(x, np.ndarray):
+            side.reach()
+        return side
 
     def _check_size(self, x):
         """A `TooLarge` where B between examples such as x (d, n) would overflow."""

@@ -149,14 +149,20 @@ def tabulate(B, table, delta, first, out):
 
 
 @njit(**OPTIONS)
-def tabulate_views(kind, X, Y, start, tables, size, delta, first, out):
-    """out += Σ_v f_v(B_v), with B_v between rows start[v] to start[v + 1] of X and Y: `pair` and `tabulate` by line."""
-    B = np.empty((1, Y.shape[1]), Y.dtype)
+def add_views(kind, X, Y, start, tables, size, delta, first, last, degree, g, c, shift, W, out):
+    """`pair`, `tabulate` and `combine` line by line of views v: rows start[v] to start[v + 1] of X and Y are theirs,
+    size[v] cells of tables[v], and the kernels last[v] to last[v + 1]."""
+    B, none = np.empty((1, Y.shape[1]), Y.dtype), np.empty((0, 0), Y.dtype)
     for v in range(size.size):
         x, y, table = X[start[v] : start[v + 1]], Y[start[v] : start[v + 1]], tables[v, : size[v]]
+        low, high = last[v], last[v + 1]
         for i in range(out.shape[0]):
+            o = out[i : i + 1]
             pair(kind, x[:, i : i + 1], y, B)
-            tabulate(B, table, delta[v], first[v], out[i : i + 1])
+            if size[v]:
+                tabulate(B, table, delta[v], first[v], o)
+            if high > low:
+                combine(B, degree[low:high], g[low:high], c[low:high], shift[low:high], W[low:high], none, o)
 
 
 @njit(**OPTIONS)

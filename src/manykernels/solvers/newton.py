@@ -11,7 +11,7 @@ quadratic one, then others around its minimiser, in which q bends as it does whe
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +92,7 @@ class NewtonStep:
     cuts = True  # bound the optimum where single steps do not
 
     def __init__(self, closed_first=True, bends=BENDS):
-        self.level, self.first, self.bends = 0.0, closed_first, bends
+        self.level, self.first, self.bends, self.blas = 0.0, closed_first, bends, nullcontext()
 
     def propose(self, state):
         """The minimiser of the local model, (M',); moves state.a to where the inner problem should be then.
@@ -104,7 +104,8 @@ class NewtonStep:
         if first and not regularizer.constraint and regularizer.has("weights_from_norms"):
             self.promise = 0.0
             return regularizer.weights_from_norms(state.theta * np.sqrt(np.maximum(state.q, 0.0)))
-        with blas_for(max(len(state.support), len(state.theta)), state.problem.bank.n_jobs):
+        self.blas = blas_for(max(len(state.support), len(state.theta)), state.problem.bank.n_jobs)
+        with self.blas:
             return self._propose(state)
 
     def _propose(self, state):
@@ -167,4 +168,5 @@ class NewtonStep:
 
     def retry(self):
         """A shorter step from the same point."""
-        return self._minimise()
+        with self.blas:
+            return self._minimise()
