@@ -44,6 +44,10 @@ def smooth_column(group, chosen, left, right):
     return *interval, int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double).max())
 
 
+def _kind(group):
+    return 0 if group.pairs.kind == "dot" else 1
+
+
 def _at_nodes(group, middle, half, p):
     """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients.
 
@@ -54,7 +58,7 @@ def _at_nodes(group, middle, half, p):
     z, transform = nodes(p)
     points = np.ascontiguousarray((z * half + middle)[None])
     B = np.empty((p, p))
-    pair(0 if group.pairs.kind == "dot" else 1, points, points, B)
+    pair(_kind(group), points, points, B)
     return B, transform
 
 
@@ -89,22 +93,18 @@ def add_columns(total, columns, left, right, rows, cols):
 
 def _features(x, middle, half, p):
     """T_k((x − middle) / half), (p, n)."""
-    from ..loops.elementwise import chebyshev
+    from ..loops.columns import chebyshev
 
     T = np.empty((p, x.size))
     chebyshev((x - middle) / half, T)
     return T
 
 
-def column_products(group, left, right, chosen, vectors, middle, half, p):
-    """Products with smooth kernels of one column, by way of the kernels between p Chebyshev nodes."""
-    from ..loops.elementwise import multiply
+def column_products(group, left, right, chosen, vectors, middle, half, p, at, out):
+    """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
+    from ..loops import columns as loops
 
-    B, transform = _at_nodes(group, middle, half, p)
-    basis = _features(right.x[0], middle, half, p)
-    at_nodes = np.ascontiguousarray((vectors.astype(float) @ basis.T) @ transform)
-    sums = np.zeros((p, chosen.size, vectors.shape[1]))
-    multiply(B, group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float), at_nodes, sums)
-    sums = _features(left.x[0], middle, half, p).T @ (transform @ sums.reshape(p, -1))
-    sums = sums.reshape(left.own.size, chosen.size, -1)
-    return sums if left.factor is None else sums * left.factor[chosen].T[:, :, None]
+    factor = np.empty((0, 0), group.pairs.dtype) if left.factor is None else left.factor[chosen]
+    forms = group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
+    ends = left.x[0], right.x[0], middle, half
+    loops.column_products(_kind(group), *ends, *nodes(p), *forms, vectors, factor, at, out)

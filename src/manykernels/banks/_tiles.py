@@ -160,8 +160,8 @@ class Tiles:
 
         def column(plan):
             i, group, chosen, vectors, *interval = plan
-            sums = column_products(group, left[i], right[i], chosen, vectors, *interval)
-            result[:, where[group.members[chosen]]] = sums.transpose(2, 1, 0)
+            at = where[group.members[chosen]]
+            column_products(group, left[i], right[i], chosen, vectors, *interval, at, result)
 
         if plans:
             run_blocks(_quiet(rows), [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)

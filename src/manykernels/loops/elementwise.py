@@ -189,16 +189,6 @@ def scatter(B, A, delta, first, H):
 
 
 @njit(**OPTIONS)
-def chebyshev(x, T):
-    """T[k, i] = T_k(x_i) by T_k = 2x T_{k−1} − T_{k−2}; float64."""
-    for i in range(x.size):
-        T[0, i] = 1.0
-    for k in range(1, T.shape[0]):
-        for i in range(x.size):
-            T[k, i] = x[i] if k == 1 else 2.0 * x[i] * T[k - 1, i] - T[k - 2, i]
-
-
-@njit(**OPTIONS)
 def pair(kind, X, Y, out):
     """out_ij = Σ_k of xy, (x−y)², |x−y|, (x−y)²/(x+y), min(x, y) for kind 0..4; X (d, rows), Y (d, cols)."""
     for i in range(out.shape[0]):
