@@ -100,6 +100,18 @@ def test_sources_that_stand_in_for_each_other_are_named():
     assert "a, b stand in for each other" in str(found)
 
 
+def test_sources_that_see_columns_of_others_are_named():
+    parts = [("both", RBF(0.3), [0, 1]), ("one", RBF(0.3), [0]), ("last", Linear(), [2])]
+    found = relevance(MKLClassifier(parts), X, y, cv=3)
+    assert [(one.name, one.others) for one in found.shared] == [("both", ["one"])]
+    assert "both also sees the columns of one:" in str(found)
+    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3, sources={"1": ["one"], "2": ["last"]})
+    assert found.shared == []
+    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3)
+    assert [one.name for one in found.shared] == ["all", "both"]
+    assert set(found.shared[0].others) == {"both", "one", "last"}
+
+
 def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
     posed = []
     monkeypatch.setattr(_fold, "pose", lambda *arguments: posed.append(0) or pose(*arguments))

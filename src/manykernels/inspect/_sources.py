@@ -53,6 +53,42 @@ def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]
     return chosen
 
 
+class Shared(NamedTuple):
+    """A source and the smaller ones that see some of its columns, or as many."""
+
+    name: str
+    others: list[str]
+
+    def __str__(self) -> str:
+        some = self.others if len(self.others) <= 4 else [*self.others[:3], f"{len(self.others) - 3} more"]
+        listed = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
+        return f"{self.name} also sees the columns of {listed}: leaving out one source does not take its columns away"
+
+
+def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
+    """The sources that see columns of others; a kernel that is in both counts as well."""
+    if kernel_list is None:
+        return []
+    sources = [row for row in rows if row.kind == "source"]
+    needs = [kernel_list.needs(row.wanted) for row in sources]
+    by_size = sorted(range(len(sources)), key=lambda k: -_size(needs[k]))
+    found = []
+    for at, k in enumerate(by_size):
+        others = sorted(j for j in by_size[at + 1 :] if _meet(needs[k], needs[j]))
+        if others:
+            found.append(Shared(sources[k].name, [sources[j].name for j in others]))
+    return found
+
+
+def _size(needs):
+    return sum(np.inf if columns is None else len(columns) for columns in needs.values())
+
+
+def _meet(one, other):
+    """Whether two {view: columns, None for all} have a column in common."""
+    return any(one[v] is None or other[v] is None or one[v] & other[v] for v in one.keys() & other.keys())
+
+
 def _given(sources, names, usual):
     """{name: numbers} of what a user gave, by names or numbers of kernels or names of default sources."""
     if not isinstance(sources, dict) or not sources:

@@ -20,7 +20,7 @@ from ..kernels._views import n_examples
 from ..kernels.pairs import Pairs
 from ._fold import Fold
 from ._interchangeable import find_groups
-from ._sources import read_sources
+from ._sources import read_sources, shared_columns
 from .relevance_result import Relevance
 from .tables import check_model
 
@@ -135,6 +135,7 @@ def relevance(
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
+    shared = shared_columns(first.kernel_list, rows)
     keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= KEPT
     begun = [_measure(first, rows, orders[0])]
     if keeps:
@@ -147,7 +148,7 @@ def relevance(
         if callback is not None:
             callback(len(found), len(splits))
     result = Relevance.of(rows, found, level, _name_of(score, scoring))
-    result.groups = find_groups(result, rows, found, fold, n_jobs)
+    result.groups, result.shared = find_groups(result, rows, found, fold, n_jobs), shared
     short = sum(measured["short"] for measured in found)
     if short:
         warnings.warn(

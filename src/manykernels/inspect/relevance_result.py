@@ -10,6 +10,7 @@ import numpy as np
 
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from ._interchangeable import Group
+from ._sources import Shared
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
 _COLUMNS = ("relevance", "drop", "permute", "alone")
@@ -65,6 +66,8 @@ class Relevance:
         What the score is called.
     groups : list of Group
         (names, drop, drop_se, low, high, alignment) of each set of sources that stand in for each other.
+    shared : list of Shared
+        (name, others) of each source that sees columns of smaller ones.
 
     Examples
     --------
@@ -95,6 +98,7 @@ class Relevance:
     level: float = 0.95
     scoring: str = "score"
     groups: list[Group] = field(default_factory=list)
+    shared: list[Shared] = field(default_factory=list)
 
     @classmethod
     def of(cls, rows, found, level, scoring):
@@ -203,7 +207,7 @@ class Relevance:
                 f"{', '.join(group.names)} stand in for each other: without all of them {group.drop:+.3f} ± "
                 f"{group.drop_se:.3f}"
             )
-        return head, body, below
+        return head, body, [*below, *map(str, self.shared)]
 
     def __str__(self) -> str:
         head, body, below = self._cells()

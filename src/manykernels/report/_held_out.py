@@ -11,7 +11,7 @@ import numpy as np
 from ..estimators.validation import make_splits
 from ..inspect import relevance as measure_relevance
 from ..inspect._fold import Fold
-from ..inspect._sources import read_sources
+from ..inspect._sources import read_sources, shared_columns
 from ..inspect.held_out import _scorer
 from ..inspect.relevance_result import spread_of
 from ..kernels._views import n_examples
@@ -55,6 +55,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         return {"score": {"why": why or "A class has a single example, so that none can be held out."}, "method": None}
     scorer, worth, rng = _scorer_of(case), _worth_scorer(case), np.random.default_rng(case.seed)
     rows: list[Any] = []
+    shared: list[Any] = []
     full = alone = False
     scores, baseline, permuted, gains, told, overlap = [], [], [], [], [], []
     guesses = []
@@ -62,6 +63,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         fold = Fold(case.model, case.X, case.y, None, train, test, scorer)
         if not rows:
             rows = _rows(case, fold)
+            shared = shared_columns(fold.kernel_list, rows)
             fits = len(splits) * (2 * len(rows) + 2)
             full = case.y.ndim == 1 and (relevance == "full" or relevance == "auto" and fits * one_pass <= LIMIT)
             alone = not full and len(splits) * len(rows) * len(fold.every.b) * 4 * FIT <= LIMIT
@@ -97,7 +99,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         measured |= {"gain": np.array(gains), "worth": 0.5 * (np.array(permuted) + np.array(gains))}
     spreads = {name: spread_of(values, float(np.mean(overlap)), LEVEL) for name, values in measured.items()}
     found: dict[str, Any] = {"score": score, "method": "fast", "measure": "worth" if alone else "permute"}
-    found["scoring"] = measure_name(case, _worth_scoring(case))
+    found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in shared]
     found["table"] = {
         row.name: {f"{name}{end}": float(v[k]) for name, spread in spreads.items()
                    for end, v in zip(_ENDS, spread, strict=True)}
@@ -230,4 +232,5 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         "rows": rows[:SOURCES],
         "left_share": float(sum(row["share"] for row in hidden)),
         "groups": found.get("groups", []),
+        "shared": found.get("shared", []),
     }

@@ -182,6 +182,16 @@ def sources(facts):
                 f"± {number(group['drop_se'], 3)}."
             )
         )
+    for one in found["shared"]:
+        some = [name(other, 40) for other in one["others"][:3]]
+        left = len(one["others"]) - len(some)
+        listed = words._list([*some, f"{left} more"] if left else some)
+        out.append(
+            paragraphs(
+                f"{name(one['name'], 40)} also sees the columns of {listed}: leaving out one source does not "
+                "take its columns away, so that what it is worth is less than what they are worth."
+            )
+        )
     return "".join([*out, _classes(facts)])
 
 
