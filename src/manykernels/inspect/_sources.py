@@ -66,7 +66,7 @@ class Shared(NamedTuple):
 
 
 def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
-    """The sources that see columns of others; a kernel that is in both counts as well."""
+    """The sources that see columns of others, those with a kernel in common left out: they were asked for."""
     if kernel_list is None:
         return []
     sources = [row for row in rows if row.kind == "source"]
@@ -74,7 +74,8 @@ def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
     by_size = sorted(range(len(sources)), key=lambda k: -_size(needs[k]))
     found = []
     for at, k in enumerate(by_size):
-        others = sorted(j for j in by_size[at + 1 :] if _meet(needs[k], needs[j]))
+        apart = [j for j in by_size[at + 1 :] if not (sources[j].wanted & sources[k].wanted).any()]
+        others = sorted(j for j in apart if _meet(needs[k], needs[j]))
         if others:
             found.append(Shared(sources[k].name, [sources[j].name for j in others]))
     return found
