@@ -45,6 +45,7 @@ class NarrowViews:
         self.last = np.cumsum([0, *(w.shape[1] for w in weights)])
         self.forms = tuple(np.concatenate(part) for part in zip(*forms, strict=True))
         self.weights = np.concatenate(weights, axis=1).astype(dtype)[:, :, None]
+        self.views = []
 
     def add(self, total, rows, cols):
         """Adds all views to a tile (T, rows, cols)."""

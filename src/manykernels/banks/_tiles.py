@@ -48,47 +48,9 @@ class Tiles:
         """
         from ..loops.elementwise import combine, tabulate
 
-        weights = theta * self.scale
+        weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
         rb, cb = self.shape(n_rows, n_cols, len(theta))
-        none, nowhere = np.empty((0, 0), self.dtype), np.zeros_like(self.mean)
-        room = n_threads(self.n_jobs) * 512 * self.dtype.itemsize * (len(theta) * rb + cb)  # of `add_columns`
-        plans, columns, narrow = [], [], {}
-        for i, group, chosen in self.active((weights != 0).any(axis=0)):
-            smooth, plain = (
-                smooth_column(group, chosen, left[i], right[i]),
-                left[i].factor is None and right[i].factor is None,
-            )
-            spent = (
-                0.06 * smooth[2] * len(theta) if smooth and plain and 3 * smooth[2] < min(n_rows, n_cols) else np.inf
-            )
-            shift = (self.mean if shifted and plain else nowhere)[group.members]
-            if spent < group.cost(chosen, len(theta)) and self._fits(room + 8 * len(theta) * smooth[2] ** 2):
-                room += 8 * len(theta) * smooth[2] ** 2
-                C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
-                columns.append((i, *smooth, C))
-                continue
-            exponentials = chosen[:0]
-            if plain:
-                exponentials = self._exponentials(group, chosen, left[i], right[i], 2.5 * len(theta), room)
-            direct, table = np.setdiff1d(chosen, exponentials), None
-            if exponentials.size:
-                table, *cell = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
-                w = weights[:, group.members[exponentials]]
-                mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
-                mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
-                table = mix.astype(self.dtype), *cell
-                room += mix.nbytes
-            shift = shift.astype(self.dtype)
-            if plain and NarrowViews.takes(group, chosen, left[i], right[i]):
-                room += left[i].x.nbytes + right[i].x.nbytes
-                forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
-                views = narrow.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
-                views.append(left[i], right[i], table, forms, weights[:, group.members[direct]])
-                continue
-            plans.append((i, group, direct, shift, [] if table is None else [(t, *cell) for t in table[0]]))
-
-        for views in narrow.values():
-            views.ready()
+        plans, narrow, columns = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols))
 
         def work(tile):
             r0, r1, c0, c1 = tile
@@ -107,7 +69,7 @@ class Tiles:
                     for t in range(len(theta)):
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
                         combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
-            for views in narrow.values():
+            for views in narrow:
                 views.add(total, slice(r0, r1), slice(c0, c1))
             if columns:
                 add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
@@ -118,6 +80,51 @@ class Tiles:
             for c0 in range(r0 if symmetric else 0, n_cols, cb):
                 tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
         run_blocks(_quiet(work), tiles, self.n_jobs)
+
+    def _plan(self, left, right, weights, shifted, rb, cb, n):
+        """How each group is summed, in tiles of rb rows and cb columns of at least n: (plans, narrow, columns).
+
+        Plans are (group's number, group, kernels by form, shifts, tables of the others, one a sum); narrow are
+        `NarrowViews`, ready, and columns what `add_columns` takes.
+        """
+        T, nowhere = len(weights), np.zeros_like(self.mean)
+        room = n_threads(self.n_jobs) * 512 * self.dtype.itemsize * (T * rb + cb)  # of `add_columns`
+        plans, narrow, columns = [], {}, []
+        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+            a, b = left[i], right[i]
+            plain = a.factor is None and b.factor is None
+            smooth = smooth_column(group, chosen, a, b) if plain else None
+            p = smooth[2] if smooth else n
+            shift = (self.mean if shifted and plain else nowhere)[group.members]
+            if 3 * p < n and 0.06 * p * T < group.cost(chosen, T) and self._fits(room + 8 * T * p**2):
+                room += 8 * T * p**2
+                C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
+                columns.append((i, *smooth, C))
+                continue
+            exponentials = self._exponentials(group, chosen, a, b, 2.5 * T, room) if plain else chosen[:0]
+            direct, table = np.setdiff1d(chosen, exponentials), None
+            if exponentials.size:
+                table = self._mixed(group, exponentials, weights, shift, group.top(a, b))
+                room += 2 * table[0].nbytes
+            shift = shift.astype(self.dtype)
+            if plain and NarrowViews.takes(group, chosen, a, b):
+                room += a.x.nbytes + b.x.nbytes
+                forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
+                views = narrow.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
+                views.append(a, b, table, forms, weights[:, group.members[direct]])
+            else:
+                plans.append((i, group, direct, shift, [(t, *table[1:]) for t in table[0]] if table else []))
+        for views in narrow.values():
+            views.ready()
+        return plans, narrow.values(), columns
+
+    def _mixed(self, group, exponentials, weights, shift, top):
+        """(tables (T, cells, terms) of weighted sums of exponentials less their shifts, delta, first)."""
+        table, *cell = tables(group.rate[exponentials], top, self.dtype)
+        w = weights[:, group.members[exponentials]]
+        mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
+        mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
+        return mix.astype(self.dtype), *cell
 
     def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.

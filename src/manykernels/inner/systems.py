@@ -47,16 +47,18 @@ class Damped(Free):
             super().__init__(K, index, diagonal, equality, n_jobs)
             return
         self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
-        A = cut_out(K, index, np.float64, n_jobs)
-        A *= root[:, None]
-        A *= root
-        spot = np.diag_indices(len(index))
-        A[spot] += 1.0
-        try:
-            self.lower = cholesky(A, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            A[spot] += 1e-14 * float(A[spot].max())
-            self.lower = cholesky(A, lower=True, check_finite=False)
+        for lift in (0.0, 1e-14):
+            A, spot = cut_out(K, index, np.float64, n_jobs), np.arange(len(index))
+            A *= root[:, None]
+            A *= root
+            A[spot, spot] += 1.0
+            A[spot, spot] += lift * float(A[spot, spot].max(initial=0.0))
+            try:
+                self.lower = cholesky(A.T, lower=True, overwrite_a=True, check_finite=False)
+                break
+            except np.linalg.LinAlgError:  # A is written over
+                if lift:
+                    raise
         self._solve = lambda r: root * cho_solve((self.lower, True), root * r, check_finite=False)
         self.ones = self._solve(np.ones(len(index))) if equality else None
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 import zipfile
 from contextlib import contextmanager
 
 import numpy as np
 
 from ._base import ArraySource
+
+_one_at_a_time = threading.Lock()  # a header is parsed as Python, which 3.11 cannot do in two threads (its gh-106905)
 
 
 class ArrayFile(ArraySource):
@@ -45,7 +48,9 @@ class ArrayFile(ArraySource):
         if self.name is None:
             if name is not None:
                 raise ValueError(f"y={name!r}: a .npy file holds one array; give y as an array.")
-            yield np.load(self.path, mmap_mode="r")
+            with _one_at_a_time:
+                X = np.load(self.path, mmap_mode="r")
+            yield X
             return
         with zipfile.ZipFile(self.path) as archive, open(self.path, "rb") as file:
             member = name if name in archive.namelist() else f"{name}.npy"
@@ -58,7 +63,8 @@ class ArrayFile(ArraySource):
             file.seek(info.header_offset + 26)
             file.seek(sum(np.frombuffer(file.read(4), "<u2").tolist()), os.SEEK_CUR)
             read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-            shape, fortran, dtype = read[np.lib.format.read_magic(file)[0]](file)
+            with _one_at_a_time:
+                shape, fortran, dtype = read[np.lib.format.read_magic(file)[0]](file)
             if dtype.hasobject:
                 raise ValueError(f"{name!r} in {self.path} holds objects, not numbers.")
             yield np.memmap(self.path, dtype, "r", file.tell(), shape, "F" if fortran else "C")
