@@ -132,7 +132,10 @@ def minimise_on_simplex(model, theta, start, slack):
     x = start / start.sum()
     gradient = model.gradient + model.multiply(x - theta)
     for _ in range(20):
-        index = np.union1d(np.flatnonzero(x), np.argsort(gradient, kind="stable")[: MOST // 4])
+        used = np.flatnonzero(x)
+        better = np.flatnonzero(gradient < float(x @ gradient))
+        better = better[np.argsort(gradient[better], kind="stable")[: max(MOST // 4, used.size)]]
+        index = np.union1d(used, better)
         part, slope, zero = x[index], gradient[index], np.zeros(len(index))
         pair_steps(model.block(index), part, slope, zero, zero, zero, zero + np.inf, 0.5 * slack, 200 * len(index))
         new = np.zeros_like(x)
