@@ -31,17 +31,11 @@ class NarrowViews:
         dtype, T = left[0].dtype, len(weights[0])
         self.start = np.cumsum([0, *(len(x) for x in left)])
         self.left, self.right = np.concatenate(left), np.concatenate(right)
-        size = [0 if table is None else table[0].shape[1] for table in tables]
         terms = max((table[0].shape[2] for table in tables if table is not None), default=4)
-        self.tables, delta, first = (
-            np.zeros((T, len(size), max(size), terms), dtype),
-            np.ones(len(size), dtype),
-            [0] * len(size),
-        )
-        for v, table in enumerate(tables):
-            if table is not None:
-                self.tables[:, v, : size[v]], delta[v], first[v] = table
-        self.cells = np.array(size), delta, np.array(first)
+        tables = [(np.empty((T, 0, terms), dtype), 1, 0) if table is None else table for table in tables]
+        cells, delta, first = zip(*tables, strict=True)
+        self.tables = np.concatenate(cells, axis=1)
+        self.cells = np.cumsum([0, *(table.shape[1] for table in cells)]), np.array(delta, dtype), np.array(first)
         self.last = np.cumsum([0, *(w.shape[1] for w in weights)])
         self.forms = tuple(np.concatenate(part) for part in zip(*forms, strict=True))
         self.weights = np.concatenate(weights, axis=1).astype(dtype)[:, :, None]

@@ -149,17 +149,20 @@ def tabulate(B, table, delta, first, out):
 
 
 @njit(**OPTIONS)
-def add_views(kind, X, Y, start, tables, size, delta, first, last, degree, g, c, shift, W, out):
-    """`pair`, `tabulate` and `combine` line by line of views v: rows start[v] to start[v + 1] of X and Y are theirs,
-    size[v] cells of tables[v], and the kernels last[v] to last[v + 1]."""
+def add_views(kind, X, Y, start, tables, cells, delta, first, last, degree, g, c, shift, W, out):
+    """`pair`, `tabulate` and `combine`, line by line, of many views.
+
+    View v has the rows start[v] to start[v + 1] of X and Y, the cells cells[v] to cells[v + 1] of the tables, and the
+    kernels last[v] to last[v + 1].
+    """
     B, none = np.empty((1, Y.shape[1]), Y.dtype), np.empty((0, 0), Y.dtype)
-    for v in range(size.size):
-        x, y, table = X[start[v] : start[v + 1]], Y[start[v] : start[v + 1]], tables[v, : size[v]]
+    for v in range(delta.size):
+        x, y, table = X[start[v] : start[v + 1]], Y[start[v] : start[v + 1]], tables[cells[v] : cells[v + 1]]
         low, high = last[v], last[v + 1]
         for i in range(out.shape[0]):
             o = out[i : i + 1]
             pair(kind, x[:, i : i + 1], y, B)
-            if size[v]:
+            if table.shape[0]:
                 tabulate(B, table, delta[v], first[v], o)
             if high > low:
                 combine(B, degree[low:high], g[low:high], c[low:high], shift[low:high], W[low:high], none, o)
