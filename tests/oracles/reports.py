@@ -11,7 +11,7 @@ from manykernels.report._html import clean
 
 HOSTILE = (
     "<script>alert(1)</script>",
-    "\"><img src=x onerror=alert(1)>",
+    '"><img src=x onerror=alert(1)>',
     "'; drop & <b>bold</b>",
     "שלום \u202eevil",
     "a\x00b\ud800",
@@ -26,7 +26,7 @@ HOSTILE = (
 def hostile_report():
     """A kernel on a column of its own for each of these names; columns and classes have such names too."""
     X = np.random.default_rng(0).normal(size=(60, len(HOSTILE)))
-    y = np.array(["<i>no</i>", "yes & \"quoted\""])[(X[:, 0] > 0).astype(int)]
+    y = np.array(["<i>no</i>", 'yes & "quoted"'])[(X[:, 0] > 0).astype(int)]
     X = pd.DataFrame(X, columns=[f"c{k} {clean(name)}" for k, name in enumerate(HOSTILE)])
     model = MKLClassifier([(name, RBF(0.5), [k]) for k, name in enumerate(HOSTILE)], C=10).fit(X, y)
     return model.report(X, y, cv=3, relevance="fast", stability=3, title=HOSTILE[0], target=HOSTILE[1])

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..kernels._pairs import _KINDS
+
 _KEPT = 256  # nodes up to which matrices are kept for the next time
 
 
@@ -44,10 +46,6 @@ def smooth_column(group, chosen, left, right):
     return *interval, int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double).max())
 
 
-def _kind(group):
-    return 0 if group.pairs.kind == "dot" else 1
-
-
 def _at_nodes(group, middle, half, p):
     """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients.
 
@@ -58,7 +56,7 @@ def _at_nodes(group, middle, half, p):
     z, transform = nodes(p)
     points = np.ascontiguousarray((z * half + middle)[None])
     B = np.empty((p, p))
-    pair(_kind(group), points, points, B)
+    pair(_KINDS[group.pairs.kind], points, points, B)
     return B, transform
 
 
@@ -107,4 +105,4 @@ def column_products(group, left, right, chosen, vectors, middle, half, p, at, ou
     factor = np.empty((0, 0), group.pairs.dtype) if left.factor is None else left.factor[chosen]
     forms = group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
     ends = left.x[0], right.x[0], middle, half
-    loops.column_products(_kind(group), *ends, *nodes(p), *forms, vectors, factor, at, out)
+    loops.column_products(_KINDS[group.pairs.kind], *ends, *nodes(p), *forms, vectors, factor, at, out)

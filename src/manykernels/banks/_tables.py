@@ -7,6 +7,7 @@ import numpy as np
 LOG2E = 1.4426950408889634
 _PER_OCTAVE = 32
 _TERMS = 16  # of the Taylor series of a cell, before it is economised
+_KEPT = 2**18  # bytes up to which tables are kept for the next time
 
 
 def cells(rate, top):
@@ -23,7 +24,8 @@ def tables(rate, top, dtype):
     """
     shift = 18 if dtype == np.float32 else 47
     delta, octaves = cells(rate, top)
-    result, delta = _made(rate.tobytes(), octaves, np.dtype(dtype).itemsize), np.asarray(delta, dtype)
+    make = _made if table_bytes(rate, top, dtype) <= _KEPT else _made.__wrapped__
+    result, delta = make(rate.tobytes(), octaves, np.dtype(dtype).itemsize), np.asarray(delta, dtype)
     return result, delta[()], int(delta.view(f"i{delta.itemsize}") >> shift)
 
 

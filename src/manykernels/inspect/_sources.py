@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -54,15 +55,18 @@ def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]
 
 
 class Shared(NamedTuple):
-    """A source and the smaller ones that see some of its columns, or as many."""
+    """A source and others, none larger, that see some of its columns."""
 
     name: str
     others: list[str]
 
-    def __str__(self) -> str:
-        some = self.others if len(self.others) <= 4 else [*self.others[:3], f"{len(self.others) - 3} more"]
+    def said(self, show: Callable[[str], str] = str) -> str:
+        """A sentence, with names as they are shown."""
+        some = [show(name) for name in self.others[:3]]
+        some += [f"{len(self.others) - 3} more"] if len(self.others) > 3 else []
         listed = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
-        return f"{self.name} also sees the columns of {listed}: leaving out one source does not take its columns away"
+        seen = f"{show(self.name)} also sees the columns of {listed}"
+        return f"{seen}: leaving out one source does not take its columns away"
 
 
 def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
@@ -74,8 +78,8 @@ def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
     by_size = sorted(range(len(sources)), key=lambda k: -_size(needs[k]))
     found = []
     for at, k in enumerate(by_size):
-        apart = [j for j in by_size[at + 1 :] if not (sources[j].wanted & sources[k].wanted).any()]
-        others = sorted(j for j in apart if _meet(needs[k], needs[j]))
+        near = [j for j in by_size[at + 1 :] if _meet(needs[k], needs[j])]
+        others = sorted(j for j in near if not (sources[j].wanted & sources[k].wanted).any())
         if others:
             found.append(Shared(sources[k].name, [sources[j].name for j in others]))
     return found

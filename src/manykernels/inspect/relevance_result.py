@@ -207,7 +207,7 @@ class Relevance:
                 f"{', '.join(group.names)} stand in for each other: without all of them {group.drop:+.3f} ± "
                 f"{group.drop_se:.3f}"
             )
-        return head, body, [*below, *map(str, self.shared)]
+        return head, body, [*below, *(one.said() for one in self.shared)]
 
     def __str__(self) -> str:
         head, body, below = self._cells()

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .._pictures import short
+from ..inspect._sources import Shared
 from . import _charts as charts
 from . import _words as words
 from ._html import (
@@ -183,15 +184,7 @@ def sources(facts):
             )
         )
     for one in found["shared"]:
-        some = [name(other, 40) for other in one["others"][:3]]
-        left = len(one["others"]) - len(some)
-        listed = words._list([*some, f"{left} more"] if left else some)
-        out.append(
-            paragraphs(
-                f"{name(one['name'], 40)} also sees the columns of {listed}: leaving out one source does not "
-                "take its columns away, so that what it is worth is less than what they are worth."
-            )
-        )
+        out.append(paragraphs(f"{Shared(**one).said(lambda other: name(other, 40))}."))
     return "".join([*out, _classes(facts)])
 
 
