@@ -13,6 +13,7 @@ from naive_kernels import matrix, normalised
 from sklearn.gaussian_process import kernels as gp
 
 from manykernels import kernels as mk
+from manykernels.banks import _tiles
 from manykernels.banks._narrow import NarrowViews
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, KernelList, Linear, Polynomial
@@ -117,6 +118,34 @@ def test_short_cuts_for_single_columns_and_many_widths_are_exact(dtype):
     for m, (actual, K) in enumerate(zip(bank.products(A, np.arange(150))[0], S, strict=True)):
         tolerance = TOLERANCE[dtype] * np.abs(K).max() * np.abs(A).sum()
         np.testing.assert_allclose(actual, K @ A[0], rtol=0, atol=tolerance, err_msg=bank.names[m])
+
+
+@DTYPES
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+def test_products_of_one_column_by_its_nodes_or_by_rows_are_the_same(dtype, normalize, monkeypatch):
+    x = np.column_stack([rng.normal(size=90), rng.normal(5, 3, size=90)])
+    kernels = [RBF(0.01), RBF(0.3), RBF(9.0), RBF(9.0), Linear(), Polynomial(3, gamma=0.2)]
+    kernels = KernelList.from_spec([(f"{m}, {j}", k, [j]) for j in range(2) for m, k in enumerate(kernels)], x)
+    bank = PairwiseBank(kernels, x, dtype=dtype, normalize=normalize)
+    A, rows, cols = rng.normal(size=(3, 60)), np.arange(20, 90), np.arange(60)
+    found = {}
+    for cost in (0.0, np.inf):
+        monkeypatch.setattr(_tiles, "column_cost", lambda *size, cost=cost: cost)
+        found[cost] = [bank.products(A, cols), bank.products(A, cols, rows, np.array([7, 2, 0, 5]))]
+    for by_nodes, by_rows in zip(found[0.0], found[np.inf], strict=True):
+        assert not np.array_equal(by_nodes, by_rows)
+        close(by_nodes, by_rows, dtype)
+
+
+def test_products_of_many_groups_are_cut_by_groups_not_into_slivers(monkeypatch):
+    x, seen = rng.normal(size=(200, 120)), []
+    kernels = KernelList.from_spec([(str(j), mk.Laplacian(0.3), [j, j + 1]) for j in range(119)], x)
+    one = _tiles.Tiles._block_products
+    monkeypatch.setattr(_tiles.Tiles, "_block_products", lambda self, *plan: (seen.append(1), one(self, *plan))[1])
+    A, all_ = rng.normal(size=(1, 200)), np.arange(200)
+    two = PairwiseBank(kernels, x, n_jobs=2).products(A, all_)
+    assert len(seen) == 2 * 119  # the scales, then the products
+    np.testing.assert_array_equal(PairwiseBank(kernels, x, n_jobs=1).products(A, all_), two)
 
 
 @DTYPES

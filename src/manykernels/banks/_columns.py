@@ -9,8 +9,6 @@ import numpy as np
 
 from ..kernels._pairs import _KINDS
 
-_KEPT = 256  # nodes up to which matrices are kept for the next time
-
 
 def n_nodes(degree, rate, half, double):
     """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
@@ -19,18 +17,21 @@ def n_nodes(degree, rate, half, double):
     return np.minimum(p, 2**30).astype(int)
 
 
-def nodes(p):
-    """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
-    return _nodes(p) if p <= _KEPT else _nodes.__wrapped__(p)
+def column_bytes(sizes, n_rows, n_cols, T):
+    """Bytes of `column_products`."""
+    p, vectors = int(sizes.max()), T * sizes.size
+    return 8 * (p * (2 * p + n_rows + n_cols + 2 * vectors) + vectors * (n_rows + n_cols))
 
 
-def column_bytes(p, n_rows, n_cols, kernels, T):
-    """Bytes of `column_products` with p nodes."""
-    return 8 * p * (3 * p + n_rows + n_cols + 3 * kernels * T)
+def column_cost(sizes, n_rows, n_cols, T):
+    """Nanoseconds, roughly, of `column_products`."""
+    shared = sizes.max() * (1.5 * (n_rows + n_cols) + 0.3 * T * sizes.size * n_rows)
+    return 1e5 + shared + 7.0 * (sizes.astype(float) ** 2).sum()
 
 
 @lru_cache(maxsize=64)
 def _nodes(p):
+    """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
     angle = np.pi * (np.arange(p) + 0.5) / p
     transform = np.cos(np.arange(p)[:, None] * angle) * (2.0 / p)
     transform[0] /= 2
@@ -38,12 +39,12 @@ def _nodes(p):
 
 
 def smooth_column(group, chosen, left, right):
-    """(middle, half-width, Chebyshev nodes) where all chosen kernels are smooth functions of one column, else None."""
+    """(middle, half-width, nodes of each) where all chosen kernels are smooth functions of one column, else None."""
     interval = None if group.generic[chosen].any() else group.column(left, right)
     if interval is None:
         return None
     double = group.pairs.dtype == np.float64
-    return *interval, int(n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double).max())
+    return *interval, n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double)
 
 
 def _at_nodes(group, middle, half, p):
@@ -53,7 +54,7 @@ def _at_nodes(group, middle, half, p):
     """
     from ..loops.elementwise import pair
 
-    z, transform = nodes(p)
+    z, transform = _nodes(p)
     points = np.ascontiguousarray((z * half + middle)[None])
     B = np.empty((p, p))
     pair(_KINDS[group.pairs.kind], points, points, B)
@@ -98,11 +99,11 @@ def _features(x, middle, half, p):
     return T
 
 
-def column_products(group, left, right, chosen, vectors, middle, half, p, at, out):
+def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):
     """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
     from ..loops import columns as loops
 
     factor = np.empty((0, 0), group.pairs.dtype) if left.factor is None else left.factor[chosen]
     forms = group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
     ends = left.x[0], right.x[0], middle, half
-    loops.column_products(_KINDS[group.pairs.kind], *ends, *nodes(p), *forms, vectors, factor, at, out)
+    loops.column_products(_KINDS[group.pairs.kind], *ends, sizes, *forms, vectors, factor, at, out)

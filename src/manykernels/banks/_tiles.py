@@ -4,7 +4,7 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
-from ._columns import add_columns, column_bytes, column_products, core, smooth_column
+from ._columns import add_columns, column_bytes, column_cost, column_products, core, smooth_column
 from ._narrow import NarrowViews
 from ._tables import cells, table_bytes, tables
 
@@ -12,12 +12,15 @@ BUFFERS = 5  # tiles that one thread holds at a time
 SMALLEST = 16 * 64
 
 
-def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None):
-    """(rows, cols) of a tile of at most 2¹⁸ entries, fewer where `BUFFERS` of them per thread exceed the budget."""
+def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16):
+    """(rows, cols) of a tile of at most 2¹⁸ entries, fewer where `BUFFERS` of them per thread exceed the budget.
+
+    All rows are cut into so many `parts` or more, none of them below 16 rows.
+    """
     entries = 2**18
     if budget is not None:
         entries = int(np.clip(budget // (BUFFERS * itemsize * threads), SMALLEST, entries))
-    rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // 16))))
+    rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // parts))))
     return rows, max(1, min(n_cols, entries // rows))
 
 
@@ -28,9 +31,9 @@ class Tiles:
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
         self.n_jobs, self.budget = n_jobs, budget
 
-    def shape(self, n_rows, n_cols, layers=1):
+    def shape(self, n_rows, n_cols, layers=1, parts=16):
         budget = None if self.budget is None else self.budget // layers
-        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget)
+        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts)
 
     def active(self, wanted):
         """(number, group, its wanted kernels as positions within it) of the groups with a wanted kernel."""
@@ -87,24 +90,25 @@ class Tiles:
         Plans are (group's number, group, kernels by form, shifts, tables of the others, one a sum); narrow are
         `NarrowViews`, ready, and columns what `add_columns` takes.
         """
-        T, nowhere = len(weights), np.zeros_like(self.mean)
-        room = n_threads(self.n_jobs) * 512 * self.dtype.itemsize * (T * rb + cb)  # of `add_columns`
+        T, nowhere, threads = len(weights), np.zeros_like(self.mean), n_threads(self.n_jobs)
+        room = threads * 512 * self.dtype.itemsize * (T * rb + cb)  # of `add_columns`
         plans, narrow, columns = [], {}, []
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             a, b = left[i], right[i]
             plain = a.factor is None and b.factor is None
             smooth = smooth_column(group, chosen, a, b) if plain else None
-            p = smooth[2] if smooth else n
+            p = int(smooth[2].max()) if smooth else n
             shift = (self.mean if shifted and plain else nowhere)[group.members]
             if 3 * p < n and 0.06 * p * T < group.cost(chosen, T) and self._fits(room + 8 * T * p**2):
                 room += 8 * T * p**2
-                C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth)
-                columns.append((i, *smooth, C))
+                C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth[:2], p)
+                columns.append((i, *smooth[:2], p, C))
                 continue
-            exponentials = self._exponentials(group, chosen, a, b, 2.5 * T, room) if plain else chosen[:0]
-            direct, table = np.setdiff1d(chosen, exponentials), None
+            top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
+            if plain:
+                exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, room, threads)
             if exponentials.size:
-                table = self._mixed(group, exponentials, weights, shift, group.top(a, b))
+                table = self._mixed(group, exponentials, weights, shift, top)
                 room += 2 * table[0].nbytes
             shift = shift.astype(self.dtype)
             if plain and NarrowViews.takes(group, chosen, a, b):
@@ -133,49 +137,54 @@ class Tiles:
         left out and those above count twice. `check(group, kernels, block, a, b)` sees the blocks of all kernels that
         may be indefinite.
         """
-        T, n_cols = A.shape
         where = np.full(self.scale.size, -1)
         where[kernels] = np.arange(len(kernels))
-        rb, cb = self.shape(n_rows, n_cols)
-        result = np.zeros((T, len(kernels), n_rows))
-        plans, columns, room = [], [], 0
-        for i, group, chosen in self.active(where >= 0):
-            vectors = np.ascontiguousarray(A, self.dtype)[None]
-            if right[i].factor is not None:
-                vectors = np.ascontiguousarray(vectors * right[i].factor[chosen][:, None])
-            unsure = check and not all(group.kernels[m].psd for m in chosen)
-            smooth = None if unsure else smooth_column(group, chosen, left[i], right[i])
-            p = smooth[2] if smooth else np.inf
-            quick = p * (n_rows + n_cols + chosen.size * (3 * p + 0.2 * n_rows)) < n_rows * n_cols * group.cost(chosen)
-            if quick and self._fits(n_threads(self.n_jobs) * column_bytes(p, n_rows, n_cols, chosen.size, T)):
-                columns.append((i, group, chosen, vectors, *smooth))
-                continue
-            exponentials = self._exponentials(group, chosen, left[i], right[i], 6.0 * T, room)
-            table = None
-            if exponentials.size:
-                table = tables(group.rate[exponentials], group.top(left[i], right[i]), self.dtype)
-                room += table[0].nbytes
-                rb = max(16, min(rb, self._sums() // (T * table[0][0].size)))
-            plans.append((i, group, chosen, vectors, exponentials, np.setdiff1d(chosen, exponentials), table))
+        result = np.zeros((len(A), len(kernels), n_rows))
+        plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check)
+        rb, cb = self.shape(n_rows, A.shape[1], parts=max(1, min(16, 64 // max(len(plans), 1))))
+        blocks, most = [], self._sums() // len(A)
+        for plan in plans:  # a block is of one group: with many of them the way into compiled code is long
+            step = max(16, min(rb, most // plan[-1][0][0].size)) if plan[-1] else rb
+            blocks += [(plan, r, min(r + step, n_rows)) for r in range(0, n_rows, step)]
 
         def rows(block):
-            r0, r1 = block
-            for i, group, *plan in plans:
-                a = left[i].take(slice(r0, r1))
-                sums = self._block_products(group, a, right[i], *plan, cb, (r0, r1) if halved else None, check)
-                result[:, where[group.members[plan[0]]], r0:r1] = sums.transpose(2, 1, 0)
+            (i, group, *plan), r0, r1 = block
+            a = left[i].take(slice(r0, r1))
+            sums = self._block_products(group, a, right[i], *plan, cb, (r0, r1) if halved else None, check)
+            result[:, where[group.members[plan[0]]], r0:r1] = sums.transpose(2, 1, 0)
 
         def column(plan):
             i, group, chosen, vectors, *interval = plan
             at = where[group.members[chosen]]
             column_products(group, left[i], right[i], chosen, vectors, *interval, at, result)
 
-        if plans:
-            run_blocks(_quiet(rows), [(r, min(r + rb, n_rows)) for r in range(0, n_rows, rb)], self.n_jobs)
-        if columns:
-            run_blocks(_quiet(column), columns, self.n_jobs)
+        run_blocks(_quiet(rows), blocks, self.n_jobs)
+        run_blocks(_quiet(column), columns, self.n_jobs)
         result *= self.scale[kernels][:, None]
         return result
+
+    def _plan_products(self, left, right, A, n_rows, wanted, halved, check):
+        """How each group is multiplied: (plans, columns), what `_block_products` and what `column_products` take."""
+        (T, n_cols), threads, room = A.shape, n_threads(self.n_jobs), 0
+        plans, columns, shared = [], [], np.ascontiguousarray(A, self.dtype)[None]
+        for i, group, chosen in self.active(wanted):
+            a, b = left[i], right[i]
+            vectors = shared if b.factor is None else np.ascontiguousarray(shared * b.factor[chosen][:, None])
+            unsure = check and not all(group.kernels[m].psd for m in chosen)
+            smooth = None if unsure else smooth_column(group, chosen, a, b)
+            top, table = group.top(a, b), None
+            exponentials, direct = self._exponentials(group, chosen, a, b, top, 6.0 * T, room, threads)
+            if smooth:
+                size = smooth[2], n_rows, n_cols, T
+                cost = _row_cost(group, chosen, exponentials, top, *size[1:], halved)
+                if column_cost(*size) < cost and self._fits(threads * column_bytes(*size)):
+                    columns.append((i, group, chosen, vectors, *smooth))
+                    continue
+            if exponentials.size:
+                table = tables(group.rate[exponentials], top, self.dtype)
+                room += table[0].nbytes
+            plans.append((i, group, chosen, vectors, exponentials, direct, table))
+        return plans, columns
 
     def _fits(self, size):
         """Whether so many bytes are within the budget."""
@@ -185,24 +194,24 @@ class Tiles:
         """Entries of sums by cell of a table that one thread may hold."""
         return 2**20 if self.budget is None else min(2**20, self.budget // (16 * n_threads(self.n_jobs)))
 
-    def _exponentials(self, group, chosen, left, right, cost, spent):
-        """The exponentials to take from a table, all or none: where that is quicker or some are nearly constant.
+    def _exponentials(self, group, chosen, left, right, top, cost, spent, threads):
+        """(Exponentials to take from a table, all or none, other kernels): where it is quicker or some hardly vary.
 
         In float32 a table costs `cost` ns an entry, an exponential 1.2. Those of other groups have `spent` bytes.
         """
-        exponentials = chosen[group.exponential[chosen]]
+        ones = group.exponential[chosen]
+        exponentials, no_table = chosen[ones], (chosen[:0], chosen)
         if not group.tabular or exponentials.size == 0:
-            return chosen[:0]
-        size = 32 * cells(group.rate[exponentials], group.top(left, right))[1]
+            return no_table
+        rate = group.rate[exponentials]
+        size = 32 * cells(rate, top)[1]
         saved = 1.2 * exponentials.size - cost if self.dtype == np.float32 else 3.0 * exponentials.size - 2 * cost
         quicker = left.own.size * right.own.size * saved > 50.0 * size * exponentials.size
         coarse = self.mean[group.members[exponentials]].max() > 0.9
         if self.budget is not None:  # 16 rows of sums in each thread
-            rows = 16 * n_threads(self.n_jobs)
-            size = table_bytes(group.rate[exponentials], group.top(left, right), self.dtype, rows)
-            quicker &= self._fits(2 * (spent + size))
+            quicker &= self._fits(2 * (spent + table_bytes(rate, top, self.dtype, 16 * threads)))
             coarse &= self.dtype == np.float32
-        return exponentials if quicker or coarse else chosen[:0]
+        return (exponentials, chosen[~ones]) if quicker or coarse else no_table
 
     def _block_products(self, group, a, right, chosen, vectors, exponentials, direct, table, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
@@ -234,6 +243,16 @@ class Tiles:
             part = H.reshape(n_rows * T, -1) @ table[0].reshape(exponentials.size, -1).T
             sums[:, np.searchsorted(chosen, exponentials)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
         return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
+
+
+def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):
+    """Nanoseconds, roughly, of `_block_products` for all rows, with these exponentials from a table."""
+    double = group.pairs.dtype == np.float64
+    cost, entry = 2e5, 1.0 + (5.0 if double else 1.2) * (chosen.size - exponentials.size)
+    if exponentials.size:
+        entry += (11.0 if double else 6.0) * T
+        cost += 0.03 * n_rows * T * table_bytes(group.rate[exponentials], top, group.pairs.dtype)
+    return cost + entry * n_rows * n_cols / (2 if halved else 1)
 
 
 def _quiet(work):

@@ -179,8 +179,8 @@ class WalkTiles(Tiles):
             for group in self.walks:
                 group.room = min(_STACK, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
 
-    def shape(self, n_rows, n_cols, layers=1):
-        return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers)  # half is for kernels of a walk
+    def shape(self, n_rows, n_cols, layers=1, parts=16):
+        return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers, parts)  # half is for a walk
 
     def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
         weights, walks, rest = theta * self.scale, [], theta

@@ -18,28 +18,36 @@ def chebyshev(x, T):
 
 
 @njit(**OPTIONS)
-def column_products(kind, x, y, middle, half, z, transform, degree, g, c, A, factor, at, out):
+def column_products(kind, x, y, middle, half, sizes, degree, g, c, A, factor, at, out):
     """out[t, at[m], i] = Σ_j k_m(x_i, y_j) A[m, t, j], times factor[m, i] where that is not empty; A may have one m.
 
-    z are the nodes and `transform` leads from values there to coefficients; all in one call, which leaves Python to
-    the other threads.
+    Kernel m has sizes[m] nodes; all in one call, which leaves Python to the other threads.
     """
-    p, kernels, T = z.size, degree.size, A.shape[1]
-    B, points = np.empty((p, p)), (z * half + middle).reshape(1, p)
-    pair(kind, points, points, B)
+    p, T, last = sizes.max(), A.shape[1], 0
     basis = np.empty((p, y.size))
     chebyshev((y.astype(np.float64) - middle) / half, basis)
-    vectors = A.astype(np.float64).reshape(-1, y.size)
-    at_nodes = np.dot(np.dot(vectors, basis.T), transform).reshape(A.shape[0], T, p)
-    sums = np.zeros((p, kernels, T))
-    multiply(B, degree, g, c, at_nodes, sums)
-    coefficients = np.dot(transform, sums.reshape(p, -1))
+    moments = np.dot(A.astype(np.float64).reshape(-1, y.size), basis.T).reshape(A.shape[0], T, p)
+    B, transform, coefficients = np.empty((0, 0)), np.empty((0, 0)), np.zeros((sizes.size, T, p))
+    for m in range(sizes.size):
+        q = sizes[m]
+        if q != last:
+            last, z = q, np.cos(np.pi * (np.arange(q) + 0.5) / q)
+            points = (z * half + middle).reshape(1, q)
+            B, transform = np.empty((q, q)), np.empty((q, q))
+            pair(kind, points, points, B)
+            chebyshev(z, transform)
+            transform *= 2.0 / q
+            transform[0] /= 2.0
+        at_nodes = np.dot(np.ascontiguousarray(moments[m if A.shape[0] > 1 else 0, :, :q]), transform)
+        sums = np.zeros((q, 1, T))
+        multiply(B, degree[m : m + 1], g[m : m + 1], c[m : m + 1], at_nodes.reshape(1, T, q), sums)
+        coefficients[m, :, :q] = np.dot(transform, sums.reshape(q, T)).T
     if x.size != y.size or not np.array_equal(x, y):
         basis = np.empty((p, x.size))
         chebyshev((x.astype(np.float64) - middle) / half, basis)
-    found = np.dot(basis.T, coefficients)
-    for m in range(kernels):
+    found = np.dot(coefficients.reshape(-1, p), basis)
+    for m in range(sizes.size):
         for t in range(T):
             for i in range(x.size):
-                f = found[i, m * T + t]
+                f = found[m * T + t, i]
                 out[t, at[m], i] = f * factor[m, i] if factor.size else f
