@@ -9,6 +9,7 @@ from . import splice
 
 SIZES = (500, 1_000, 5_000, 10_000, 30_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 MANY = 10_000  # examples from which on several threads are tried
+SHORT = 10.0  # CPU seconds up to which a fit is repeated
 DATA = "generated acceptor sites of 141 letters with 1 % true ones, in the place of the human ones of the paper."
 DEVIATIONS = [
     "The human sites cannot be had: generated ones of the same length and share of true ones.",
@@ -41,10 +42,14 @@ def fit(n, kernel, solver, features="auto", threads=1, size=None, held=False, se
     )  # fmt: skip
     model.fit(*splice.sites(Data(), 200, seed=9, positives=0.3))
     X, y = splice.sites(Data(), n, seed=seed, positives=0.01)
-    start, spent = time.perf_counter(), time.process_time()
-    model.fit(X, y)
+    for _ in range(2):  # the first may compile what the small fit did not need
+        start, spent = time.perf_counter(), time.process_time()
+        model.fit(X, y)
+        cpu, wall = time.process_time() - spent, time.perf_counter() - start
+        if cpu > SHORT:
+            break
     return {
-        "cpu": time.process_time() - spent, "wall": time.perf_counter() - start, "gap": model.duality_gap_,
+        "cpu": cpu, "wall": wall, "gap": model.duality_gap_,
         "support": len(model.support_), "peak_GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
     }  # fmt: skip
 
