@@ -127,7 +127,8 @@ class Regularizer(Part):
         """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
 
         `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and
-        `diagonal`. Here: proximal steps of Barzilai–Borwein length, each shortened to the best point on its way.
+        `diagonal`; `solvers.newton.Model` has more, for those who override it. Here: proximal steps of Barzilai–Borwein
+        length, each shortened to the best point on its way.
         Σx ≤ 10 Σθ (or 1) for penalties: with those of degree 1 in f, the model may have no minimum otherwise.
         """
         x, gradient, omega = theta, model.gradient, self.value(theta)

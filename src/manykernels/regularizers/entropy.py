@@ -6,7 +6,7 @@ import numpy as np
 
 from .._validation import check_number
 from ._base import Regularizer
-from .lp_norm import project_simplex
+from ._simplex import project_simplex
 
 
 class Entropy(Regularizer):

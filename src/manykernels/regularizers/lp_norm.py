@@ -9,8 +9,7 @@ import numpy as np
 from .._validation import check_number
 from ._base import Regularizer
 from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
-
-MOST = 1000  # weights above which the simplex is first thinned out by proximal steps
+from ._simplex import minimise_on_simplex, project_simplex
 
 
 class LpNorm(Regularizer):
@@ -109,8 +108,7 @@ class LpNorm(Regularizer):
     def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
         if self.p > 1:
             return super().minimise(model, theta, slack, max_steps)
-        few = theta if np.count_nonzero(theta) <= MOST else super().minimise(model, theta, slack, 100)
-        return minimise_on_simplex(model, theta, few, slack)
+        return minimise_on_simplex(model, theta, slack, super().minimise)
 
     def start(self, M: int) -> np.ndarray:
         return np.full(M, M ** (-1 / self.p))
@@ -123,32 +121,3 @@ class LpNorm(Regularizer):
 
     def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         return squared_norm_prox_jacobian(self.block_prox(norms, step), step, self.block_power)
-
-
-def minimise_on_simplex(model, theta, start, slack):
-    """argmin over {x ≥ 0, Σx = 1} of the model at θ, by pairwise steps on coordinates that have or could use weight."""
-    from ..loops.pairs import pair_steps
-
-    x = start / start.sum()
-    gradient = model.gradient + model.multiply(x - theta)
-    for _ in range(20):
-        used = np.flatnonzero(x)
-        better = np.flatnonzero(gradient < float(x @ gradient))
-        better = better[np.argsort(gradient[better], kind="stable")[: max(MOST // 4, used.size)]]
-        index = np.union1d(used, better)
-        part, slope, zero = x[index], gradient[index], np.zeros(len(index))
-        pair_steps(model.block(index), part, slope, zero, zero, zero, zero + np.inf, 0.5 * slack, 200 * len(index))
-        new = np.zeros_like(x)
-        new[index] = part
-        x, gradient = new, gradient + model.multiply(new - x)
-        if float(x @ gradient) - gradient.min() <= slack:
-            break
-    return x
-
-
-def project_simplex(z):
-    """The projection on {x ≥ 0, Σx = 1} by sorted thresholds (Duchi et al. 2008)."""
-    z = z - z.max()  # huge z keep their digits
-    z_sorted = np.sort(z)[::-1]
-    thresholds = (np.cumsum(z_sorted) - 1.0) / np.arange(1, len(z) + 1)
-    return np.maximum(z - thresholds[np.count_nonzero(z_sorted > thresholds) - 1], 0.0)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ..regularizers.lp_norm import project_simplex
+from ..regularizers._simplex import project_simplex
 from ._oracle import Finished
 
 EFFORT = 10_000  # slopes that the small programs of a run may ask for until what they leave is halved
