@@ -142,7 +142,7 @@ class Tiles:
         result = np.zeros((len(A), len(kernels), n_rows))
         plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check)
         rb, cb = self.shape(n_rows, A.shape[1], parts=max(1, min(16, 64 // max(len(plans), 1))))
-        blocks, most = [], self._sums() // len(A)
+        blocks, most = [], self._sums() // max(len(A), 1)
         for plan in plans:  # a block is of one group: with many of them the way into compiled code is long
             step = max(16, min(rb, most // plan[-1][0][0].size)) if plan[-1] else rb
             blocks += [(plan, r, min(r + step, n_rows)) for r in range(0, n_rows, step)]
