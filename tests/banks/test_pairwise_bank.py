@@ -148,6 +148,22 @@ def test_products_of_many_groups_are_cut_by_groups_not_into_slivers(monkeypatch)
     np.testing.assert_array_equal(PairwiseBank(kernels, x, n_jobs=1).products(A, all_), two)
 
 
+def test_one_kernel_of_many_groups_is_found_without_a_look_at_the_others():
+    class Counted(list):
+        def __getitem__(self, i):
+            seen.append(i)
+            return super().__getitem__(i)
+
+        def __iter__(self):
+            raise AssertionError("all groups are looked at, for every kernel of a list")
+
+    x, seen = rng.normal(size=(20, 30)), []
+    bank = PairwiseBank(KernelList.from_spec([(f"{j}", RBF(1.0), [j]) for j in range(30)], x), x)
+    bank.tiles.groups = Counted(bank.tiles.groups)
+    [(i, group, chosen)] = bank.tiles.active(np.arange(30) == 17)
+    assert seen == [i] and group.members[chosen].tolist() == [17]
+
+
 @DTYPES
 def test_tables_of_many_narrow_views_are_exact(dtype, monkeypatch):
     x, seen = rng.normal(size=(260, 6)), []

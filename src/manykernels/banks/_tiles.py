@@ -30,6 +30,9 @@ class Tiles:
     def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
         self.n_jobs, self.budget = n_jobs, budget
+        self.group_of = np.empty(len(scale), int)  # of each kernel: its group's number
+        for i, group in enumerate(groups):
+            self.group_of[group.members] = i
 
     def shape(self, n_rows, n_cols, layers=1, parts=16):
         budget = None if self.budget is None else self.budget // layers
@@ -37,12 +40,8 @@ class Tiles:
 
     def active(self, wanted):
         """(number, group, its wanted kernels as positions within it) of the groups with a wanted kernel."""
-        found = []
-        for i, group in enumerate(self.groups):
-            chosen = np.flatnonzero(wanted[group.members])
-            if chosen.size:
-                found.append((i, group, chosen))
-        return found
+        groups = ((int(i), self.groups[i]) for i in np.unique(self.group_of[wanted]))
+        return [(i, group, np.flatnonzero(wanted[group.members])) for i, group in groups]
 
     def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
         """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M).
