@@ -13,7 +13,7 @@ from naive_kernels import matrix, normalised
 from sklearn.gaussian_process import kernels as gp
 
 from manykernels import kernels as mk
-from manykernels.banks import _tiles
+from manykernels.banks import _columns, _tiles
 from manykernels.banks._narrow import NarrowViews
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, KernelList, Linear, Polynomial
@@ -118,6 +118,27 @@ def test_short_cuts_for_single_columns_and_many_widths_are_exact(dtype):
     for m, (actual, K) in enumerate(zip(bank.products(A, np.arange(150))[0], S, strict=True)):
         tolerance = TOLERANCE[dtype] * np.abs(K).max() * np.abs(A).sum()
         np.testing.assert_allclose(actual, K @ A[0], rtol=0, atol=tolerance, err_msg=bank.names[m])
+
+
+@DTYPES
+@pytest.mark.parametrize("width", [1, 40, 512])
+def test_sums_of_many_smooth_columns_do_not_depend_on_how_they_are_batched(dtype, width, monkeypatch):
+    x, taken = rng.normal(size=(130, 12)) * np.linspace(0.2, 3, 12), []
+    kernels = [(f"{m}, {j}", k, [j]) for j in range(12) for m, k in enumerate((RBF(0.3), RBF(0.1), Polynomial(3)))]
+    bank = PairwiseBank(KernelList.from_spec(kernels, x), x, dtype=dtype)
+    theta = rng.random((2, bank.M)) * (rng.random(bank.M) < 0.7)
+    expected = np.tensordot(theta, bank.matrices(), 1)
+    monkeypatch.setattr(_columns, "WIDTH", width)
+    add = _columns.SmoothColumns.add
+    monkeypatch.setattr(_columns.SmoothColumns, "add", lambda self, *a: taken.append(len(self.parts)) or add(self, *a))
+    found = np.zeros((2, 130, 130), dtype)
+
+    def emit(r0, r1, c0, c1, blocks):
+        found[:, r0:r1, c0:c1] = blocks
+
+    bank.tiles.weighted(bank.sides, bank.sides, theta, 130, 130, emit)
+    close(found, expected, dtype)
+    assert min(taken) >= {1: 10, 40: 3, 512: 1}[width]
 
 
 @DTYPES

@@ -3,11 +3,14 @@
 k(x, y) = Σ_kl C_kl T_k(x) T_l(y) to the precision of the block, with C from the kernel between the nodes.
 """
 
+import math
 from functools import lru_cache
 
 import numpy as np
 
 from ..kernels._pairs import _KINDS
+
+WIDTH = 512  # Chebyshev features that are multiplied at a time
 
 
 def n_nodes(degree, rate, half, double):
@@ -61,7 +64,60 @@ def _at_nodes(group, middle, half, p):
     return B, transform
 
 
-def core(group, chosen, weights, shift, middle, half, p):
+class SmoothColumns:
+    """Single columns with smooth kernels: T sums of them are products of Chebyshev features, by BLAS.
+
+    One loop makes the features of many columns; called for each, Python would keep the threads of all tiles waiting.
+    """
+
+    def __init__(self):
+        self.columns = []
+
+    @staticmethod
+    def size(p, T, left, right):
+        """Bytes of a column of p nodes."""
+        return 8 * T * p**2 + left.x.nbytes + right.x.nbytes
+
+    @staticmethod
+    def buffers(T, rows, cols, itemsize):
+        """Bytes of one thread's features in a tile; more where a column has more nodes."""
+        return WIDTH * (itemsize * (T * rows + cols) + 8 * rows)
+
+    def append(self, group, chosen, left, right, weights, shift, middle, half, p):
+        """One more column: its sides and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
+        C = _core(group, chosen, weights, shift, middle, half, p)
+        self.columns.append((left.x[0], right.x[0], middle, half, C.reshape(len(weights), -1)))
+
+    def ready(self):
+        """Lays the columns side by side."""
+        left, right, middle, half, cores = zip(*self.columns, strict=True)
+        self.left, self.right = np.stack(left), np.stack(right)
+        self.middle, self.half, self.cores = np.array(middle), np.array(half), np.concatenate(cores, axis=1)
+        sizes = [math.isqrt(C.shape[1]) for C in cores]
+        self.node, self.entry = np.cumsum([0, *sizes]), np.cumsum([0, *(p**2 for p in sizes)])
+        self.parts, first = [], 0
+        for k in range(1, len(sizes) + 1):
+            if k == len(sizes) or self.node[k + 1] - self.node[first] > max(WIDTH, sizes[first]):
+                self.parts.append((first, k))
+                first = k
+        self.columns = []
+
+    def add(self, total, rows, cols):
+        """Adds all columns to a tile (T, rows, cols)."""
+        from ..loops.columns import features
+
+        (T, n_rows, n_cols), width = total.shape, max(self.node[high] - self.node[low] for low, high in self.parts)
+        A, B = np.empty((T, width, n_rows), total.dtype), np.empty((width, n_cols), total.dtype)
+        for low, high in self.parts:
+            node, entry = self.node[low : high + 1], self.entry[low : high + 1]
+            filled, span = node[-1] - node[0], (self.middle[low:high], self.half[low:high], node - node[0])
+            features(self.right[low:high, cols], *span, self.cores[:0], entry, B[None])
+            features(self.left[low:high, rows], *span, self.cores, entry, A)
+            for sums, a in zip(total, A, strict=True):
+                sums += a[:filled].T @ B[:filled]
+
+
+def _core(group, chosen, weights, shift, middle, half, p):
     """C_t (T, p, p) with Σ_m weights_tm (k_m(x, y) − shift_m) = Σ_kl C_tkl T_k(x) T_l(y)."""
     from ..loops.elementwise import combine
 
@@ -72,31 +128,6 @@ def core(group, chosen, weights, shift, middle, half, p):
         W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)))
         combine(B, group.degree[chosen], g, c, shift, W, none, total)
     return transform @ values @ transform.T
-
-
-def add_columns(total, columns, left, right, rows, cols):
-    """Adds the smooth kernels of single columns to a tile (T, rows, cols): products of Chebyshev features, by BLAS."""
-    width = max(512, max(p for _, _, _, p, _ in columns))
-    A = np.empty((*total.shape[:2], width), total.dtype)
-    B = np.empty((width, total.shape[2]), total.dtype)
-    filled = 0
-    for i, middle, half, p, C in columns:
-        if filled + p > width:
-            total += A[:, :, :filled] @ B[:filled]
-            filled = 0
-        A[:, :, filled : filled + p] = _features(left[i].x[0, rows], middle, half, p).T @ C
-        B[filled : filled + p] = _features(right[i].x[0, cols], middle, half, p)
-        filled += p
-    total += A[:, :, :filled] @ B[:filled]
-
-
-def _features(x, middle, half, p):
-    """T_k((x − middle) / half), (p, n)."""
-    from ..loops.columns import chebyshev
-
-    T = np.empty((p, x.size))
-    chebyshev((x - middle) / half, T)
-    return T
 
 
 def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):

@@ -29,7 +29,7 @@ def tables(rate, top, dtype):
     return result, delta[()], int(delta.view(f"i{delta.itemsize}") >> shift)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _made(rate, octaves, itemsize):
     """The polynomials; views of like columns share them."""
     rate, size = np.frombuffer(rate), 4 if itemsize == 4 else 8

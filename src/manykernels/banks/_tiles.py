@@ -4,12 +4,13 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks
 from ..kernels._pairs import same
-from ._columns import add_columns, column_bytes, column_cost, column_products, core, smooth_column
+from ._columns import SmoothColumns, column_bytes, column_cost, column_products, smooth_column
 from ._narrow import NarrowViews
 from ._tables import cells, table_bytes, tables
 
 BUFFERS = 5  # tiles that one thread holds at a time
 SMALLEST = 16 * 64
+LEAST = 2e5  # nanoseconds of products of one group by rows, however few
 
 
 def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16):
@@ -51,8 +52,8 @@ class Tiles:
         from ..loops.elementwise import combine, tabulate
 
         weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
-        rb, cb = self.shape(n_rows, n_cols, len(theta))
-        plans, narrow, columns = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols))
+        rb, cb = self.shape(n_rows, n_cols, len(theta), 32 if symmetric else 16)  # the last are small
+        plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols))
 
         def work(tile):
             r0, r1, c0, c1 = tile
@@ -71,10 +72,8 @@ class Tiles:
                     for t in range(len(theta)):
                         W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
                         combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
-            for views in narrow:
+            for views in many:
                 views.add(total, slice(r0, r1), slice(c0, c1))
-            if columns:
-                add_columns(total, columns, left, right, slice(r0, r1), slice(c0, c1))
             emit(r0, r1, c0, c1, total)
 
         tiles = []
@@ -84,25 +83,27 @@ class Tiles:
         run_blocks(_quiet(work), tiles, self.n_jobs)
 
     def _plan(self, left, right, weights, shifted, rb, cb, n):
-        """How each group is summed, in tiles of rb rows and cb columns of at least n: (plans, narrow, columns).
+        """How each group is summed, in tiles of rb rows and cb columns of at least n: (plans, many).
 
-        Plans are (group's number, group, kernels by form, shifts, tables of the others, one a sum); narrow are
-        `NarrowViews`, ready, and columns what `add_columns` takes.
+        Plans are (group's number, group, kernels by form, shifts, tables of the others, one a sum); `many` are groups
+        that are summed together, ready: `SmoothColumns` and `NarrowViews`.
         """
         T, nowhere, threads = len(weights), np.zeros_like(self.mean), n_threads(self.n_jobs)
-        room = threads * 512 * self.dtype.itemsize * (T * rb + cb)  # of `add_columns`
-        plans, narrow, columns = [], {}, []
+        room = threads * SmoothColumns.buffers(T, rb, cb, self.dtype.itemsize)
+        plans, many = [], {}
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             a, b = left[i], right[i]
             plain = a.factor is None and b.factor is None
             smooth = smooth_column(group, chosen, a, b) if plain else None
             p = int(smooth[2].max()) if smooth else n
             shift = (self.mean if shifted and plain else nowhere)[group.members]
-            if 3 * p < n and 0.06 * p * T < group.cost(chosen, T) and self._fits(room + 8 * T * p**2):
-                room += 8 * T * p**2
-                C = core(group, chosen, weights[:, group.members[chosen]], shift[chosen], *smooth[:2], p)
-                columns.append((i, *smooth[:2], p, C))
-                continue
+            if 3 * p < n and 0.06 * p * T < group.cost(chosen, T):
+                size = SmoothColumns.size(p, T, a, b)
+                if self._fits(room + size):
+                    room += size
+                    sums = weights[:, group.members[chosen]], shift[chosen]
+                    many.setdefault("smooth", SmoothColumns()).append(group, chosen, a, b, *sums, *smooth[:2], p)
+                    continue
             top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
             if plain:
                 exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, room, threads)
@@ -113,13 +114,13 @@ class Tiles:
             if plain and NarrowViews.takes(group, chosen, a, b):
                 room += a.x.nbytes + b.x.nbytes
                 forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
-                views = narrow.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
+                views = many.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
                 views.append(a, b, table, forms, weights[:, group.members[direct]])
             else:
                 plans.append((i, group, direct, shift, [(t, *table[1:]) for t in table[0]] if table else []))
-        for views in narrow.values():
+        for views in many.values():
             views.ready()
-        return plans, narrow.values(), columns
+        return plans, many.values()
 
     def _mixed(self, group, exponentials, weights, shift, top):
         """(tables (T, cells, terms) of weighted sums of exponentials less their shifts, delta, first)."""
@@ -165,20 +166,23 @@ class Tiles:
     def _plan_products(self, left, right, A, n_rows, wanted, halved, check):
         """How each group is multiplied: (plans, columns), what `_block_products` and what `column_products` take."""
         (T, n_cols), threads, room = A.shape, n_threads(self.n_jobs), 0
+        size = n_rows, n_cols, T
         plans, columns, shared = [], [], np.ascontiguousarray(A, self.dtype)[None]
         for i, group, chosen in self.active(wanted):
             a, b = left[i], right[i]
             vectors = shared if b.factor is None else np.ascontiguousarray(shared * b.factor[chosen][:, None])
             unsure = check and not all(group.kernels[m].psd for m in chosen)
-            smooth = None if unsure else smooth_column(group, chosen, a, b)
+            smooth, cost = None if unsure else smooth_column(group, chosen, a, b), np.inf
+            if smooth and self._fits(threads * column_bytes(smooth[2], *size)):
+                column, cost = (i, group, chosen, vectors, *smooth), column_cost(smooth[2], *size)
+            if cost < LEAST + (1.0 + min(6.0 * T, 1.2 * chosen.size)) * n_rows * n_cols / 2:  # rows take more
+                columns.append(column)
+                continue
             top, table = group.top(a, b), None
             exponentials, direct = self._exponentials(group, chosen, a, b, top, 6.0 * T, room, threads)
-            if smooth:
-                size = smooth[2], n_rows, n_cols, T
-                cost = _row_cost(group, chosen, exponentials, top, *size[1:], halved)
-                if column_cost(*size) < cost and self._fits(threads * column_bytes(*size)):
-                    columns.append((i, group, chosen, vectors, *smooth))
-                    continue
+            if cost < _row_cost(group, chosen, exponentials, top, *size, halved):
+                columns.append(column)
+                continue
             if exponentials.size:
                 table = tables(group.rate[exponentials], top, self.dtype)
                 room += table[0].nbytes
@@ -247,7 +251,7 @@ class Tiles:
 def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):
     """Nanoseconds, roughly, of `_block_products` for all rows, with these exponentials from a table."""
     double = group.pairs.dtype == np.float64
-    cost, entry = 2e5, 1.0 + (5.0 if double else 1.2) * (chosen.size - exponentials.size)
+    cost, entry = LEAST, 1.0 + (5.0 if double else 1.2) * (chosen.size - exponentials.size)
     if exponentials.size:
         entry += (11.0 if double else 6.0) * T
         cost += 0.03 * n_rows * T * table_bytes(group.rate[exponentials], top, group.pairs.dtype)

@@ -11,11 +11,13 @@ from .._threads import limit_blas, n_threads, run_blocks, slices
 NUMPY = 500  # rows up to which one thread cuts a matrix
 SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
 LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
+FEW = 4  # threads for small factors of long products: idle ones of BLAS wait busily, and keep cores from a team
 
 
-def blas_for(size, n_jobs):
-    """BLAS threads for matrices of that size: small ones are quicker on one, which leaves the other cores in peace."""
-    return limit_blas(n_threads(n_jobs) if size > SINGLE else 1)
+def blas_for(size, n_jobs, length=0):
+    """BLAS threads for matrices of that size, or of that many rows and a `length`: small ones are quicker on one."""
+    threads = n_threads(n_jobs)
+    return limit_blas(threads if size > SINGLE else min(threads, FEW) if length > SINGLE else 1)
 
 
 class Free:

@@ -18,6 +18,24 @@ def chebyshev(x, T):
 
 
 @njit(**OPTIONS)
+def features(X, middle, half, node, cores, entry, out):
+    """out[t, node[j] + l, i] = Σ_k T_k(x_i) C_jtkl of column j of X; T_l(x_i) where there are no cores.
+
+    C_jt is (p, p) in a row of `cores`, from entry[j] on.
+    """
+    basis = np.empty(((node[1:] - node[:-1]).max(), X.shape[1]))
+    for j in range(len(X)):
+        first, p = node[j], node[j + 1] - node[j]
+        chebyshev((X[j].astype(np.float64) - middle[j]) / half[j], basis[:p])
+        for t in range(len(out)):
+            if cores.size:
+                C = cores[t, entry[j] : entry[j] + p * p].reshape(p, p)
+                out[t, first : first + p] = np.dot(C.T, basis[:p])
+            else:
+                out[t, first : first + p] = basis[:p]
+
+
+@njit(**OPTIONS)
 def column_products(kind, x, y, middle, half, sizes, degree, g, c, A, factor, at, out):
     """out[t, at[m], i] = Σ_j k_m(x_i, y_j) A[m, t, j], times factor[m, i] where that is not empty; A may have one m.
 

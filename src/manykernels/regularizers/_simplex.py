@@ -60,8 +60,9 @@ def _minimise_dual(model, theta, start, slack):
         if 0.5 * (rest @ rest) <= slack:
             return x
         used = np.flatnonzero(x)
-        part = Z[:, used] * np.sqrt(w[used])
-        mean = Z[:, used] @ (w[used] / np.sqrt(w[used].sum()))
+        root = np.sqrt(w[used])
+        part = Z[:, used] * root
+        mean = part @ (root / np.linalg.norm(root))
         H = part @ part.T - np.outer(mean, mean)
         H[np.diag_indices_from(H)] += 1.0
         try:

@@ -81,7 +81,11 @@ class Model:
         return (self.Z.T @ (self.Z @ v) if self.H is None else self.H @ v) + self.damping * v
 
     def block(self, index):
-        H = self.Z[:, index].T @ self.Z[:, index] if self.H is None else self.H[np.ix_(index, index)]
+        if self.H is None:
+            Z = self.Z[:, index]
+            H = Z.T @ Z
+        else:
+            H = self.H[np.ix_(index, index)]
         return H + np.diag(self.damping[index])
 
 
@@ -104,7 +108,7 @@ class NewtonStep:
         if first and not regularizer.constraint and regularizer.has("weights_from_norms"):
             self.promise = 0.0
             return regularizer.weights_from_norms(state.theta * np.sqrt(np.maximum(state.q, 0.0)))
-        self.blas = blas_for(max(len(state.support), len(state.theta)), state.problem.bank.n_jobs)
+        self.blas = blas_for(len(state.support), state.problem.bank.n_jobs, len(state.theta))
         with self.blas:
             return self._propose(state)
 
