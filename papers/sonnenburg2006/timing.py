@@ -17,7 +17,7 @@ DEVIATIONS = [
     "linear program, which measure something else.",
     "Ours are CPU seconds, kernels and index included, after a small fit that loads what is compiled; with 4 and 8 "
     "threads, which `n_jobs` gives, seconds of the clock, as all of the paper's are.",
-    "One run of each. A blank is a size that was left out; one that ran for the seconds that the table says (> 60 s) "
+    "One run of each. A blank is a size that was left out; one that ran for the minutes that the table says (> 4 min) "
     "was cut off, and no larger one was tried.",
 ]
 
