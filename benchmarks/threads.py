@@ -94,4 +94,3 @@ def estimator(kernels, p, options, n_jobs):
     from manykernels import MKLClassifier
 
     return MKLClassifier(kernels, regularizer=p, C=1, tol=1e-3, n_jobs=n_jobs, **options)
-

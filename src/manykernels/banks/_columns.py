@@ -80,8 +80,8 @@ class SmoothColumns:
 
     @staticmethod
     def buffers(T, rows, cols, itemsize):
-        """Bytes of one thread's features in a tile; more where a column has more nodes."""
-        return WIDTH * (itemsize * (T * rows + cols) + 8 * rows)
+        """Bytes of one thread's features in a tile, of columns with up to 64 nodes."""
+        return WIDTH * (itemsize * (T * rows + cols) + 2 * max(rows, cols))
 
     def append(self, group, chosen, left, right, weights, shift, middle, half, p):
         """One more column: its sides and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
@@ -111,8 +111,8 @@ class SmoothColumns:
         for low, high in self.parts:
             node, entry = self.node[low : high + 1], self.entry[low : high + 1]
             filled, span = node[-1] - node[0], (self.middle[low:high], self.half[low:high], node - node[0])
-            features(self.right[low:high, cols], *span, self.cores[:0], entry, B[None])
-            features(self.left[low:high, rows], *span, self.cores, entry, A)
+            features(np.ascontiguousarray(self.right[low:high, cols]), *span, self.cores[:0], entry, B[None])
+            features(np.ascontiguousarray(self.left[low:high, rows]), *span, self.cores, entry, A)
             for sums, a in zip(total, A, strict=True):
                 sums += a[:filled].T @ B[:filled]
 
