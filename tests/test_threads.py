@@ -8,6 +8,7 @@ import time
 import pytest
 
 from manykernels._threads import run_blocks
+from manykernels.inner.systems import blas_for
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -17,6 +18,14 @@ def test_results_keep_the_order_of_the_blocks(n_jobs):
         return k * k
 
     assert run_blocks(late, range(40), n_jobs) == [k * k for k in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("size", "length", "threads"), [(200, 0, 1), (200, 3000, 1), (200, 10_000, 4), (5000, 0, 16), (5000, 10_000, 16)]
+)
+def test_blas_has_threads_by_the_size_of_its_factors(size, length, threads):
+    assert blas_for(size, 16, length).size == threads
+    assert blas_for(size, 1, length).size == 1
 
 
 def test_the_first_block_that_fails_is_the_one_that_is_told_of():

@@ -63,13 +63,15 @@ def _first(found):
     late = [
         name
         for name, row in found.items()
-        if {float} == {type(row.get(n)) for n in (500, 1000)} and row[500] > row[1000]
+        if METHODS[name][1]["solver"] == "chunking"
+        and {float} == {type(row.get(n)) for n in (500, 1000)}
+        and row[500] > row[1000]
     ]
     if not late:
         return ""
     return (
-        f"At 500 examples, of which five are true sites, {' and '.join(late)} took longer than at 1,000 with ten: 91 "
-        "steps in the place of 53."
+        f"At 500 examples, of which five are true sites, {' and '.join(late)} took longer than at 1,000 with ten: "
+        "`chunking` takes 91 steps, then 53 (counted on Neoverse-N1)."
     )
 
 

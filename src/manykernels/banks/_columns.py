@@ -3,7 +3,6 @@
 k(x, y) = Σ_kl C_kl T_k(x) T_l(y) to the precision of the block, with C from the kernel between the nodes.
 """
 
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -86,14 +85,13 @@ class SmoothColumns:
     def append(self, group, chosen, left, right, weights, shift, middle, half, p):
         """One more column: its sides and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
         C = _core(group, chosen, weights, shift, middle, half, p)
-        self.columns.append((left.x[0], right.x[0], middle, half, C.reshape(len(weights), -1)))
+        self.columns.append((left.x[0], right.x[0], middle, half, p, C.reshape(len(weights), -1)))
 
     def ready(self):
         """Lays the columns side by side."""
-        left, right, middle, half, cores = zip(*self.columns, strict=True)
+        left, right, middle, half, sizes, cores = zip(*self.columns, strict=True)
         self.left, self.right = np.stack(left), np.stack(right)
         self.middle, self.half, self.cores = np.array(middle), np.array(half), np.concatenate(cores, axis=1)
-        sizes = [math.isqrt(C.shape[1]) for C in cores]
         self.node, self.entry = np.cumsum([0, *sizes]), np.cumsum([0, *(p**2 for p in sizes)])
         self.parts, first = [], 0
         for k in range(1, len(sizes) + 1):

@@ -175,7 +175,7 @@ class Tiles:
             smooth, cost = None if unsure else smooth_column(group, chosen, a, b), np.inf
             if smooth and self._fits(threads * column_bytes(smooth[2], *size)):
                 column, cost = (i, group, chosen, vectors, *smooth), column_cost(smooth[2], *size)
-            if cost < LEAST + (1.0 + min(6.0 * T, 1.2 * chosen.size)) * n_rows * n_cols / 2:  # rows take more
+            if cost < LEAST + (1.0 + min(6.0 * T, 1.2 * chosen.size)) * n_rows * n_cols / 2:  # rows take that at least
                 columns.append(column)
                 continue
             top, table = group.top(a, b), None
