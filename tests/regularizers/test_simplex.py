@@ -16,7 +16,7 @@ def made(level, seed=0):
     theta = rng.exponential(size=M)
     theta /= theta.sum()
     Z = rng.normal(size=(RANK, M)) * rng.exponential(size=M)
-    return Model(-rng.exponential(size=M) ** 2, Z, level / (theta + 0.1 / M)), theta
+    return Model(-(rng.exponential(size=M) ** 2), Z, level / (theta + 0.1 / M)), theta
 
 
 def lacks(model, theta, x):
