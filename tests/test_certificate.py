@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import make as make_problem
 from problems import small_problem
 
 from manykernels import losses
@@ -84,3 +85,30 @@ def test_a_solution_is_the_best_point_that_was_certified(name):
         s = solve(problem, name, tol=1e-12, max_iter=max_iter)
         assert s.primal == min(h["primal"] for h in s.history)
         assert s.dual >= max(h["dual"] for h in s.history)
+
+
+@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+def test_examples_left_out_of_a_certificate_count_with_their_costs(loss):
+    """Issue 11, point 24. Rows of a problem with uneven costs, the others at 0: the same conjugate as with all rows."""
+    problem, _, y = small_problem(loss, LpNorm(2))
+    rng = np.random.default_rng(1)
+    c = problem.c * rng.uniform(0.1, 3.0, 30)
+    problem = Problem(problem.bank, y, problem.loss, LpNorm(2), c, problem.intercept)
+    rows = np.sort(rng.permutation(30)[:11])
+    lo, hi = problem.loss.box(problem.Y[0], problem.c[0])
+    a = np.zeros((1, 30))
+    a[0, rows] = np.clip(0.05 * rng.normal(size=11), lo[rows], hi[rows])
+    np.testing.assert_allclose(problem.conjugates(a[:, rows], rows), problem.conjugates(a), rtol=1e-12)
+
+
+@pytest.mark.parametrize("off", [0, 1])
+def test_one_infeasible_output_of_two_is_not_certified(off):
+    """Issue 11, point 24. With an intercept Σa = 0 holds for every output, or there is no dual point."""
+    Ks, y = make_problem(n=30)
+    problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), [y, -y], losses.get("hinge"), LpNorm(2))
+    a = np.zeros((2, 30))
+    a[:, [np.argmax(y), np.argmin(y)]] = [[0.5, -0.5], [-0.5, 0.5]]
+    theta, b = np.full(4, 0.5), np.zeros(2)
+    assert np.isfinite(certify(problem, Ks, theta, a, b).gap)
+    a[off, np.argmax(y)] *= 0.5
+    assert certify(problem, Ks, theta, a, b).dual == -np.inf

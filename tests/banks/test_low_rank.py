@@ -224,3 +224,11 @@ def test_sums_that_are_not_quite_semidefinite_slow_a_fit_and_do_not_end_it(monke
     model = MKLClassifier([RBF(gamma=0.5), RBF(gamma=0.05)], **options).fit(X, y)
     assert any(broken) and model.duality_gap_ <= model.tol
     assert model.objective_ == pytest.approx(plain.objective_, rel=2e-3)
+
+
+@pytest.mark.parametrize("landmarks", ["k-means++", "uniform"])
+def test_landmarks_come_from_the_seed(landmarks):
+    """Issue 11, point 24."""
+    one, same, other = (Nystroem(RBF(0.5), 8, landmarks, seed).resolve(X).landmarks_ for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.array_equal(one, other)

@@ -6,6 +6,8 @@ from problems import make, small_problem
 
 from manykernels import losses
 from manykernels.inner import InnerProblem, systems
+from manykernels.inner.matrix_free import MatrixFreeProblem
+from manykernels.inner.operator import Operator
 from manykernels.inner.systems import Free, HalfHessian
 from manykernels.regularizers import LpNorm
 
@@ -82,3 +84,37 @@ def test_slack_is_how_far_an_output_may_move_before_its_example_matters(loss):
 
         assert not values(0.999 * slack[i]).any() and (np.isinf(slack[i]) or values(1.001 * slack[i]).any())
     assert np.all(inner.slack(np.where(inner.hi > 0, 1e-3, -1e-3), outputs, b) == -np.inf)
+
+
+class Matrix(Operator):
+    """A matrix that only multiplies."""
+
+    def __init__(self, K):
+        self.K, self.shape, self.dtype = K, K.shape, K.dtype
+
+    def multiply(self, V):
+        return V @ self.K
+
+    def diagonal(self):
+        return np.diagonal(self.K)
+
+    def take(self, index):
+        return Matrix(self.K[np.ix_(index, index)])
+
+    def array(self):
+        return self.K.copy()
+
+
+@pytest.mark.parametrize("target", [1.0, 1e-6])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared", "huber"])
+def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, intercept, target):
+    """Issue 11, point 24. The point is moved back into its box at the end, and its outputs with it."""
+    loss = losses.get(loss)
+    Ks, y = make(n=40, real=loss.targets == "real")
+    K = Ks.sum(axis=0)
+    problem = MatrixFreeProblem(loss, y, np.full(40, 2.0), intercept)
+    a, outputs, b, gap = problem.solve(Matrix(K), loss.start(y, np.full(40, 2.0), intercept), target)
+    np.testing.assert_allclose(outputs, K @ a, rtol=1e-9, atol=1e-9 * np.abs(K @ a).max())
+    assert gap == pytest.approx(problem.gap(a, K @ a, b), rel=1e-6, abs=1e-9) and gap <= target
+    assert not intercept or abs(a.sum()) <= 1e-9 * max(np.abs(a).sum(), 1)

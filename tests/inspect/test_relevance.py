@@ -257,3 +257,34 @@ def test_the_score_has_its_name():
     made = relevance(MKLClassifier(KERNELS), X, y, cv=2, scoring=make_scorer(accuracy_score))
     assert made.scoring == "accuracy_score"
     assert relevance(MKLRegressor(KERNELS), X, X[:, 0], cv=2).scoring == "R²"
+
+
+def test_scores_count_the_weights_of_the_held_out_examples():
+    """Issue 11, point 24. Weights differ from fold to fold and go with mistakes, so that plain means are other ones."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(90, 2))
+    labels = (rows[:, 0] + 1.5 * rng.normal(size=90) > 0).astype(int)
+    weight = np.where(labels == 1, 4.0, 0.5) * np.repeat([1.0, 2.0, 3.0], 30)
+    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])])
+    splits = [(np.setdiff1d(np.arange(90), test), test) for test in np.split(np.arange(90), 3)]
+    expected, plain = [], []
+    for train, test in splits:
+        fitted = clone(model).fit(rows[train], labels[train], weight[train])
+        expected.append(fitted.score(rows[test], labels[test], weight[test]))
+        plain.append(fitted.score(rows[test], labels[test]))
+    found = relevance(model, rows, labels, cv=splits, sample_weight=weight, n_permutations=1)
+    np.testing.assert_allclose(found.score_all, expected)
+    assert np.abs(np.array(plain) - expected).min() > 0.01
+
+
+def test_orders_come_from_the_seed():
+    """Issue 11, point 24."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 2))
+    labels = (rows[:, 0] > 0).astype(int)
+    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])])
+    one, same, other = (
+        [row["permute"] for row in relevance(model, rows, labels, cv=3, n_permutations=1, random_state=seed).table()]
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other

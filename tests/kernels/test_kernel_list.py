@@ -149,3 +149,30 @@ def test_auto_kernels_fit_the_data_and_the_memory():
     assert len(auto_kernels(X, 4 * 400 * 15)) == 10 + 4
     assert KernelList.from_spec("auto", FRAME).M == many.M
     assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 4 + 4  # a few a view, not some a column
+
+
+def test_widths_come_from_the_examples_that_have_the_source():
+    """Issue 11, point 24. Rows that lack the source are filled in, and what fills them is no example."""
+    gaps = 5.0 + X
+    gaps[[2, 5, 7], 1] = np.nan
+    whole = gaps[~np.isnan(gaps[:, 1])]
+    for width in ("scale", "median"):
+        found = KernelList.from_spec([("k", RBF(width), [0, 1], "zero")], gaps).kernels[0]
+        assert found.gamma == RBF(width).resolve(whole[:, [0, 1]]).gamma
+
+
+def test_each_view_has_its_own_rule_for_missing_rows():
+    """Issue 11, point 24. A view may lack rows if all of its kernels allow it, whatever those of other views say."""
+    gaps = X.copy()
+    gaps[2, 0] = np.nan
+    rules = [("a", RBF(0.1), [0], "zero"), ("b", RBF(0.1), [1]), ("c", RBF(0.2), [0], "zero")]
+    for specs in (rules, rules[::-1]):
+        present = [view.present for view in KernelList.from_spec(specs, gaps).views(gaps)]
+        assert sorted(int(np.sum(~p)) for p in present if p is not None) == [1]
+        gaps_elsewhere = gaps.copy()
+        gaps_elsewhere[3, 1] = np.nan
+        with pytest.raises(ValueError, match="NaN"):
+            KernelList.from_spec(specs, X).views(gaps_elsewhere)
+    for specs in ([*rules, ("d", RBF(0.3), [0])], [("d", RBF(0.3), [0]), *rules]):
+        with pytest.raises(ValueError, match="NaN"):
+            KernelList.from_spec(specs, X).views(gaps)

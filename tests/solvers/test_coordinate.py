@@ -298,3 +298,15 @@ def test_the_minimum_of_cuts_and_an_entropy_is_certified(lam, count):
     assert 0 <= cuts.values(theta).max() + regularizer.value(theta) - lower <= 1e-3
     dual = cuts.multipliers @ cuts.constants - regularizer.conjugate(-cuts.multipliers @ cuts.slopes)
     assert lower == pytest.approx(dual, abs=1e-9) and cuts.multipliers.sum() == pytest.approx(1)
+
+
+def test_what_is_moved_onto_its_sum_has_no_excess():
+    """Issue 11, point 24. A stale excess would pull at every later visit."""
+    explicit, _ = problem_pair("squared_hinge", LpNorm(2))
+    theta = explicit.regularizer.start(explicit.bank.M)
+    side = Side(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
+    for rows in np.split(np.random.default_rng(0).permutation(150), 5):
+        side.visit(rows, theta, 1e-9)
+    assert side.excess == pytest.approx(side.a.sum()) and abs(side.excess) > 1e-3
+    side.settle()
+    assert abs(side.excess - side.a.sum()) < 1e-12

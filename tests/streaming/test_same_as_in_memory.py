@@ -60,7 +60,7 @@ def test_processes_give_what_threads_give(tmp_path, name):
     assert all(step["bytes"] > 0 for step in model.history_)
 
 
-@pytest.mark.parametrize("normalize", ["spherical", "trace", None])
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical", "trace", None])
 def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
     X, _ = rows(700)
     y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(2).normal(size=len(X))
@@ -74,6 +74,16 @@ def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
     assert model.objective_ == pytest.approx(found[0], rel=1e-6)
     np.testing.assert_allclose(model.kernel_weights_, found[1], atol=1e-3)
     np.testing.assert_allclose(model.kernel_scale_, found[2], rtol=1e-9)
+
+
+def test_words_at_their_positions_count_with_the_weights_of_their_examples(tmp_path):
+    """Issue 11, point 24. Words are sorted to be counted, and each keeps the weight of its example."""
+    X, y, source, kernels, _ = case("sequences", tmp_path)
+    weight = np.random.default_rng(3).uniform(0.1, 3, size=len(X)) * np.where(y > 0, 3.0, 1.0)
+    model = MKLClassifier(kernels, normalize="multiplicative", solver="coordinate")
+    scale = model.fit(X, y, weight).kernel_scale_
+    np.testing.assert_allclose(model.fit(source, "class", weight).kernel_scale_, scale, rtol=1e-9)
+    assert not np.allclose(model.fit(X, y).kernel_scale_, scale, rtol=1e-4)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "shared"])
