@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manykernels import KernelStack, MKLClassifier, load
+from manykernels import KernelStack, MKLClassifier, MKLRegressor, load
 from manykernels.banks.choice import explicit_bank
 from manykernels.banks.joined import JoinedBank
 from manykernels.kernels import RBF, Cosine, KernelList, Linear, Polynomial, spherical
@@ -120,3 +120,18 @@ def test_models_of_several_kinds_keep_their_order_when_saved(tmp_path):
     again = load(tmp_path / "m.mk")
     assert again.kernel_names_ == ["s", "x", "w", "t", "z", "v"]
     np.testing.assert_array_equal(again.decision_parts(new("joined")), model.decision_parts(new("joined")))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6])
+def test_parts_of_a_column_of_uneven_examples_are_exact(size):
+    """Found by journeys. k(x, x) spans many orders, and spherical normalisation divides by it: nodes would not do."""
+    rng = np.random.default_rng(0)
+    X = size * np.exp(2 * rng.normal(size=(400, 1))) * rng.choice([-1, 1], size=(400, 1))
+    y = np.sin(X[:, 0] / size)
+    kernels = [Polynomial(degree=3, coef0=0.0, gamma=0.07), Polynomial(degree=2, coef0=1.0, gamma=1.0)]
+    model = MKLRegressor(kernels, loss="squared", normalize="spherical", tol=1e-6).fit(X, y)
+    parts, decision = model.decision_parts(X), model.predict(X)
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, decision, atol=1e-6 * np.abs(parts).max())
+    Ks = np.stack([kernel(X) / np.sqrt(np.outer(kernel.diag(X), kernel.diag(X))) for kernel in kernels])
+    expected = model.kernel_weights_[:, None] * (Ks[:, :, model.support_] @ model.dual_coef_[0])
+    np.testing.assert_allclose(parts.T, expected, atol=1e-6 * np.abs(expected).max())
