@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses
 from .._validation import check_choice, check_number
 from ..kernels._views import n_examples
 from ..streaming import is_source
+from ._available import available_if
 from ._base import MKLBase
 from ._paths import HasPath
 from ._streamed import fit_source
@@ -35,7 +35,7 @@ def _has_probabilities(self):
     from .. import regularizers
 
     if losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
-        return True
+        return
     raise AttributeError(
         f'predict_proba needs loss="logistic" or regularizer=EmpiricalBayes(...), not loss={self.loss!r}: for other '
         "losses use scikit-learn's CalibratedClassifierCV(model), which learns probabilities from decisions."

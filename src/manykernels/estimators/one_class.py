@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
-from sklearn.utils.metaestimators import available_if
 
 from .._validation import check_choice, check_number
 from ..kernels._views import n_examples
+from ._available import available_if
 from ._base import MKLBase
 from .tasks import check_task
 from .validation import check_loss, check_weight
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def _is_svdd(self):
-    if self.formulation == "svdd":
-        return True
-    raise AttributeError(f'only formulation="svdd" has a centre, not formulation={self.formulation!r}.')
+    if self.formulation != "svdd":
+        raise AttributeError(
+            f'centre_distances needs formulation="svdd", which alone has a centre, not {self.formulation!r}.'
+        )
 
 
 class MKLOneClass(OutlierMixin, MKLBase):
