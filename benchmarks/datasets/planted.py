@@ -42,7 +42,8 @@ def draw(seed, n=None):
         for (name, block), end in zip(blocks.items(), ends, strict=True)
     ]
     real = seed % 5 == 4
-    model = (MKLRegressor if real else MKLClassifier)(kernels, regularizer=p, C=C, n_jobs=1)
+    loss = "epsilon_insensitive" if real else "hinge"
+    model = (MKLRegressor if real else MKLClassifier)(kernels, loss=loss, regularizer=p, C=C, n_jobs=1)
     about = dict(seed=seed, n=n, columns=wide, p=p, C=C, task="regression" if real else "classification")
     return Planted(np.hstack(list(blocks.values())), signal if real else (signal > np.median(signal)) * 1, model, about)
 

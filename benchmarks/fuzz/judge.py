@@ -182,7 +182,8 @@ def _has_identity(kernel):
 def loss_of(model):
     if not hasattr(model, "loss"):
         return losses.get("level_set" if model.formulation == "level_set" else "one_class")
-    return losses.get(model.loss, **({"epsilon": model.epsilon} if model.loss == "epsilon_insensitive" else {}))
+    epsilon = getattr(model, "epsilon", None)
+    return losses.get(model.loss, **({} if epsilon is None else {"epsilon": epsilon}))
 
 
 def intercept_of(model):

@@ -100,6 +100,7 @@ def one(frequency, C, n, noise, seed):
     """Weights and test error of all kernels together, and the test error of each alone."""
     from manykernels import MKLRegressor
     from manykernels.kernels import RBF
+    from manykernels.losses import EpsilonInsensitive
 
     rng = np.random.default_rng([seed, int(1000 * frequency)])
     (X, y), (T, t) = wave(n, frequency, rng), wave(n, frequency, rng)
@@ -107,7 +108,8 @@ def one(frequency, C, n, noise, seed):
     kernels = [(f"width {w:g}", RBF(gamma=1 / w)) for w in WIDTHS]
 
     def fitted(kernels):
-        model = MKLRegressor(kernels, regularizer=1, C=C, normalize=None, epsilon=EPSILON).fit(X, y)
+        loss = EpsilonInsensitive(EPSILON)
+        model = MKLRegressor(kernels, regularizer=1, C=C, normalize=None, loss=loss).fit(X, y)
         return model, float(np.sqrt(np.mean((model.predict(T) - t) ** 2)))
 
     model, error = fitted(kernels)

@@ -98,6 +98,7 @@ def _largest(weights):
 def one(a, n, seed, length=LENGTH, noise=0.0):
     from manykernels import MKLRegressor
     from manykernels.kernels import RBF
+    from manykernels.losses import EpsilonInsensitive
 
     def truth(x):
         return np.sin(a * x) + np.sin(B * x) + SLOPE * x
@@ -105,7 +106,7 @@ def one(a, n, seed, length=LENGTH, noise=0.0):
     rng = np.random.default_rng([seed, a])
     x, t = rng.uniform(0, length, n), rng.uniform(0, length, n)
     kernels = [(f"width {w:g}", RBF(gamma=1 / w)) for w in WIDTHS]
-    model = MKLRegressor(kernels, regularizer=1, C=C, normalize=None, epsilon=EPSILON, tol=1e-5)
+    model = MKLRegressor(kernels, regularizer=1, C=C, normalize=None, loss=EpsilonInsensitive(EPSILON), tol=1e-5)
     model.fit(x[:, None], truth(x) + noise * rng.normal(size=n))
     error = np.sqrt(np.mean((model.predict(t[:, None]) - truth(t)) ** 2))
     return {"weights": model.kernel_weights_, "error": error, "gap": model.duality_gap_}

@@ -31,6 +31,7 @@ TAGS = {
     ("alphabet", 1): "sequences.alphabet:Alphabet",
     ("kernel/list", 1): "kernels._list:KernelList",
     ("kernel/list", 2): "kernels._list:KernelList",
+    ("kernel/list", 3): "kernels._list:KernelList",
     ("kernel/pipe", 1): "kernels._pipes:Pipe",
     ("kernel/bundle", 1): "kernels.on:Bundle",
     ("kernel/spec", 1): "kernels.spec:KernelSpec",

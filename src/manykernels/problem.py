@@ -105,17 +105,27 @@ class Problem:
         parts = zip(self.Y[:, rows], self.c[:, rows], a, strict=True)
         return np.array([self.loss.dual_value(*part) for part in parts])
 
+    def _floor(self):
+        """What a gap is relative to at least, where the objective is nearly 0: in the unit of y² for least squares."""
+        if not self.loss.gaussian:
+            return 1e-12 * float(self.c.sum())
+        mean = np.sum(self.c * self.Y, axis=1) / np.maximum(self.c.sum(axis=1), 1e-300)
+        about = self.Y - mean[:, None] if self.intercept else self.Y
+        return float(np.sum(self.c * (1e-12 * about**2 + 1e-24 * self.Y**2)))
+
     def rounding(self, a: np.ndarray, theta: np.ndarray) -> float:
         """What the rounding of a and of kernel values, 2⁻⁵³ of each, may change in Σ c V, at a (T, n).
 
         |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that outputs are known to
-        2⁻⁵² Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j), the risk to that times its slope, |a| or about c.
+        2⁻⁵² Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j), the risk to that times its slope, |a| or about c:
+        of least squares |a|, which is in the unit of y.
         """
         used = np.flatnonzero(theta)
         roots = np.sqrt(np.maximum(self.bank.diagonals()[used], 0.0))
         with np.errstate(all="ignore"):
             known = np.einsum("m,mi,tm->ti", theta[used], roots, np.abs(a) @ roots.T)
-            return 2.0**-52 * float(np.sum(np.maximum(np.abs(a), self.c) * known))
+            slope = np.abs(a) if self.loss.gaussian else np.maximum(np.abs(a), self.c)
+            return 2.0**-52 * float(np.sum(slope * known))
 
     def remark(self, solution: Solution, tol: float, max_iter: int) -> str:
         """Why a solution has not reached its gap, or what speaks against it although it has, and the cure, in words."""
@@ -127,7 +137,7 @@ class Problem:
             cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
             return "" if solution.converged else cause
         a = np.abs(solution.a if solution.dual_a is None else np.maximum(np.abs(solution.a), np.abs(solution.dual_a)))
-        a = a if solution.converged else np.maximum(a, self.c)  # it may come to c on the way
+        a = a if solution.converged or self.loss.gaussian else np.maximum(a, self.c)  # it may come to c on the way
         rounding = self.rounding(a, solution.theta) / max(abs(solution.primal), 1e-300)
         if not rounding < (tol if solution.converged else 1e-3):
             cure = "centre or standardise the columns, normalise the kernels, or lower C"
@@ -162,7 +172,7 @@ class Problem:
         primal = risk + offset + norms + omega
         t = self.regularizer.shrink(0.5 * q)
         dual = -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
-        scale = max(risk + norms + abs(omega) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
+        scale = max(risk + norms + abs(omega) + abs(offset), self._floor(), 1e-300)
         if self.intercept:
             off = self.loss.total - np.sum(a, axis=1)
             dual += float(off @ b)  # what the rounding of Σ a costs

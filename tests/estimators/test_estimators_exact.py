@@ -45,7 +45,7 @@ class TestEqualToScikitLearn:
 
     def test_svr(self, kernels, p, reals):
         X, y = reals
-        ours = MKLRegressor(kernels, regularizer=p, C=3.0, epsilon=0.2, **TOL).fit(X, y)
+        ours = MKLRegressor(kernels, regularizer=p, C=3.0, loss="epsilon_insensitive", epsilon=0.2, **TOL).fit(X, y)
         theirs = SVR(C=3.0, epsilon=0.2, kernel="precomputed", tol=1e-10).fit(self.total(kernels, X), y)
         np.testing.assert_allclose(ours.predict(X), theirs.predict(self.total(kernels, X)), atol=1e-3)
 
@@ -79,7 +79,7 @@ MODELS = {
     "hinge": MKLClassifier(tol=1e-8),
     "logistic": MKLClassifier(loss="logistic", tol=1e-8),
     "squared_hinge balanced": MKLClassifier(loss="squared_hinge", class_weight="balanced", tol=1e-8),
-    "epsilon_insensitive": MKLRegressor(tol=1e-8),
+    "epsilon_insensitive": MKLRegressor(loss="epsilon_insensitive", tol=1e-8),
     "squared": MKLRegressor(loss="squared", tol=1e-8),
     "huber": MKLRegressor(loss="huber", tol=1e-8),
     "squared classes": MKLClassifier(loss="squared", class_weight="balanced", tol=1e-8),

@@ -163,7 +163,8 @@ def test_one_thread_is_one_thread(monkeypatch):
 
 def test_regression_and_one_class():
     target = np.array([x.count("A") / 20 for x in X])
-    model = MKLRegressor(ms.degree_kernels(3) + [("words", ms.Spectrum(1))], C=100, epsilon=0.01).fit(X, target)
+    kernels = ms.degree_kernels(3) + [("words", ms.Spectrum(1))]
+    model = MKLRegressor(kernels, C=100, loss="epsilon_insensitive", epsilon=0.01).fit(X, target)
     assert model.score(X, target) > 0.9
     assert set(MKLOneClass([ms.WeightedDegree(3)], nu=0.2).fit(X).predict(X)) == {-1, 1}
 

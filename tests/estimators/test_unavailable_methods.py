@@ -39,4 +39,4 @@ def test_other_errors_of_the_check_are_not_hidden():
     model = MKLClassifier(KERNELS, loss="hinges")
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="'hinges' is unknown"):
-        model.predict_proba
+        model.predict_proba(X)

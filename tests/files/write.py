@@ -73,7 +73,7 @@ ACROSS = [
 
 MODELS = {  # name: model, data, targets, further arguments
     "classifier": (MKLClassifier(RBFS, regularizer=ElasticNet(0.5), loss=Hinge()), X, Y),
-    "regressor": (MKLRegressor(RBFS, regularizer=1.5), X, X[:, 0] * X[:, 1]),
+    "regressor": (MKLRegressor(RBFS, regularizer=1.5, loss="epsilon_insensitive"), X, X[:, 0] * X[:, 1]),
     "one_class": (MKLOneClass(RBFS[:2], normalize="spherical", formulation="svdd"), X, None),
     "one_vs_rest": (MKLClassifier(RBFS), X, np.arange(24) % 3),
     "tasks": (MKLClassifier(multi_task([RBF(gamma=0.5)])), X, Y),

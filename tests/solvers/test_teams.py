@@ -47,7 +47,7 @@ def test_nobody_goes_on_before_all_have_come(threads):
     MKLClassifier(degree_kernels(6), regularizer=1, loss="squared_hinge"),
     MKLClassifier([WeightedDegree(5)], fit_intercept=False),
     MKLClassifier(position_kernels(X.length, 3, block=20), C=0.1),
-    MKLRegressor(degree_kernels(4), epsilon=0.3),
+    MKLRegressor(degree_kernels(4), loss="epsilon_insensitive", epsilon=0.3),
 ], ids=["degrees", "p = 1", "no intercept", "positions", "regression"])  # fmt: skip
 def test_results_do_not_depend_on_the_threads(model):
     model = clone(model).set_params(solver="coordinate", max_iter=6, tol=1e-2)

@@ -46,7 +46,9 @@ def test_estimators_without_streams_say_so(source):
     with pytest.raises(ValueError, match="read block by block, which MKLOneClass cannot do"):
         MKLOneClass([Linear()]).fit(source[0])
     with pytest.raises(ValueError, match="loss='epsilon_insensitive'"):
-        MKLRegressor([Linear()], epsilon=0.0).fit(*source)
+        MKLRegressor([Linear()], loss="epsilon_insensitive", epsilon=0.0).fit(*source)
+    with pytest.raises(ValueError, match="loss='squared'.*take.*'epsilon_insensitive'"):
+        MKLRegressor([Linear()]).fit(*source)
 
 
 def test_flat_losses_are_those_with_an_interval_without_slope():

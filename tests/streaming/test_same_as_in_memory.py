@@ -67,7 +67,8 @@ def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
     weight = np.random.default_rng(3).uniform(0, 2, size=len(X))
     weight[::7] = 0
     np.save(tmp_path / "X.npy", X)
-    model = MKLRegressor([RBF(gamma=0.3), RBF(gamma="scale"), Linear()], normalize=normalize, tol=TOL)
+    kernels = [RBF(gamma=0.3), RBF(gamma="scale"), Linear()]
+    model = MKLRegressor(kernels, loss="epsilon_insensitive", normalize=normalize, tol=TOL)
     whole = model.fit(X, y, weight)
     found = whole.objective_, whole.kernel_weights_, whole.kernel_scale_
     model.fit(ArrayFile(tmp_path / "X.npy", rows=150), y, weight)

@@ -168,7 +168,7 @@ def test_classes_have_their_own_weights_one_vs_rest(rule):
 def test_regression_and_one_class():
     X, y = make_regression(60, 4, noise=3, random_state=0)
     for rule in (Uniform(), Align(), AlignF(), BestSingle()):
-        model = MKLRegressor(KERNELS, regularizer=rule, C=10).fit(X, y)
+        model = MKLRegressor(KERNELS, loss="epsilon_insensitive", regularizer=rule, C=10).fit(X, y)
         assert model.score(X, y) > 0.5 and model.duality_gap_ <= model.tol
     assert MKLRegressor(KERNELS, regularizer=BestSingle(), C=10).fit(X, y).kernel_weights_[2] == 1  # y is linear
     assert MKLOneClass(KERNELS[:2], regularizer=Uniform()).fit(X).duality_gap_ <= 1e-3

@@ -234,5 +234,7 @@ def _by_source(kernels):
     found._zero = np.array([zero for _, _, zero, _ in sources])
     found._reads, found._encodings = ["numeric"] * len(sources), [None] * len(sources)
     found._pipes, found._joins = [kernels._pipes[members[0]] for members in sources.values()], [None] * len(sources)
+    if kernels.known is not None:
+        found.known = kernels.known._replace(lengths=[None] * len(sources))  # there are no sequences
     found.view_of = source_of[kernels.view_of]
     return found, [place[v] for v in kernels.view_of]

@@ -196,6 +196,37 @@ def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
     return pandas().DataFrame(made, index=frame.index)
 
 
+def new_categories(frame: Any, names: list[str], texts: Collection[str] = ()) -> list[str]:
+    """Sentences on columns of categories that lack an entry, or have one that the model, of these columns, does not."""
+    known: dict[str, set[str]] = {}
+    for name in names:
+        base, equals, category = name.partition("=")
+        if equals and name not in texts:
+            known.setdefault(base, set()).add(category)
+    said = []
+    for base, categories in known.items():
+        column, ids = as_texts(frame[base]), list(frame.index)
+        lost = frame[base].isna().to_numpy()
+        new = [i for i, value in enumerate(column) if not lost[i] and value not in categories]
+        if new:
+            some = _some_ids(ids, new)
+            said.append(
+                f"{base!r} has categories that no training example has in {len(new)} of {len(ids)} examples ({some}; "
+                f"{column[new[0]]!r}, for example): they count as none."
+            )
+        if lost.any():
+            rows = np.flatnonzero(lost)
+            said.append(
+                f"{base!r} is missing in {len(rows)} of {len(ids)} examples ({_some_ids(ids, rows)}), which are like "
+                "no other in it."
+            )
+    return said
+
+
+def _some_ids(ids, rows):
+    return ", ".join(str(ids[i]) for i in rows[:5]) + ", ..." * (len(rows) > 5)
+
+
 def as_sequences(column: Any) -> list[str | None]:
     """A column of sequences, upper case; None where one is missing."""
     return [None if lost else str(text).upper() for text, lost in zip(column, column.isna(), strict=True)]

@@ -55,7 +55,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         settings = ctx.find_root().ensure_object(dict)
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: None if settings.get("quiet") else complain(f"note: {message}")
+            said: set[str] = set()  # decisions and predictions of the same data say the same
+            warnings.showwarning = lambda message, *_: None if settings.get("quiet") else _say_once(said, message)
             try:
                 with _heard():
                     return super().invoke(ctx)
@@ -67,6 +68,13 @@ class Commands(TyperGroup):
                     raise
                 complain(f"manykernels: {sentence(error)}")
                 raise typer.Exit(1) from None
+
+
+def _say_once(said: set[str], message: Any) -> None:
+    text = f"note: {message}"
+    if text not in said:
+        said.add(text)
+        complain(text)
 
 
 def pandas() -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
 
-from ._columns import encode
+from ._columns import encode, new_categories
 from ._config import sequence_columns
 from ._data import read_data
 from ._models import as_classes, check_output, only_label, read_model, target_of
@@ -45,7 +46,10 @@ def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
     from ..kernels.spec import as_spec
 
-    X = encode(frame, list(model.feature_names_in_), sequence_columns(model.kernels))
+    names, texts = list(model.feature_names_in_), sequence_columns(model.kernels)
+    X = encode(frame, names, texts)
+    for sentence in new_categories(frame, names, texts):
+        warnings.warn(sentence, UserWarning, stacklevel=2)
     specs = [as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
     strict = {column for spec in specs if spec.missing == "error" for column in spec.columns or ()}
     for name in X.columns[X.isna().any()]:

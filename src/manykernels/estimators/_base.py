@@ -23,11 +23,13 @@ from ..streaming.stream import Stream
 from ._checks import Checks
 from ._diagonal import warn_diagonal
 from ._html import WeightBars
+from ._news import warn_lengths
 from ._params import NamedParts
 from ._posed import Posed
 from ._report import HasReport
 from ._slack import with_slack
 from ._streamed import decide, learn
+from ._units import warn_units
 from .checkpoint import parts_of
 from .progress import show_progress
 from .tasks import with_task
@@ -149,11 +151,14 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         self._report(solutions, labels)
-        self._warn_of_kernels(bank, stacklevel=6)
+        self._warn(posed, stacklevel=6)
         return self
 
-    def _warn_of_kernels(self, bank, stacklevel):
-        warn_diagonal(self, bank, stacklevel)
+    def _warn(self, posed, stacklevel):
+        """Of a fit that is done: parameters and kernels that may not be what was meant."""
+        warn_lengths(self, stacklevel)
+        warn_units(posed.loss, np.concatenate(posed.parts), posed.c, posed.C, stacklevel)
+        warn_diagonal(self, posed.bank, stacklevel)
 
     def _report(self, solutions, labels):
         """A ConvergenceWarning where a solution is not as near the optimum as `tol` asks, a UserWarning where float64

@@ -18,6 +18,7 @@ from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
+from ._news import tell_news
 from .inputs import check_kernel_order, check_stack, check_table, check_views
 from .tasks import check_task, with_task
 from .tensors import to_host
@@ -97,7 +98,7 @@ class Checks(BaseEstimator):
             self._check_width(2, "objects an example", reset)
         elif is_frame(X):
             check_names(X)
-            X = validate_data(self, X if reset else self._without_unread(X), reset=reset, skip_check_array=True)
+            X = self._check_frame(X if reset else self._without_unread(X), reset)
         elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
             self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
         else:
@@ -108,6 +109,16 @@ class Checks(BaseEstimator):
         if reset and n_examples(X) < 2:
             raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
         return X
+
+    def _check_frame(self, frame, reset):
+        """The frame, by scikit-learn's checks of the names of columns, whose error here names the cure."""
+        try:
+            return validate_data(self, frame, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            names = getattr(self, "feature_names_in_", ())
+            if reset or not set(names) <= set(frame.columns):
+                raise
+            raise ValueError(f"{str(error).rstrip()}\nGive X[model.feature_names_in_].") from error
 
     def _views(self):
         """The names of the views that the model was fitted on, None where X was one array."""
@@ -142,13 +153,18 @@ class Checks(BaseEstimator):
                 + (cure if self._is_precomputed() else ".")
             )
 
-    def _new_X(self, X, task=None):
-        """New data X, of tasks `task`, as the fitted model takes them."""
+    def _new_X(self, X, task=None, tell=True):
+        """New data X, of tasks `task`, as the fitted model takes them; `tell` what no training example had."""
         X = self._check_X(X, reset=False)
+        if tell:
+            self._tell_news(X)
         known = getattr(self, "tasks_", None)
         if task is None and known is None:
             return X
         return with_task(X, check_task(task, n_examples(X), known, self._predictor))
+
+    def _tell_news(self, X):
+        tell_news(self, X)
 
 
 def _is_mixed(X):

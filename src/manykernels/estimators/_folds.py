@@ -54,6 +54,8 @@ class Kernels:
         kernels = model._kernel_list(X, parse_bytes(model.memory_limit), weight)
         if self.known is None or not _same(kernels, self.known):
             self._compute(model, kernels)
+        elif self.known is not kernels:
+            self.known.known = kernels.known  # the same kernels, of other training examples
         return self.whole, self.origin
 
     def _compute(self, model, kernels):
@@ -86,6 +88,7 @@ class Fold:
         self.once = kernels.here and len(np.unique(train)) == len(train)
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.bank: Any = None
+        self.posed: Any = None  # of the last fit
         self.shared = False
         if not precomputed:
             self.X_train, self.X_test = _take(kernels.X, self.train), _take(kernels.X, self.test)
@@ -125,8 +128,12 @@ class Shared:
         self._rows = np.flatnonzero(weight) if lacks else None
         return super().fit(X, y, sample_weight=sample_weight, task=task)
 
-    def _warn_of_kernels(self, bank, stacklevel):
+    def _warn(self, posed, stacklevel):
         """Said once, of the model that is chosen."""
+        self._fold.posed = posed
+
+    def _tell_news(self, X):
+        """A rare category is new in some fold, whatever is chosen."""
 
     def _make_bank(self, X, weight, exact=False):
         plain = super()._make_bank

@@ -18,6 +18,8 @@ from ..solvers import Monitor, seed_of
 from ..streaming import as_source
 from ..streaming._rows import concatenate, take
 from ..streaming.stream import Stream, stand_in
+from ._news import gathered, warn_lengths
+from ._units import warn_units
 from .checkpoint import parts_of
 from .progress import show_progress
 
@@ -84,6 +86,9 @@ def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=Tru
             found.append(driver.run())
     _store(model, found, kernels, scaled, bank, joint)
     model._report([one.solution for one in found], labels)
+    warn_units(loss, Y, c, C, stacklevel=7)
+    warn_lengths(model, stacklevel=7)
+    model._predictor.kernel_list.known = None  # it knows some of the examples, and not all
     return model
 
 
@@ -173,9 +178,10 @@ def decide(model: Any, X: Any, function: Any) -> np.ndarray:
     """function(block) of block after block of a source, one below the other."""
     found, names = [], getattr(model, "feature_names_in_", None)
     source = as_source(X)
-    for piece in source.pieces():
-        for block, _ in source.read(piece):
-            if names is not None and is_frame(block) and set(names) <= set(block.columns):
-                block = block[list(names)]
-            found.append(function(block))
+    with gathered():
+        for piece in source.pieces():
+            for block, _ in source.read(piece):
+                if names is not None and is_frame(block) and set(names) <= set(block.columns):
+                    block = block[list(names)]
+                found.append(function(block))
     return np.concatenate(found)

@@ -97,7 +97,7 @@ class _CrossValidated:
         best = self._plain(**self._plain_params(**params))
         own = {k: v for k, v in vars(model).items() if k not in model.get_params(deep=False)}
         vars(best).update({k: v for k, v in own.items() if k not in ("_fold", "_rows", "_solutions")})
-        best._warn_of_kernels(model._fold.bank, stacklevel=5)
+        best._warn(model._fold.posed, stacklevel=5)
         return best
 
     def _plain_params(self, **params):
@@ -252,8 +252,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     """`MKLRegressor` with C and the regularizer chosen by cross-validation.
 
     Kernels are computed once for all folds, and found and normalised anew in each of them from its training examples
-    alone, as in `MKLClassifierCV`. C is in the units of y, for the losses that are not quadratic: scale y, or give Cs
-    that suit it.
+    alone, as in `MKLClassifierCV`. The squared loss, the default, is the same in every unit of y; C of the others is in
+    that unit: scale y, or give Cs that suit it.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     >>> from manykernels import MKLRegressorCV
     >>> from manykernels.kernels import RBF, Linear
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = MKLRegressorCV([RBF(gamma=30), Linear()], Cs=[0.1, 1], regularizer=[1, 2], loss="squared", cv=3)
+    >>> model = MKLRegressorCV([RBF(gamma=30), Linear()], Cs=[0.1, 1], regularizer=[1, 2], cv=3)
     >>> model.fit(X[:150], y[:150]).kernel_weights_.shape
     (2,)
     """
@@ -304,8 +304,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         cv: Any = None,
         scoring: str | Callable | None = None,
         refit: str | Callable = "best",
-        loss: str | Loss = "epsilon_insensitive",
-        epsilon: float = 0.1,
+        loss: str | Loss = "squared",
+        epsilon: float | None = None,
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",

@@ -28,14 +28,18 @@ if TYPE_CHECKING:
     from ..solvers._base import BaseSolver
 
 
+def _is_insensitive(loss):
+    return isinstance(loss, str) and loss == "epsilon_insensitive"
+
+
 class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     """Learns a regression function and the weights of its kernels together.
 
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
-    The ε-insensitive and Huber's loss grow like |y| and ½ Σ_m ‖f_m‖² / θ_m like y²: as with SVR, C = 1 and targets in
-    the thousands leave f nearly constant and R² near 0. Scale y, or raise C in proportion. With the squared loss and a
-    constraint on θ the scale of y does not matter.
+    With the squared loss, the default, and a constraint on θ the unit of y does not matter: y → s y + t gives
+    f → s f + t. The ε-insensitive and Huber's loss grow like |y| and ½ Σ_m ‖f_m‖² / θ_m like y²: as with SVR, ε = 0.1
+    and C = 1 are for targets whose standard deviation is about 1, and a warning says where they are far from it.
 
     Parameters
     ----------
@@ -53,11 +57,12 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
         BlockSum(q), Separable(g); EmpiricalBayes(noise, prior), for the squared loss; weights found beforehand by
         Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights).
-    loss : str or Loss, default "epsilon_insensitive"
-        "epsilon_insensitive" max(0, |y − f| − ε), "squared" (y − f)² (no ½), "huber", which is ½ (y − f)² up to |y − f|
-        = δ = 1.35 and δ|y − f| − ½ δ² beyond; or a `Loss`, Huber(delta) say.
-    epsilon : float, default 0.1
-        ε of the epsilon-insensitive loss; other losses refuse a value that is not the default.
+    loss : str or Loss, default "squared"
+        "squared" (y − f)² (no ½); against outliers, and for few support vectors, "epsilon_insensitive"
+        max(0, |y − f| − ε), or "huber", which is ½ (y − f)² up to |y − f| = δ = 1.35 and δ|y − f| − ½ δ² beyond; or a
+        `Loss`, Huber(delta) say.
+    epsilon : float or None, default None
+        ε of loss="epsilon_insensitive", None for 0.1; other losses refuse it.
     C : float, default 1.0
         Factor of the loss, times sample_weight.
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
@@ -174,8 +179,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         kernels: Any = "auto",
         *,
         regularizer: float | Regularizer = 2,
-        loss: str | Loss = "epsilon_insensitive",
-        epsilon: float = 0.1,
+        loss: str | Loss = "squared",
+        epsilon: float | None = None,
         C: float = 1.0,
         normalize: str | None = "multiplicative",
         slack: bool = False,
@@ -231,11 +236,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
             return fit_source(self, X, y, sample_weight, task)
         self._check_params()
         check_number("C", self.C)
-        check_number("epsilon", self.epsilon, closed="left")
-        insensitive = isinstance(self.loss, str) and self.loss == "epsilon_insensitive"
-        if not insensitive and self.epsilon != 0.1:
-            raise ValueError(f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it at 0.1.")
-        loss = check_loss(self.loss, "real", **({"epsilon": self.epsilon} if insensitive else {}))
+        loss = check_loss(self.loss, "real", **self._tube())
         check_order(X, y)
         Y = read_values(self, y)
         X = self._check_X(X, reset=True)
@@ -244,6 +245,26 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         self.n_outputs_ = len(Y)
         options = dict(C=self.C, intercept=self.fit_intercept, task=check_task(task, Y.shape[1]))
         return self._fit(X, Y, weight, self.C * weight, loss, **options)
+
+    def _tube(self):
+        """The parameter of the loss that the model has itself, {} where it is None."""
+        if self.epsilon is None:
+            return {}
+        check_number("epsilon", self.epsilon, closed="left")
+        if not _is_insensitive(self.loss):
+            raise ValueError(
+                f"epsilon={self.epsilon!r} has no effect with loss={self.loss!r}: leave it out, or give "
+                "loss='epsilon_insensitive'."
+            )
+        return {"epsilon": self.epsilon}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The fitted model of what `to_state` gave; old files have epsilon = 0.1 beside every loss."""
+        params = state.get("parameters")
+        if isinstance(params, dict) and params.get("epsilon") == 0.1 and not _is_insensitive(params.get("loss")):
+            params["epsilon"] = None
+        return super().from_state(state)
 
     def predict(
         self, X: Any, task: ArrayLike | None = None, *, return_std: bool = False
@@ -287,7 +308,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
                 f"return_std=True needs a Gaussian posterior, which regularizer={self.regularizer!r} does not have: "
                 'fit with regularizer=EmpiricalBayes(noise="learn"), loss="squared".'
             )
-        std = np.sqrt(posterior_variance(self, self._new_X(X, task))[:, 0])
+        std = np.sqrt(posterior_variance(self, self._new_X(X, task, tell=False))[:, 0])
         return mean, std if self.n_outputs_ == 1 else np.repeat(std[:, None], self.n_outputs_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:

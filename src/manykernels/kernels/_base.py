@@ -77,6 +77,10 @@ class Kernel(Stored, BaseEstimator):
         """What of the training data `resolve` looks at: "" nothing, "moments" means and variances, or all "data"."""
         return "" if type(self).resolve is Kernel.resolve and self.base != "gram" else "data"
 
+    def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
+        """What √k(x, x) grows with where x is a sequence of these lengths; None where it does not."""
+        return None
+
     def split(self) -> tuple[Any, Kernel] | None:
         """(transformer, kernel) where it is a kernel of what a transformer makes of X, fitted on the training data."""
         return None
@@ -251,6 +255,10 @@ class _Pair(Kernel):
         from ..sequences import Sequences
 
         return Sequences.encode(X, *self.encoding)
+
+    def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
+        found = (k.sizes(lengths) for k in (self.k1, self.k2))
+        return next((sizes for sizes in found if sizes is not None), None)
 
     def learns(self) -> str:
         found = {k.learns() for k in (self.k1, self.k2)}

@@ -11,6 +11,7 @@ import numpy as np
 from ._base import READS, Kernel
 from ._list_state import restore, state_of
 from ._naming import names_of
+from ._news import Known, News, learn, news
 from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
 from ._views import Source, View, checked_view, is_numeric, object_view, string_view
 from ._wrap import as_kernel
@@ -66,6 +67,7 @@ class KernelList:
     _pipes: list[Any]  # of each view: the transformer before its kernels, or None
     _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
     task_of, tasks, _encodings = (), None, ()
+    known: Known | None = None  # what is known of the training examples, to say what is new; None: nothing
     chosen: str | None = None  # what "auto" stood for, in words; a file has it with the model
 
     @classmethod
@@ -88,7 +90,7 @@ class KernelList:
             from .auto import choose_kernels
 
             specs, chosen = choose_kernels(split(X)[0], memory_limit, weights)
-            found = cls(specs, X, weights)
+            found = cls(specs, X, weights)._learned(X)
             found.chosen = chosen
             return found
         if isinstance(kernels, dict):
@@ -100,7 +102,7 @@ class KernelList:
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
         if change is not None:
             specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
-        return cls(specs, X, weights)
+        return cls(specs, X, weights)._learned(X)
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
         specs, self.task_of, self.tasks = spread(specs, split(X)[1])
@@ -152,6 +154,21 @@ class KernelList:
         self.names = names_of(
             specs, [kernel if one is other and not leaves(one) else one for one, other, kernel in shown], labels
         )
+
+    def _learned(self, X):
+        """The list itself, with what new examples are compared with."""
+        learn(self, self._source(X))
+        return self
+
+    def _source(self, X):
+        """X by views; lists of objects stay as they are."""
+        parts = zip(self._keys, self._reads, self._pipes, strict=True)
+        objects = [key[0] for key, reads, pipe in parts if "objects" in (reads, pipe and reads_of(pipe.given))]
+        return Source(split(X)[0], self.n_features, objects)
+
+    def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
+        """What is new in X to the kernels in the mask `used` (M,), see `_news`."""
+        return news(self, self._source(X), used, growing)
 
     def _add_view(self, key, encoding=None, transformer=None, join=None):
         self._keys.append(key)
@@ -248,15 +265,15 @@ class KernelList:
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
         part._keys, part._encodings = [self._keys[v] for v in seen], [self._encodings[v] for v in seen]
         part._zero, part._reads = self._zero[seen], [self._reads[v] for v in seen]
+        if self.known is not None:
+            part.known = self.known._replace(lengths=[self.known.lengths[v] for v in seen])
         part._pipes, part._joins = [self._pipes[v] for v in seen], [self._joins[v] for v in seen]
         return part
 
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
+        source = self._source(X)
         X, task = split(X)
-        parts = zip(self._keys, self._reads, self._pipes, strict=True)
-        objects = [key[0] for key, reads, pipe in parts if "objects" in (reads, pipe and reads_of(pipe.given))]
-        source = Source(X, self.n_features, objects)
         if source.n_features != self.n_features:
             raise ValueError(
                 f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "

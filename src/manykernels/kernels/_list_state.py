@@ -9,6 +9,7 @@ import numpy as np
 from .._state import check, check_index, check_integer, check_is, check_list, check_plain
 from ..sequences.alphabet import check_encoding
 from ._base import READS, Kernel, Product, Sum
+from ._news import known_of_state
 from ._pipes import Pipe
 from .on import Seen
 from .tasks import SAME
@@ -26,11 +27,15 @@ def state_of(kernels):
     for (name, columns, names), encoding, zero, reads, pipe, join in each:
         view = {"name": name, "columns": columns, "column_names": names, "encoding": encoding, "zero": zero}
         views.append(view | {"reads": reads, "pipe": pipe, "join": join})
-    return {"views": views} | {name: getattr(kernels, name) for name in FIELDS}
+    known = None if kernels.known is None else kernels.known.to_state()
+    return {"views": views, "known": known} | {name: getattr(kernels, name) for name in FIELDS}
 
 
 def restore(found, state, none):
-    """`found` with what a state says; `none` are the columns of views that show nothing. Version 1 has no pipes."""
+    """`found` with what a state says; `none` are the columns of views that show nothing.
+
+    Version 1 has no pipes, version 2 does not know what the training examples lacked.
+    """
     views = check_is("views", state["views"], list)
     vars(found).update({name: state[name] for name in state.keys() & FIELDS})
     found._keys = [(view["name"], _columns(view["columns"], none), view["column_names"]) for view in views]
@@ -38,6 +43,8 @@ def restore(found, state, none):
     found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
     found._pipes, found._joins = ([view.get(name) for view in views] for name in ("pipe", "join"))
     check_kernels(found)
+    sizes = found.n_features if isinstance(found.n_features, dict) else {None: found.n_features}
+    found.known = known_of_state(state.get("known"), sizes, len(views))
     return found
 
 

@@ -89,7 +89,7 @@ def check_transformer(transformer, called):
         )
 
 
-def _first(transformer):
+def first_step(transformer):
     """The step that sees X."""
     while getattr(transformer, "steps", None):
         transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
@@ -100,7 +100,7 @@ def _tags(transformer):
     from sklearn.utils import get_tags
 
     with suppress(Exception):  # one of another library may have none
-        return get_tags(_first(transformer)).input_tags
+        return get_tags(first_step(transformer)).input_tags
     return None
 
 
@@ -116,7 +116,7 @@ def raw_view(source, key, transformer, zero):
     if reads_of(transformer) == "objects":
         return _texts(source.X[name] if columns is None and not is_frame(source.X[name]) else source.cut(*key), zero)
     frame = source.X[name]
-    if is_frame(frame) and hasattr(_first(transformer), "transformers"):  # a ColumnTransformer knows names
+    if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
         return View(frame if columns is None else frame[names or [frame.columns[c] for c in columns]], None)
     x = source.cut(*key)
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from .._parts import Part
 
+FAR = 100  # times the standard deviation of y, from which on a parameter is in another unit
+
 
 class Loss(Part):
     """A convex loss V(y, f), its conjugate, and the box of its signed dual variables.
@@ -86,6 +88,10 @@ class Loss(Part):
         weight = np.sum(c)
         return middle(*_zeros(slope, 1.0 + np.max(np.abs(f)) + np.max(np.abs(y))))
 
+    def misfit(self, spread: float, C: float) -> str:
+        """What is wrong with parameters in the unit of y where y has this standard deviation: words, or none."""
+        return ""
+
     def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
         """A feasible a, (n,); with `equality`, Σ a_i = total."""
         return np.zeros(np.shape(y))
@@ -146,6 +152,13 @@ def middle(lower: float, upper: float) -> float:
     """The midpoint of an interval, its finite end, or 0."""
     finite = [end for end in (lower, upper) if np.isfinite(end)]
     return float(sum(finite) / max(len(finite), 1))
+
+
+def weak(what: str, pull: float, spread: float) -> str:
+    """Words where |a_i| ≤ pull lets f hardly follow targets of this spread: pull is less than a `FAR`th of it."""
+    if FAR * pull >= spread:
+        return ""
+    return f"{what} is small beside that, each example moves f by little, and f stays nearly constant"
 
 
 def signed_box(y: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from ._base import Loss, spread, step_root
+from ._base import Loss, spread, step_root, weak
 
 
 class EpsilonInsensitive(Loss):
@@ -48,6 +48,11 @@ class EpsilonInsensitive(Loss):
 
     def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         return -y, np.zeros(np.shape(y)), np.full(np.shape(y), self.epsilon)
+
+    def misfit(self, spread: float, C: float) -> str:
+        if self.epsilon > spread:
+            return f"epsilon={self.epsilon:g} is larger, most targets lie in the tube, and f stays nearly constant"
+        return weak(f"C={C:g}", C, spread)
 
     def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
         c = spread(c, y)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from ._base import Loss, reciprocal
+from ._base import FAR, Loss, reciprocal, weak
 
 
 class Huber(Loss):
@@ -47,3 +47,8 @@ class Huber(Loss):
     def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         zero = np.zeros(np.shape(y))
         return -y, reciprocal(c) + zero, zero
+
+    def misfit(self, spread: float, C: float) -> str:
+        if self.delta > FAR * spread:
+            return f"delta={self.delta:g} is more than {FAR} times that, and the loss is the squared one at C / 2"
+        return weak(f"C={C:g} times delta={self.delta:g}", C * self.delta, spread)

@@ -75,6 +75,12 @@ class WordKernel(StringKernel):
         word_codes(letters, begin, end, np.array(places, np.int64), span, size, self.whole, codes)
         return codes
 
+    def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
+        """The letters of the part [start:stop]: the more there are, the more words."""
+        lengths = np.asarray(lengths, np.int64)
+        start, stop = (_clip(bound, lengths) for bound in (self.start or 0, self.stop))
+        return np.maximum(stop - start, 0)
+
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.words import add_words, count_words
 

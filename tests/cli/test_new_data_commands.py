@@ -1,0 +1,57 @@
+"""The command line says what new data have and the training data had not, and does not depend on units (issue 11)."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tables import run
+
+RNG, N = np.random.default_rng(0), 60
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with categories, and a model of it."""
+    frame = pd.DataFrame({"who": [f"R{i:02d}" for i in range(N)], "age": RNG.normal(50, 9, N)})
+    frame["dose"], frame["site"] = np.where(np.arange(N) % 9, RNG.normal(size=N), np.nan), RNG.choice(list("abc"), N)
+    frame["outcome"] = np.where(frame.age + 9 * (frame.site == "a") > 52, "sick", "well")
+    frame["cost"] = frame.age * 0.1 + 3 * (frame.site == "a") + 0.1 * RNG.normal(size=N)
+    place = tmp_path_factory.mktemp("new")
+    frame.to_csv(place / "all.csv", index=False)
+    frame.drop(columns="cost").to_csv(place / "d.csv", index=False)
+    fitted = run("fit", place / "d.csv", "-t", "outcome", "--id", "who", "-o", place / "m.mk")
+    assert fitted.exit_code == 0, fitted.output
+    return place
+
+
+@pytest.mark.parametrize("command", ["predict", "score"])
+def test_new_categories_and_gaps_are_said_once(folder, tmp_path, command):
+    """Issue 11, point 6: unseen categories were silent, 9 of 50 predictions changed."""
+    plain = run(command, folder / "m.mk", folder / "d.csv", "--id", "who")
+    assert plain.exit_code == 0 and "note:" not in plain.stderr
+    frame = pd.read_csv(folder / "d.csv")
+    frame.loc[[3, 8], "site"] = "Mars"
+    frame.loc[[5], "site"] = None
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    result = run(command, folder / "m.mk", tmp_path / "new.csv", "--id", "who")
+    assert result.exit_code == 0, result.output
+    said = "'site' has categories that no training example has in 2 of 60 examples (R03, R08; 'Mars', for example)"
+    assert result.stderr.count(said) == 1
+    assert result.stderr.count("'site' is missing in 1 of 60 examples (R05)") == 1
+    quiet = run(command, folder / "m.mk", tmp_path / "new.csv", "--id", "who", "-q")
+    assert quiet.exit_code == 0 and quiet.stderr == ""
+
+
+def test_scores_of_a_regression_do_not_depend_on_the_unit(folder, tmp_path):
+    """Issue 11, point 2: the squared loss here as in Python."""
+    frame, found = pd.read_csv(folder / "all.csv").drop(columns="outcome"), []
+    for unit, constant in ((1.0, 0.0), (1e3, 0.0), (1e-3, 0.0), (1.0, 500.0)):
+        frame.assign(cost=unit * frame.cost + constant).to_csv(tmp_path / "d.csv", index=False)
+        given = (tmp_path / "d.csv", "-t", "cost", "--id", "who", "--task", "regression")
+        result = run("cv", *given, "-C", "1", "-p", "2", "--folds", "3", "--json")
+        assert result.exit_code == 0, result.output
+        found.append(json.loads(result.stdout)["scores"][0]["score"])
+    assert found[0] > 0.5
+    np.testing.assert_allclose(found, found[0], atol=0.01)

@@ -1,0 +1,83 @@
+"""Kernels that count words warn where sequences differ in length and nothing makes up for it (issue 11, point 7)."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from manykernels import MKLClassifier, MKLClassifierCV, Views, load
+from manykernels.kernels import Linear, On
+from manykernels.strings import Degree, GappedKmer, Mismatch, Spectrum, WeightedDegree, WeightedDegreeShift
+
+rng = np.random.default_rng(0)
+Y = np.arange(40) % 2
+EQUAL = ["".join(rng.choice(list("ACGT"), 30, p=[0.4, 0.2, 0.2, 0.2] if y else [0.2, 0.2, 0.2, 0.4])) for y in Y]
+UNEQUAL = [x if i % 5 else x * 2 for i, x in enumerate(EQUAL)]
+WORDS = {
+    "spectrum": Spectrum(2), "mismatch": Mismatch(3, 1), "gapped": GappedKmer(4, 3), "sum": Spectrum(1) + Spectrum(2),
+    "product": Spectrum(1) * Spectrum(2), "window": Spectrum(2, start=3),
+}  # fmt: skip
+
+
+def said(function, *args):
+    """The warnings of lengths of one call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(*args)
+    return [str(w.message) for w in caught if "grow with the length" in str(w.message)]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_of_unequal_sequences_warn_at_fit(name):
+    """Issue 11, point 7."""
+    (text,) = said(MKLClassifier([("words", WORDS[name])]).fit, UNEQUAL, Y)
+    assert "'words' counts words" in text and 'normalize="spherical"' in text
+    assert said(MKLClassifier([("words", WORDS[name])]).fit, EQUAL, Y) == []
+    assert said(MKLClassifier([WORDS[name]], normalize="spherical").fit, UNEQUAL, Y) == []
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_new_sequence_of_another_length_warns_at_prediction(name):
+    """Issue 11, point 7: a sequence repeated four times goes from −0.35 to −5.28."""
+    new = [EQUAL[0], EQUAL[1] * 4, EQUAL[2][:15]]
+    model = MKLClassifier([("words", WORDS[name])]).fit(EQUAL, Y)
+    one, four = np.abs(model.decision_function([EQUAL[1], EQUAL[1] * 4]))
+    assert four > 2 * one
+    (text,) = said(model.decision_function, new)
+    assert "kernel 'words' counts words" in text and "in 2 of 3 examples (1, 2)" in text and "spherical" in text
+    assert said(model.predict, EQUAL[:5] + [EQUAL[0] + "ACGT"]) == []
+    model = MKLClassifier([WORDS[name]], normalize="spherical").fit(EQUAL, Y)
+    assert said(model.predict, new) == []
+
+
+def test_a_window_that_all_sequences_fill_does_not_grow():
+    model = MKLClassifier([Spectrum(2, start=0, stop=20)])
+    assert said(model.fit, UNEQUAL, Y) == [] == said(model.predict, [EQUAL[0] * 4])
+
+
+def test_kernels_of_positions_need_equal_lengths_and_do_not_warn():
+    for kernel in (WeightedDegree(3), Degree(2), WeightedDegreeShift(2, 1)):
+        assert said(MKLClassifier([kernel]).fit, EQUAL, Y) == []
+        with pytest.raises(ValueError, match="equal lengths|one length|length"):
+            MKLClassifier([kernel]).fit(UNEQUAL, Y)
+        with pytest.raises(ValueError, match="length"):
+            MKLClassifier([kernel]).fit(EQUAL, Y).predict([EQUAL[0] * 4])
+
+
+def test_examples_without_a_sequence_have_no_length():
+    X = Views({"dna": EQUAL[:30], "rows": np.ones((40, 1)) * Y[:, None]}, ids={"dna": range(30), "rows": range(40)})
+    kernels = [("dna", Spectrum(2), "dna", "zero"), ("rows", Linear(), "rows")]
+    model = MKLClassifier(kernels)
+    assert said(model.fit, X, Y) == [] == said(model.predict, X)
+
+
+def test_products_across_views_and_searches_warn_too():
+    X = {"dna": UNEQUAL, "rows": np.random.default_rng(1).normal(size=(40, 2))}
+    assert len(said(MKLClassifier([On("dna", Spectrum(2)) * On("rows", Linear())]).fit, X, Y)) == 1
+    assert len(said(MKLClassifierCV([Spectrum(2)], Cs=[0.1, 1], regularizer=[1, 2], cv=2).fit, UNEQUAL, Y)) == 1
+
+
+def test_a_saved_model_knows_the_lengths(tmp_path):
+    model = MKLClassifier([("words", Spectrum(2))]).fit(EQUAL, Y)
+    model.save(tmp_path / "model.mk")
+    assert said(load(tmp_path / "model.mk").predict, [EQUAL[0] * 4]) == said(model.predict, [EQUAL[0] * 4]) != []

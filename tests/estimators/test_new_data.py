@@ -1,0 +1,165 @@
+"""Predictions say what no training example had: categories, missing values (issue 11, point 6)."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, load
+from manykernels.inspect import relevance
+from manykernels.kernels import RBF, Categorical, Linear, On
+from manykernels.regularizers import EmpiricalBayes
+from manykernels.streaming import ArrayFile
+
+rng = np.random.default_rng(0)
+N = 60
+FRAME = pd.DataFrame({"age": rng.normal(50, 9, N), "site": rng.choice(["a", "b", "c"], N), "dose": rng.normal(size=N)})
+FRAME["gapped"] = np.where(np.arange(N) % 7 == 0, np.nan, rng.normal(size=N))
+Y = (FRAME.age + 9 * (FRAME.site == "a") > 52).to_numpy().astype(int)
+FRAME.index = [f"P{i}" for i in range(N)]
+NAMED = [("age", RBF(gamma=0.01), ["age"], "zero"), ("site", Categorical(), ["site"])]
+
+
+def changed(column, rows, value, frame=FRAME):
+    frame = frame.copy()
+    frame.loc[frame.index[rows], column] = value
+    return frame
+
+
+def said(function, *args, **options):
+    """The warnings of new data of one call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(*args, **options)
+    return [str(w.message) for w in caught if "no training example had" in str(w.message)]
+
+
+@pytest.mark.parametrize("kernels", ["auto", NAMED], ids=["auto", "named"])
+def test_categories_and_gaps_are_named_with_column_count_and_examples(kernels):
+    """Issue 11, point 6: 22 % and 10 % of predictions changed, and nothing was said."""
+    model = MKLClassifier(kernels).fit(FRAME, Y)
+    assert said(model.predict, FRAME) == []
+    (text,) = said(model.predict, changed("site", [3, 4, 8], "Mars"))
+    assert "column 'site' has new categories, 'Mars' for example, in 3 of 60 examples (P3, P4, P8)" in text
+    (text,) = said(model.decision_function, changed("age", range(9), np.nan))
+    assert "column 'age' is missing in 9 of 60 examples (P0, P1, P2, P3, P4, …)" in text
+    both = changed("age", [1], np.nan, changed("site", [2], "Mars"))
+    (text,) = said(model.decision_parts, both)
+    assert "column 'age'" in text and "column 'site'" in text and text.count("column") == 2
+    (text,) = said(model.predict, changed("site", [2, 5], None))
+    assert "column 'site' is missing in 2 of 60 examples (P2, P5)" in text
+
+
+def test_columns_with_gaps_in_training_and_columns_without_weight_are_not_named():
+    model = MKLClassifier().fit(FRAME, Y)
+    assert said(model.predict, changed("gapped", [1, 2], np.nan)) == []
+    model = MKLClassifier(NAMED).fit(FRAME, Y)
+    assert said(model.predict, changed("dose", [1, 2], np.nan)) == []
+
+
+def test_the_warning_points_to_the_call():
+    model = MKLClassifier(NAMED).fit(FRAME, Y)
+    with pytest.warns(UserWarning, match="no training example had") as caught:
+        model.score(changed("site", [3], "Mars"), Y)
+    assert caught[0].filename == __file__ and len(caught) == 1
+
+
+@pytest.mark.parametrize("steps", [
+    OneHotEncoder(handle_unknown="ignore"),
+    make_pipeline(OneHotEncoder(handle_unknown="ignore"), StandardScaler(with_mean=False)),
+    make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["site"]), (SimpleImputer(), ["age"])),
+], ids=["encoder", "pipeline", "columns"])  # fmt: skip
+def test_encoders_before_kernels_are_looked_at(steps):
+    columns = ["age", "site"] if hasattr(steps, "transformers") else ["site"]
+    model = MKLClassifier([("site", steps, Linear(), columns)]).fit(FRAME, Y)
+    assert said(model.predict, FRAME) == []
+    (text,) = said(model.predict, changed("site", [3], "Mars"))
+    assert "column 'site' has new categories, 'Mars' for example, in 1 of 60 examples (P3)" in text
+
+
+def test_products_across_columns_are_looked_at():
+    kernels = [On("age", RBF(gamma=0.01), missing="zero") * On("site", Categorical())]
+    model = MKLClassifier(kernels).fit(FRAME, Y)
+    (text,) = said(model.predict, changed("age", [1], np.nan, changed("site", [2], "Mars")))
+    assert "column 'age' is missing in 1 of 60 examples (P1)" in text and "'Mars'" in text
+
+
+def test_arrays_and_views_have_positions_and_names():
+    X = FRAME[["age", "dose"]].to_numpy()
+    kernels = [("one", RBF(gamma=0.01), [0], "zero"), ("other", Linear(), [1])]
+    model, gap = MKLRegressor(kernels).fit(X, X[:, 0]), X.copy()
+    gap[[4, 6], 0] = np.nan
+    assert "column 0 is missing in 2 of 60 examples (4, 6)" in said(model.predict, gap)[0]
+    kernels = [("rna", Linear(), "rna"), ("notes", Categorical(), "notes", "zero")]
+    notes = FRAME.site.tolist()
+    whole = Views({"rna": X, "notes": notes}, ids={"rna": np.arange(N), "notes": np.arange(N)})
+    part = Views({"rna": X, "notes": notes[:-2]}, ids={"rna": np.arange(N) + 100, "notes": np.arange(N - 2) + 100})
+    model = MKLClassifier(kernels).fit(whole, Y)
+    assert said(model.predict, whole) == []
+    assert "the view 'notes' is missing in 2 of 60 examples (158, 159)" in said(model.predict, part)[0]
+    assert said(MKLClassifier(kernels).fit(part, Y).predict, part) == []
+
+
+def test_one_warning_for_all_blocks_and_all_parts_of_a_call(tmp_path):
+    X = FRAME[["age", "dose"]].to_numpy()
+    kernels, gap = [("one", RBF(gamma=0.01), [0], "zero"), ("other", Linear(), [1])], X.copy()
+    gap[[4, 31, 59], 0] = np.nan
+    np.save(tmp_path / "X.npy", gap)
+    model = MKLOneClass(kernels).fit(X)
+    (text,) = said(model.predict, ArrayFile(tmp_path / "X.npy", rows=20))
+    assert "column 0 is missing in 3 of 60 examples (4, 31, 59)" in text
+    bayes = MKLClassifier(NAMED, regularizer=EmpiricalBayes(0.1), loss="squared").fit(FRAME, Y)
+    assert len(said(bayes.predict_proba, changed("site", [3], "Mars"))) == 1
+
+
+def test_searches_and_relevance_do_not_speak_of_their_folds():
+    """A category of one example is new to the fold that holds it out: that is no news to anybody."""
+    frame, options = changed("site", [5], "rare"), dict(Cs=[0.1, 1], regularizer=[2], cv=3)
+    search = MKLClassifierCV(NAMED, **options)
+    assert said(search.fit, frame, Y) == []
+    assert said(search.predict, frame) == []
+    assert len(said(search.predict, changed("site", [5], "Mars"))) == 1
+    assert said(relevance, MKLClassifier(NAMED), frame, Y, cv=2) == []
+
+
+def test_a_search_knows_the_gaps_of_all_examples():
+    """Folds share kernels that are the same: the model that is kept knows what all examples lack."""
+    X = FRAME[["age", "dose"]].to_numpy(copy=True)
+    X[0, 0] = np.nan
+    kernels = [("one", RBF(gamma=0.01), [0], "zero"), ("other", Linear(), [1])]
+    search = MKLClassifierCV(kernels, Cs=[0.1, 1], regularizer=[2], cv=3).fit(X, Y)
+    assert said(search.predict, X) == []
+
+
+def test_a_saved_model_still_knows(tmp_path):
+    model = MKLClassifier().fit(FRAME, Y)
+    model.save(tmp_path / "model.mk")
+    again = load(tmp_path / "model.mk")
+    new = changed("age", [1], np.nan, changed("site", [2], "Mars"))
+    assert said(again.predict, new) == said(model.predict, new) != []
+    assert said(again.predict, changed("gapped", [1, 2], np.nan)) == []
+
+
+def test_reordered_columns_name_the_cure():
+    """Issue 11, point 6: the error stays, and says X[model.feature_names_in_]."""
+    model = MKLClassifier(NAMED).fit(FRAME, Y)
+    with pytest.raises(ValueError, match=r"(?s)same order.*X\[model.feature_names_in_\]"):
+        model.predict(FRAME[FRAME.columns[::-1]])
+    model.predict(FRAME[FRAME.columns[::-1]][model.feature_names_in_])
+    with pytest.raises(ValueError, match=r"(?s)unseen at fit time.*X\[model.feature_names_in_\]"):
+        model.predict(FRAME.assign(more=1.0))
+
+
+def test_models_on_explicit_features_know_too(tmp_path):
+    X = FRAME[["age", "dose"]].to_numpy()
+    kernels = [("one", Linear(), [0], "zero"), ("other", Linear(), [1], "zero")]
+    model, gap = MKLClassifier(kernels, solver="coordinate").fit(X, Y), X.copy()
+    gap[7, 1] = np.nan
+    model.save(tmp_path / "model.mk")
+    for one in (model, load(tmp_path / "model.mk")):
+        assert said(one.predict, X) == [] and "column 1 is missing in 1 of 60 examples (7)" in said(one.predict, gap)[0]
