@@ -23,7 +23,7 @@ from ..streaming.stream import Stream
 from ._checks import Checks
 from ._diagonal import warn_diagonal
 from ._html import WeightBars
-from ._news import warn_lengths
+from ._news import tell_news, warn_lengths
 from ._params import NamedParts
 from ._posed import Posed
 from ._report import HasReport
@@ -233,7 +233,13 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
             return decide(self, X, lambda block: self._decide(block, task))
         with limit_blas(self.n_jobs):
             X = self._new_X(X, task)
-            return _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+            found = _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+        self._tell_news(X)
+        return found
+
+    def _tell_news(self, X):
+        """Of new data that could be read: what no training example had."""
+        tell_news(self, X)
 
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
@@ -247,6 +253,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         with limit_blas(self.n_jobs):
             X = self._new_X(X, task)
             parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
+        self._tell_news(X)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(
@@ -264,7 +271,10 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         with limit_blas(self.n_jobs):
             X = self._new_X(X, task)
             Y = None if Y is None else self._new_X(Y, task_Y)
-            return _finite(self._predictor.gram(X, Y, theta=theta))
+            found = _finite(self._predictor.gram(X, Y, theta=theta))
+        for new in (X,) if Y is None else (X, Y):
+            self._tell_news(new)
+        return found
 
     def to_state(self) -> dict[str, Any]:
         """What the file of a fitted model holds; see `manykernels._state`."""

@@ -18,7 +18,6 @@ from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
-from ._news import tell_news
 from .inputs import check_kernel_order, check_stack, check_table, check_views
 from .tasks import check_task, with_task
 from .tensors import to_host
@@ -153,18 +152,13 @@ class Checks(BaseEstimator):
                 + (cure if self._is_precomputed() else ".")
             )
 
-    def _new_X(self, X, task=None, tell=True):
-        """New data X, of tasks `task`, as the fitted model takes them; `tell` what no training example had."""
+    def _new_X(self, X, task=None):
+        """New data X, of tasks `task`, as the fitted model takes them."""
         X = self._check_X(X, reset=False)
-        if tell:
-            self._tell_news(X)
         known = getattr(self, "tasks_", None)
         if task is None and known is None:
             return X
         return with_task(X, check_task(task, n_examples(X), known, self._predictor))
-
-    def _tell_news(self, X):
-        tell_news(self, X)
 
 
 def _is_mixed(X):

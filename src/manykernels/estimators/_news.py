@@ -14,6 +14,7 @@ import numpy as np
 from ..kernels._frames import is_frame
 from ..kernels._news import LONGER, unequal
 from ..kernels._views import n_examples
+from ..kernels.tasks import split
 from ..kernels.views import Views
 
 SHOWN = 5  # columns, and examples of each
@@ -76,6 +77,7 @@ def tell_news(model: Any, X: Any) -> None:
     kernels = model._predictor.kernel_list
     if kernels is None:
         return
+    X = split(X)[0]
     found = kernels.news(X, _used(model), model.normalize != "spherical")
     box = _GATHERED.get()
     here = Gathered() if box is None else box

@@ -323,7 +323,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """
         decision, variance = self._decide(X, task), None
         if not losses.get(self.loss).probabilistic:
-            variance = posterior_variance(self, self._new_X(X, task, tell=False)) + self.noise_
+            variance = posterior_variance(self, self._new_X(X, task)) + self.noise_
         return probabilities(decision, variance, not self.multilabel_)
 
     @available_if(_has_probabilities)

@@ -308,7 +308,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
                 f"return_std=True needs a Gaussian posterior, which regularizer={self.regularizer!r} does not have: "
                 'fit with regularizer=EmpiricalBayes(noise="learn"), loss="squared".'
             )
-        std = np.sqrt(posterior_variance(self, self._new_X(X, task, tell=False))[:, 0])
+        std = np.sqrt(posterior_variance(self, self._new_X(X, task))[:, 0])
         return mean, std if self.n_outputs_ == 1 else np.repeat(std[:, None], self.n_outputs_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:

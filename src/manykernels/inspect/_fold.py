@@ -141,7 +141,7 @@ class Fold:
         twin = self.model
         if not hasattr(twin, "_predictor"):
             twin._predictor, twin.kernel_names_ = self.posed.bank.predictor(np.arange(1)), self.names
-        return twin._new_X(self.X, tell=False)
+        return twin._new_X(self.X)
 
     def deciding(self, decision):
         """A model that makes these decisions (n_test, T) of the held-out examples."""
