@@ -55,3 +55,18 @@ def test_scores_of_a_regression_do_not_depend_on_the_unit(folder, tmp_path):
         found.append(json.loads(result.stdout)["scores"][0]["score"])
     assert found[0] > 0.5
     np.testing.assert_allclose(found, found[0], atol=0.01)
+
+
+def test_words_of_unequal_lengths_have_their_cure_in_the_configuration(tmp_path):
+    """Issue 11, point 7: what the note asks for can be given."""
+    lines = []
+    for i in range(40):
+        word = "".join(RNG.choice(list("ACGT"), 20, p=[0.4, 0.2, 0.2, 0.2] if i % 2 else [0.2, 0.2, 0.2, 0.4]))
+        lines += [f">s{i} kind={i % 2}", word * (1 + i % 3)]
+    (tmp_path / "s.fa").write_text("\n".join(lines) + "\n")
+    given = (tmp_path / "s.fa", "-t", "kind", "-o", tmp_path / "m.mk")
+    assert 'normalize="spherical"' in run("fit", *given).stderr
+    config = run("init", tmp_path / "s.fa", "-t", "kind", "-q").stdout
+    (tmp_path / "k.toml").write_text('normalize = "spherical"\n' + config)
+    result = run("fit", *given, "--config", tmp_path / "k.toml")
+    assert result.exit_code == 0 and "note:" not in result.stderr, result.output

@@ -20,6 +20,7 @@ KERNELS = (
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
 SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
+SETTINGS |= {"normalize": str}
 PLACES = ("name", "kernel", "columns", "missing", "scale")  # keys of a kernel that are no parameters of it
 
 

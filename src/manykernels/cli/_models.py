@@ -99,6 +99,7 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     from .. import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 
     settings, options = job.settings, {"kernels": job.kernels, **more}
+    options |= {"normalize": settings["normalize"]} if "normalize" in settings else {}
     if job.task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
