@@ -113,6 +113,24 @@ class Problem:
         about = self.Y - mean[:, None] if self.intercept else self.Y
         return float(np.sum(self.c * (1e-12 * about**2 + 1e-24 * self.Y**2)))
 
+    def origin(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Certificate]:
+        """((θ, a, b), its certificate) where every fit could begin: a = 0, or what Σ a = total asks for."""
+        theta, a, loss = self.regularizer.start(len(self.kernels)), np.zeros(self.Y.shape), self.loss
+        outputs, q = np.zeros(self.Y.shape), np.zeros(len(theta))
+        if loss.total:
+            a = np.array([loss.start(y, c, self.intercept) for y, c in zip(self.Y, self.c, strict=True)])
+            P = self.bank.products(a, np.arange(self.bank.n), None, self.kernels)
+            outputs, q = np.einsum("m,tmi->ti", theta, P), np.einsum("tmi,ti->m", P, a)
+        b = np.zeros(self.n_outputs)
+        if self.intercept:
+            b = np.array([loss.intercept(*part) for part in zip(self.Y, outputs, self.c, strict=True)])
+        certificate = self.certificate(self.losses(outputs, b), a, b, theta, q)
+        if not np.isfinite(certificate.primal - certificate.dual):
+            raise ValueError(
+                f"the objective is {certificate.primal} before any kernel is used: rescale y, or lower C or sample_weight"
+            )
+        return (theta, a, b), certificate
+
     def rounding(self, a: np.ndarray, theta: np.ndarray) -> float:
         """What the rounding of a and of kernel values, 2⁻⁵³ of each, may change in Σ c V, at a (T, n).
 

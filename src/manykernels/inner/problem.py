@@ -237,9 +237,8 @@ class InnerProblem:
             side = np.where(wrong & (trial == 0), np.where(rise, 1.0, -1.0), side)
             free |= wrong
         trial = self.repair(trial, total)
-        if trial is None or self.objective(trial, self.outputs(K, trial)) > before:
-            return a
-        return trial
+        better = trial is not None and self.objective(trial, self.outputs(K, trial)) <= before
+        return trial if better else a
 
     def _wrong(self, a, slope):
         """Who would gain by rising, and who by falling, (n,) each, where the objective has this slope."""

@@ -41,6 +41,11 @@ class Stall:
         return self.since >= self.patience
 
 
+def is_finite(*parts):
+    """Whether all these arrays and numbers are: no other point can be the best one."""
+    return all(np.all(np.isfinite(part)) for part in parts)
+
+
 class Run:
     """One fit: where it starts, its history, the best certified point, and when it stops."""
 
@@ -106,18 +111,33 @@ class Run:
         """What is still to be done after an interrupt."""
 
     def finish(self) -> None:
-        """Completes the best point with its certificate."""
+        """Completes the best point with its certificate, which is finite."""
         best_dual = self.best_dual() if callable(self.best_dual) else self.best_dual
-        if self.carried:
+        carried = self.carried and self.best is not None
+        if carried:
             theta, a, b = (self.best[name] for name in ("theta", "a", "b"))
             P = self.products(a)
             losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
             certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
-        if self.carried and not np.array_equal(best_dual, a) or callable(self.best_dual) and not self.bank.explicit:
+        if carried and not np.array_equal(best_dual, a) or callable(self.best_dual) and not self.bank.explicit:
             self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
+        if not np.isfinite(self.gap):
+            best_dual = self._go_back()
         same = best_dual is None or np.array_equal(best_dual, self.best["a"])
         self.best |= {"primal": self.upper, "dual": self.lower, "gap": self.gap, "dual_a": None if same else best_dual}
+
+    def _go_back(self):
+        """The dual point of `Problem.origin` for a bound that is missing or broken, and its predictor for a best point.
+
+        At a = 0 no kernel counts, and no rounding of one: that bound holds wherever there is a finite objective.
+        """
+        (theta, a, b), (primal, self.lower, _, scale) = self.problem.origin()
+        if not np.isfinite(self.upper):
+            self.best, self.upper, self.scale = {"theta": theta, "a": a, "b": b}, primal, scale
+        if self.history:
+            self.history[-1]["gap"] = self.gap
+        return a
 
     def _dual_value(self, a):
         support, b = np.flatnonzero(a.any(axis=0)), self.best["b"]
@@ -157,10 +177,10 @@ class Run:
             q, outputs = np.einsum("tmi,ti->m", P, a), np.einsum("m,tmi->ti", theta, P)
         b = self.intercepts(outputs) if b is None else b
         certificate = self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
-        if certificate.primal < self.upper:
+        if certificate.primal < self.upper and is_finite(theta, a, b, certificate.primal):
             self.upper, self.scale = certificate.primal, certificate.scale
             self.best = {"theta": theta.copy(), "a": a.copy(), "b": b}
-        if certificate.dual > self.lower:
+        if self.lower < certificate.dual < np.inf:
             self.lower, self.best_dual = certificate.dual, a
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
         broken = np.isnan(self.gap) or not np.isfinite(certificate.gap)
@@ -170,7 +190,7 @@ class Run:
 
     def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
         """Takes note of a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
-        if lower > self.lower:
+        if self.lower < lower < np.inf:
             self.lower, self.best_dual = lower, a
             self.history[-1]["gap"] = self.gap
         if self.gap <= self.tol:

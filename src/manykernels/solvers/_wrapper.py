@@ -19,7 +19,7 @@ import numpy as np
 from ..inner import inner_problem
 from ._cuts import cuts_for
 from ._oracle import Point as Cut
-from ._oracle import Run, Stall
+from ._oracle import Run, Stall, is_finite
 
 FIRST = 400  # examples of the first active set
 MOST = 0.7  # an active set above this share of the examples becomes all of them
@@ -89,7 +89,10 @@ class Wrapper(Run):
     def finish(self):
         """The best point that was certified on all examples, with the best bound."""
         self.bank, self.index = self.problem.bank, self.kernels
-        self.upper, self.scale = self.best.pop("primal"), self.best.pop("scale")
+        if self.best is None:
+            self.upper = np.inf
+        else:
+            self.upper, self.scale = self.best.pop("primal"), self.best.pop("scale")
         super().finish()
 
     def _iterate(self):
@@ -229,7 +232,7 @@ class Wrapper(Run):
         return 0.0 if rounded else self.gap
 
     def _bound(self, lower, a):
-        if lower > self.lower:
+        if self.lower < lower < np.inf:
             self.lower, self.best_dual = lower, a
 
     def _certify(self):
@@ -248,7 +251,8 @@ class Wrapper(Run):
         b = self.intercepts(outputs)
         primal, dual, _, scale = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
         self._bound(dual, self.a.copy())
-        if self.best is None or not self.best["primal"] <= primal:
+        least = np.inf if self.best is None else self.best["primal"]
+        if primal < least and is_finite(theta, self.a, b, primal):
             self.best = {"theta": theta, "a": self.a.copy(), "b": b, "primal": primal, "scale": scale}
         self.upper, self.scale = primal, scale
         self.history[-1].update(primal=primal, dual=self.lower, gap=self.gap, certified=True)

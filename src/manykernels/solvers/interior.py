@@ -123,7 +123,7 @@ class InteriorRun(Run):
 
     def finish(self):
         """Takes away the weights that the gap can do without: of those on their way to 0 as many as it allows."""
-        if self.problem.regularizer.simplex and self.best_dual is not None:
+        if self.problem.regularizer.simplex and self.best_dual is not None and self.best is not None:
             q, theta = self.features.norms(self.best_dual[0]), self.best["theta"]
             share = share_of_bound(theta, 0.5 * (q.max() - q), 0.5 * q.max())
             order = np.argsort(share, kind="stable")
