@@ -26,9 +26,7 @@ LAST = ("MKLClassifierCV(kernels, Cs=10, regularizer=[1, 4/3, 2, np.inf])", "hel
 
 def box(ax, x, y, width, lines, colour, code=False):
     ax.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - 0.42), width, 0.84, "round,pad=0.02,rounding_size=0.12", fc=colour, ec=LINE
-        )
+        FancyBboxPatch((x - width / 2, y - 0.42), width, 0.84, "round,pad=0.02,rounding_size=0.12", fc=colour, ec=LINE)
     )
     lines = [line for line in lines if line]
     first = dict(fontsize=10, family="monospace") if code else dict(fontsize=10.5, weight="bold")

@@ -127,7 +127,7 @@ class Problem:
         certificate = self.certificate(self.losses(outputs, b), a, b, theta, q)
         if not np.isfinite(certificate.primal - certificate.dual):
             raise ValueError(
-                f"the objective is {certificate.primal} before any kernel is used: rescale y, or lower C or sample_weight"
+                f"the objective is {certificate.primal} before any kernel is used: rescale y, or lower C or the weights"
             )
         return (theta, a, b), certificate
 
@@ -145,6 +145,28 @@ class Problem:
             slope = np.abs(a) if self.loss.gaussian else np.maximum(np.abs(a), self.c)
             return 2.0**-52 * float(np.sum(slope * known))
 
+    def dual_rounding(self, a: np.ndarray, theta: np.ndarray, tol: float) -> float:
+        """What the rounding of q_m = Σ_t a_tᵀK_m a_t may take from the dual value at a (T, n), or less than tol · Σ c V.
+
+        Kernels without weight count too: q_m, known to 2⁻⁵² Σ_t (Σ_i |a_ti| √k_m(x_i, x_i))², bounds a from above.
+        The norms are computed anew where that could matter.
+        """
+        roots = np.sqrt(np.maximum(self.bank.diagonals()[self.kernels], 0.0))
+        with np.errstate(all="ignore"):
+            off = 2.0**-52 * np.sum((np.abs(a) @ roots.T) ** 2, axis=0)
+            most = float(np.max(off, initial=0.0)) * max(1.0, float(np.max(theta, initial=0.0)))
+            if most <= tol * min(1.0, float(np.sum(self.c))):
+                return 0.0
+            support = np.flatnonzero(a.any(axis=0))
+            P = self.bank.products(a[:, support], support, support, self.kernels)
+            q = np.maximum(np.einsum("tmi,ti->m", P, a[:, support]), 0.0)
+            return self.dual_value(a, q) - self.dual_value(a, q + off)
+
+    def dual_value(self, a: np.ndarray, q: np.ndarray, rows: np.ndarray | slice = slice(None)) -> float:
+        """− Σ c V*(y, −t a / c) − Ω*(½ t² q) at a (T, |rows|), 0 elsewhere; t ≤ 1 takes q into the domain of Ω*."""
+        t = self.regularizer.shrink(0.5 * q)
+        return -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
+
     def remark(self, solution: Solution, tol: float, max_iter: int) -> str:
         """Why a solution has not reached its gap, or what speaks against it although it has, and the cure, in words."""
         if (
@@ -156,7 +178,11 @@ class Problem:
             return "" if solution.converged else cause
         a = np.abs(solution.a if solution.dual_a is None else np.maximum(np.abs(solution.a), np.abs(solution.dual_a)))
         a = a if solution.converged or self.loss.gaussian else np.maximum(a, self.c)  # it may come to c on the way
-        rounding = self.rounding(a, solution.theta) / max(abs(solution.primal), 1e-300)
+        rounding = self.rounding(a, solution.theta)
+        if solution.converged:
+            proof = solution.a if solution.dual_a is None else solution.dual_a
+            rounding = max(rounding, self.dual_rounding(proof, solution.theta, tol))
+        rounding = rounding / max(abs(solution.primal), 1e-300)
         if not rounding < (tol if solution.converged else 1e-3):
             cure = "centre or standardise the columns, normalise the kernels, or lower C"
             return f"rounding alone may change the objective by {rounding:.0e} of it: {cure}"
@@ -167,7 +193,8 @@ class Problem:
             )
         if solution.converged:
             return ""
-        cure = "raise max_iter or tol" if solution.n_iter >= max_iter else "it no longer improves; raise tol"
+        ended = solution.reason or "it no longer improves; raise tol"
+        cure = "raise max_iter or tol" if solution.n_iter >= max_iter else ended
         size = float(np.mean(self.bank.diagonals()))
         far = (
             f"; k(x, x) of {size:.0e} slows it down: centre columns far from 0 (StandardScaler), normalise the kernels"
@@ -188,8 +215,7 @@ class Problem:
         risk, q = float(np.sum(losses)), np.maximum(q, 0.0)
         norms, omega = self.regularizer.penalty(theta, q)
         primal = risk + offset + norms + omega
-        t = self.regularizer.shrink(0.5 * q)
-        dual = -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
+        dual = self.dual_value(a, q, rows)
         scale = max(risk + norms + abs(omega) + abs(offset), self._floor(), 1e-300)
         if self.intercept:
             off = self.loss.total - np.sum(a, axis=1)

@@ -11,6 +11,7 @@ Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from .._work import spend
 from .systems import blas_for
 
 STEPS = 60
@@ -54,6 +55,7 @@ def _follow(inner, K, a, target):
 
     best, settled, since = None, None, 0
     for _ in range(STEPS):
+        spend(1000.0 + 2e-4 * len(a) ** 3)
         point = judged(path.p - path.m)
         if point is not None and np.isfinite(point[-1]):
             since = 0 if best is None or point[-1] < 0.9 * best[-1] else since + 1

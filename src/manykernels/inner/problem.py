@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._threads import limit_blas
+from .._work import spend
 from .interior_point import interior_point
 from .steps import PRECISION, Steps
 from .systems import Damped, Free, HalfHessian, blas_for, matvec
@@ -78,6 +79,7 @@ class InnerProblem:
 
         Where Σ a = 0 the kernel is centred first: far from its mean it would have few digits left for what matters.
         """
+        spend(400.0 + 5e-3 * a.size**2)
         self.shift, total = shift, np.sum(a)
         centre = self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum()
         block = self.centred(K) if centre else K
@@ -114,6 +116,7 @@ class InnerProblem:
         patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= LIMIT else None
         with Steps(self, K, a, gradient) as steps:
             for k in range(max_rounds):
+                spend(100.0 + 2e-3 * chunk * len(a))
                 violation, beta = steps.take(chunk)
                 outputs = gradient - self.linear - self.diagonal * a
                 gap = self.gap(a, outputs, beta)
@@ -212,6 +215,7 @@ class InnerProblem:
             index = np.flatnonzero(free)
             if len(index) <= 1:
                 break
+            spend(200.0 + 1e-4 * len(index) ** 3)
             bend = side[index] * self.kink[index]
             held = np.where(free, 0.0, trial)
             r = -(self.linear[index] + bend + self.outputs(K, held)[index])
@@ -267,6 +271,7 @@ class InnerProblem:
         outputs = self.outputs(K, a)
         value, beta, gap = self.objective(a, outputs), 0.0, np.inf
         for _ in range(min(NEWTON, max_rounds) if len(a) <= LIMIT else max_rounds):
+            spend(400.0 + 1e-4 * len(a) ** 3)
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
             full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # as far as digits go,

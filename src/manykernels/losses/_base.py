@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._parts import Part
+from .._work import spend
 
 FAR = 100  # times the standard deviation of y, from which on a parameter is in another unit
 
@@ -81,6 +82,7 @@ class Loss(Part):
         """argmin_b total·b + Σ_i c_i V(y_i, f_i + b); of an interval the midpoint, or its finite end."""
 
         def slope(b):
+            spend(20.0)
             terms = c * self.gradient(y, f + b)
             slope, noise = self.total + terms.sum(), self.total + np.abs(terms).sum() + weight
             return slope if abs(slope) > 1e-14 * noise else 0.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._parts import Part
+from .._work import spend
 
 if TYPE_CHECKING:
     from ..losses._base import Loss
@@ -135,6 +136,7 @@ class Regularizer(Part):
         most = np.inf if self.constraint else max(10.0 * float(np.sum(theta)), 1.0)
         step = 1.0 / max(float(model.diagonal.max()), 1e-12 * float(np.abs(gradient).max()), 1e-300)
         for k in range(max_steps):
+            spend(60.0)
             target = self._capped_prox(x - step * gradient, step, most)
             move, omega_target = target - x, self.value(target)
             decrease = omega - omega_target - float(gradient @ move)
@@ -160,6 +162,7 @@ class Regularizer(Part):
             return theta
         lo, hi, above, below, inside = 0.0, float(np.max(z)), over, -most, np.zeros(len(z))
         for turn in range(120):
+            spend(20.0)
             nu = lo + (hi - lo) * (above / (above - below) if turn % 2 else 0.5)
             theta = self.prox(z - nu, step)
             over = theta.sum() - most
@@ -177,6 +180,7 @@ class Regularizer(Part):
             return most * max(self.level(s) - self.limit, 0.0)
         lo, hi, best = 0.0, float(np.max(s)), self.conjugate(s)
         for _ in range(60 if most < np.inf and hi > 0 else 0):
+            spend(40.0)
             values = [nu * most + self.conjugate(s - nu) for nu in (0.6 * lo + 0.4 * hi, 0.4 * lo + 0.6 * hi)]
             lo, hi = (lo, 0.4 * lo + 0.6 * hi) if values[0] <= values[1] else (0.6 * lo + 0.4 * hi, hi)
             best = min(best, *values)

@@ -3,6 +3,8 @@
 import numpy as np
 import scipy.linalg as la
 
+from .._work import spend
+
 MOST = 1000  # weights above which pair steps are slow
 STEPS, TRIALS, FLAT = 40, 30, 0.1  # of the dual; a line is searched until its slope is a tenth of what it was
 
@@ -21,6 +23,7 @@ def minimise_on_simplex(model, theta, slack, proximal):
     x = x / x.sum()
     gradient = model.gradient + model.multiply(x - theta)
     for _ in range(20):
+        spend(200.0)
         used = np.flatnonzero(x)
         if dual and _by_dual(model, used.size):
             found, dual = _minimise_dual(model, theta, x, 0.01 * slack), False
@@ -56,6 +59,7 @@ def _minimise_dual(model, theta, start, slack):
     pull = model.gradient + u @ Z
     x = project_simplex(theta - w * pull, w)
     for _ in range(STEPS):
+        spend(200.0)
         rest = Z @ (x - theta) - u  # the gradient of the dual
         if 0.5 * (rest @ rest) <= slack:
             return x

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
+from .._work import spend
 from ._base import Regularizer
 from ._powers import norm
 
@@ -82,6 +83,7 @@ class Ball(Regularizer):
         t, rho = np.zeros(len(level)) + np.log(self.radius), np.log(self.radius) + 2 * np.log(c.max() + self.radius)
         for _ in range(100):
             for _ in range(60):
+                spend(15.0)
                 x = np.exp(t)
                 slope = 1 + 2 * x / (c + x)
                 move = (t + 2 * np.log(c + x) - rho - level) / slope

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_number
+from .._work import spend
 from ._base import Regularizer
 from ._simplex import project_simplex
 
@@ -75,6 +76,7 @@ class Entropy(Regularizer):
         level = 2 * np.log(norms) + np.log(2 / lam)
         kappa = max(np.log(len(norms)), float(norms.sum()) ** 2 / lam)  # no smaller, as θ ≥ e^{−κ}, norms/√(lam κ)
         for _ in range(200):
+            spend(20.0)
             w = wrightomega(level + 2 * kappa)
             # e^{w/2 − κ} keeps its digits where w is small, norms √(2/(lam w)) where it is large
             theta = np.exp(np.where(w < 1, 0.5 * w - kappa, 0.5 * (level - np.log(np.maximum(w, 1.0)))))
@@ -94,6 +96,7 @@ class Entropy(Regularizer):
         top = project_simplex(z).max()  # no smaller than the largest weight here, so that ν is no smaller than
         nu = -top - eta * np.log(top)
         for _ in range(200):
+            spend(20.0)
             w = wrightomega((z - nu) / eta - np.log(eta))
             total = eta * w.sum()
             move = (total - 1) / np.sum(w / (1 + w))

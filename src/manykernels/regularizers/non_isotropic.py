@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._validation import check_size
+from .._work import spend
 from ._base import Regularizer
 
 
@@ -76,6 +77,7 @@ class NonIsotropic(Regularizer):
         x = np.maximum(norms / top, 1e-12) ** 2
         theta = np.full(len(x), 1 / np.sqrt(np.sum(self._A)))
         for _ in range(200):
+            spend(80.0)
             gradient = self._A @ theta - 0.5 * x / theta**2
             move = -np.linalg.solve(self._A + np.diag(x / theta**3), gradient)
             decrease = -float(gradient @ move)
@@ -124,6 +126,7 @@ class NonIsotropic(Regularizer):
         enough = max(1e-13, min(slack / max(top * size, 1e-300), 1e-3))
         lo, hi, mu, passive = 0.0, size, size, None
         for _ in range(100):
+            spend(30.0)
             x, passive, solve = nonnegative_qp(Q + mu * self._A, g, passive)
             Ax = self._A @ x
             ratio = float(np.sqrt(max(x @ Ax, 0.0)))
@@ -158,6 +161,7 @@ def nonnegative_qp(Q, g, passive=None):
     noise = 1e-13 * float(np.max(np.abs(g), initial=0.0))
     fewest, chances = M + 1, 3
     for _ in range(50 + 20 * M):
+        spend(30.0)
         x = np.zeros(M)
         solve = _inverse(Q[passive][:, passive])
         x[passive] = solve(g[passive])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._work import spend
 from ._base import Regularizer
 
 GRID = np.linspace(-25.0, 25.0, 2001)  # ln ‖f_m‖
@@ -79,6 +80,7 @@ class Separable(Regularizer):
         cell = np.clip(np.searchsorted(table, target), 1, len(GRID) - 1)
         lo, hi, below, above = GRID[cell - 1], GRID[cell], table[cell - 1] - target, table[cell] - target
         for turn in range(15):
+            spend(40.0)
             share = 0.5
             if turn % 2 == 0:
                 share = np.divide(below, below - above, out=np.full(len(lo), 0.5), where=above > below)

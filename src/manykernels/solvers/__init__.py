@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._work import Allowance
 from ..inner import InnerProblem
 from ._base import BaseSolver, Caller, Control, Monitor, seed_of
 from ._checkpoint import Watch
@@ -50,6 +51,7 @@ SOLVERS = {
 BEST = ("interior", "coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
 SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
 FEW = 5000  # on up to so many examples
+SMALL, WORK = 200, 1.5e6  # examples of a fit that may take so much (`_work`), two seconds; more take their cube
 
 __all__ = [
     "SOLVERS", "BaseSolver", "Control", "InnerProblem", "Monitor", "Oracle", "Solver", "best_for", "get",
@@ -187,11 +189,14 @@ def solve(
     (True, array([1.]))
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
-    options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state)
+    work = Allowance(WORK * max(problem.bank.n / SMALL, 1.0) ** 3 * max(max_iter / 1000, 1.0))
+    options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state, work=work)
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
-    found = _solve(problem, best_for(problem), warm, checkpoint, **options)
-    able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite and found.stationarity is None
+    able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite
+    share = 0.5 if able else 1.0  # of the work that is left
+    found = _solve(problem, best_for(problem), warm, checkpoint, share=share, **options)
+    able = able and found.stationarity is None
     for spare in map(Solver, SPARE if able else ()):
         if (
             found.converged
@@ -201,13 +206,27 @@ def solve(
         ):
             break
         if spare.refusal(problem) is None:
-            other = _solve(problem, spare, **options)
-            found = other if other.interrupted or not found.gap <= other.gap else found
+            other = _solve(problem, spare, share=share, **options)
+            found = other if other.interrupted else _joined(problem, found, other, tol, max_iter)
     return found
 
 
-def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monitor, random_state):
-    """The `Solution` that one solver comes to."""
+def _joined(problem, one, other, tol, max_iter):
+    """The better predictor of two solutions with the better bound: the gap between them is a proof too."""
+    best, bound = (one, other) if one.primal <= other.primal else (other, one)
+    gap = best.gap * (best.primal - bound.dual) / (best.primal - best.dual)
+    if bound.converged or not -1e-6 < gap < best.gap:  # below: duality is broken
+        return bound if bound.converged else best
+    gap, history = max(gap, 0.0), [*best.history[:-1], best.history[-1] | {"gap": max(gap, 0.0)}]
+    proof = bound.a if bound.dual_a is None else bound.dual_a
+    found = replace(
+        best, dual=bound.dual, dual_a=proof, gap=gap, converged=bool(gap <= tol), history=history, reason=""
+    )
+    return replace(found, reason=problem.remark(found, tol, max_iter))
+
+
+def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monitor, random_state, work, share=1.0):
+    """The `Solution` that one solver comes to, with a share of the work that is left."""
     reason = solver.refusal(problem)
     if reason:
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
@@ -217,8 +236,10 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
     def run(warm, state=None):
         asked = tol, max_iter, None if warm is None else begin_from(warm, problem), monitor, random_state
         control = Control(*asked) if checkpoint is None else Watch(checkpoint, state, *asked)
+        control.work = given = share * work.left
         with np.errstate(all="ignore"):  # what is not finite shows in the certificate
             found = solver.solve(problem, control)
+        work.left -= given - control.work if given < np.inf else 0.0
         return found if found.history else _told(found, control)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, monitor, problem)

@@ -148,6 +148,7 @@ class Control:
     """
 
     state: Any = None
+    work: float = np.inf  # that is still allowed, in the unit of `_work`
     history: list[dict[str, Any]]
 
     def __init__(

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from .._work import spend
 from ..regularizers._simplex import project_simplex
 from ._oracle import Finished
 
@@ -72,6 +73,7 @@ class Cuts(ABC):
 
         def counted(x):
             self.left -= 1
+            spend(60.0)
             return slope(x)
 
         return ascend(counted, project, x, done, max_steps)
@@ -104,6 +106,7 @@ class SimplexCuts(Cuts):
         self.program.addRow(1.0, 1.0, M, np.arange(M, dtype=np.int32), np.ones(M))
 
     def minimum(self, slack):
+        spend(500.0 + 10.0 * len(self.points))
         self.program.run()
         solution = self.program.getSolution()
         theta = np.maximum(solution.col_value[:-1], 0.0)
@@ -154,6 +157,7 @@ class CurvedCuts(Cuts):
         w, nu, best, share = z - self.values(theta), 0.0, (np.inf, -np.inf), 0.1
         x = float(multipliers @ w) / K / theta
         for _ in range(max_steps):
+            spend(300.0 + 1e-4 * K**3)
             first, second = omega.derivatives(theta)
             upper, lower = float(self.values(theta).max()) + omega.value(theta), self._bound(multipliers)
             if upper < best[0]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._threads import close_pool, limit_blas
+from .._work import Allowance, Exhausted, spend
 from ..inner import inner_problem
 from ..solution import Solution
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ._base import Control
 
 PATIENCE = 200  # steps without progress
+EXHAUSTED = "it needs more work than so few examples are worth; raise tol, or max_iter, which allows for more"
 UNSOLVED = 20  # inner problems in a row that are far from solved
 
 
@@ -81,24 +84,29 @@ class Run:
 
     def run(self, algorithm: Callable[[Any], object]) -> Solution:
         """The `Solution` that algorithm(self) arrives at; Ctrl-C gives the best point so far."""
-        interrupted = False
+        interrupted, reason, allowance = False, "", Allowance(self.control.work)
         try:
-            with limit_blas(1):
+            with limit_blas(1), allowance:
                 algorithm(self)
         except Finished:
             pass
+        except Exhausted:
+            reason = EXHAUSTED
+            with suppress(Finished):
+                self.rescue()
         except KeyboardInterrupt:
             interrupted = True
             self.rescue()
             close_pool()
             if self.best is None:
                 raise
+        self.control.work = allowance.left
         self.finish()
         if interrupted:
             self.leave()
         return Solution(
             self.full(self.best.pop("theta")), n_iter=len(self.history), history=self.history, interrupted=interrupted,
-            converged=bool(self.best["gap"] <= self.tol), **self.best,
+            reason=reason, converged=bool(self.best["gap"] <= self.tol), **self.best,
         )  # fmt: skip
 
     def full(self, theta: np.ndarray) -> np.ndarray:
@@ -172,6 +180,7 @@ class Run:
         From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known, with
         their `intercepts`. The run's own gap is that between the best primal and the best dual value so far.
         """
+        spend(500.0 + 1e-3 * len(self.kernels) * a.size * self.n)
         if q is None:
             P = self.products(a) if P is None else P
             q, outputs = np.einsum("tmi,ti->m", P, a), np.einsum("m,tmi->ti", theta, P)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._work import spend
 from ..inner import inner_problem
 from ._cuts import cuts_for
 from ._oracle import Point as Cut
@@ -178,6 +179,7 @@ class Wrapper(Run):
     def _evaluate(self, gap):
         """Solves the inner problem at θ on the active rows: (state, certificate there, inner gap)."""
         problem, rows = self.problem, self.rows
+        spend(800.0 + 2e-3 * len(self.kernels) * len(rows) ** 2)
         K = self.bank.matrix(self._full(self.theta), self.cols, self.dtype, problem.intercept)
         a, b, inner_gap = self.a[:, rows], self.b, 0.0
         self.target = target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)

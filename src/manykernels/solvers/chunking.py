@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._work import spend
 from ..inner import InnerProblem
 from ._base import BaseSolver
 from ._cuts import cuts_for
@@ -226,6 +227,7 @@ class _Block(InnerProblem):
             gradient = self._gradient(K, a)
         for _ in range(rounds):
             count = max(200, len(a))
+            spend(100.0 + 2e-3 * count * len(a))
             _, violation, _ = steps(K, a, gradient, self.diagonal, self.kink, self.lo, self.hi, eps, count)
             if violation <= eps:
                 break

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._work import spend
 from ..inner import InnerProblem
 from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
@@ -102,6 +103,7 @@ class Passes(Run):
         parts = zip(self.problem.Y, self.problem.c, self.a, self.b, sides, strict=True)
         self.sides = [Side(self.problem, *part) for part in parts]
         while True:
+            spend(len(self.sides) * (1000.0 + 300.0 * self.bank.M))
             closed = self.closed and (self.turn < EARLY or self.cuts is None)
             for side in self.sides[self.at :]:
                 self._pass(side, closed)
@@ -255,6 +257,7 @@ class Side:
         """Solves for the a of these examples with everything else held."""
         from ..loops.box_qp import single_steps
 
+        spend(500.0 + self.bank.M * (100.0 + 2e-3 * len(rows) ** 2))
         inner, a = self.inner, self.a[rows]
         outputs = self.vectors.outputs(rows, theta, a)
         K = self.bank.block(rows, theta)

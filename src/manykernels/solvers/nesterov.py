@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._work import spend
 from ..regularizers import Entropy
 from ._base import BaseSolver
 from ._oracle import Oracle
@@ -167,6 +168,7 @@ class SmoothDual:
 
     def at(self, a, P=None):
         """The `SmoothPoint` at a, where P (T, M', n) are the products K_m a if they are known."""
+        spend(100.0 + 1e-3 * len(self.kernels) * a.size * a.shape[1] * (P is None))
         P = self.products(a) if P is None else P
         s = 0.5 * np.maximum(np.einsum("tmi,ti->m", P, a), 0.0)
         theta = self.regularizer.weights_from_dual(s)
@@ -220,6 +222,7 @@ def prox(z, kink, lo, hi, total):
     """argmin over lo ≤ x ≤ hi (, Σ x = total) of ½ ‖x − z‖² + kink·|x|: x(ν) = clip(soft(z − ν)), Newton on ν."""
     nu, low, high = 0.0, -np.inf, np.inf
     for _ in range(200):
+        spend(25.0)
         w = z - nu
         x = np.clip(np.sign(w) * np.maximum(np.abs(w) - kink, 0.0), lo, hi)
         if total is None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._work import spend
 from ..inner import InnerProblem
 from ..inner.systems import HalfHessian
 from ._base import BaseSolver
@@ -184,6 +185,7 @@ class ProximalSteps:
         smooth = step.line(self.a, self.P, move, change)
 
         def slope(tau):
+            spend(60.0)
             total, here = smooth(tau), self.a + tau * move
             for inner, a_t, d in zip(self.oracle.inners, here, move, strict=True):
                 linear, diagonal, kink = inner.loss.quadratic(inner.y, inner.c, a_t)

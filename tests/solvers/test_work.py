@@ -1,0 +1,86 @@
+"""A fit of few examples ends after a certain work, which is counted and not timed; "auto" shares it among solvers.
+
+Issue 11, points 12 and 14.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from manykernels import losses, regularizers, solvers
+from manykernels._work import Allowance, Exhausted, spend
+from manykernels.banks import DenseBank
+from manykernels.problem import Problem
+from manykernels.solvers import BaseSolver, Oracle, solve
+
+
+def problem(loss="hinge", regularizer=None, c=1.0, n=40, M=4):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(M, n, 3))
+    K = np.moveaxis(np.einsum("mik,mjk->mij", X, X), 0, 2)
+    y = np.sign(X[0, :, 0] + 0.5 * rng.normal(size=n))
+    regularizer = regularizers.LpNorm(2) if regularizer is None else regularizer
+    return Problem(DenseBank(K, normalize=None), y, losses.get(loss), regularizer, c, True)
+
+
+class Endless(BaseSolver):
+    """Solves the inner problem at the first weights over and over, and never says that it is done."""
+
+    def solve(self, problem, control):
+        def algorithm(oracle):
+            oracle(oracle.theta)
+            K = oracle.bank.matrix(oracle.theta, None, np.float64, problem.intercept)
+            while True:
+                oracle.inners[0].solve(K, oracle.a[0], 1e-9)
+
+        control.tol = 0.0  # the first point is no end
+        return Oracle(problem, control).run(algorithm)
+
+
+def test_an_allowance_is_spent_by_its_thread_and_within_its_block_alone():
+    spend(1e300)
+    with Allowance(10.0) as outer:
+        with Allowance(5.0) as inner:
+            spend(4.0)
+        assert (outer.left, inner.left) == (10.0, 1.0)
+        with pytest.raises(Exhausted):
+            spend(11.0)
+    spend(1e300)
+
+
+def test_a_solver_that_does_not_end_by_itself_ends_with_its_best_point_and_says_why(monkeypatch):
+    """Issue 11, point 12: it ran for ever."""
+    monkeypatch.setattr(solvers, "WORK", 5e4)
+    found = solve(problem(), Endless(), tol=1e-12)
+    again = solve(problem(), Endless(), tol=1e-12)
+    assert "more work than so few examples are worth" in found.reason and not found.converged
+    assert np.isfinite(found.gap) and found.a.any()
+    assert np.array_equal(found.a, again.a) and found.gap == again.gap
+
+
+@pytest.mark.parametrize("name", ["auto", "newton", "chunking", "spicy", "level", "nesterov", "hessian", "analytic"])
+def test_a_run_that_is_cut_short_has_a_certificate_and_more_steps_allow_for_more(name, monkeypatch):
+    """Issue 11, point 12."""
+    monkeypatch.setattr(solvers, "WORK", 3e3)
+    asked = problem(regularizer=regularizers.LpNorm(1.5))
+    short, long = solve(asked, name, tol=1e-9), solve(asked, name, tol=1e-9, max_iter=10**7)
+    assert not short.converged and np.isfinite(short.gap) and "more work" in short.reason
+    assert long.gap < short.gap
+
+
+def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
+    """Issue 11, point 14: "auto" kept the smaller of two gaps."""
+    asked = problem(regularizer=regularizers.LpNorm(1))
+    exact = solve(asked, "newton", tol=1e-9)
+    scale = (exact.primal - exact.dual) / exact.gap if exact.gap > 0 else 1.0
+    weak = exact.dual - 0.5 * abs(exact.dual)
+    upper = replace(exact, dual=weak, gap=(exact.primal - weak) / scale, converged=False)
+    above = exact.primal + 0.5 * abs(exact.primal)
+    lower = replace(exact, primal=above, gap=(above - exact.dual) / scale, converged=False)
+    for pair in ((upper, lower), (lower, upper)):
+        found = solvers._joined(asked, *pair, 1e-6, 1000)
+        assert found.converged and found.reason == "" and found.gap == pytest.approx(exact.gap, abs=1e-12)
+        assert (found.primal, found.dual) == (exact.primal, exact.dual) and found.history[-1]["gap"] == found.gap
+    broken = replace(lower, dual=2.0 * exact.primal)
+    assert solvers._joined(asked, upper, broken, 1e-6, 1000) is upper
