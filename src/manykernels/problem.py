@@ -146,10 +146,10 @@ class Problem:
             return 2.0**-52 * float(np.sum(slope * known))
 
     def dual_rounding(self, a: np.ndarray, theta: np.ndarray, tol: float) -> float:
-        """What the rounding of q_m = Σ_t a_tᵀK_m a_t may take from the dual value at a (T, n), or less than tol · Σ c V.
+        """What the rounding of q_m = Σ_t a_tᵀK_m a_t may take from the dual value at a (T, n).
 
         Kernels without weight count too: q_m, known to 2⁻⁵² Σ_t (Σ_i |a_ti| √k_m(x_i, x_i))², bounds a from above.
-        The norms are computed anew where that could matter.
+        The norms are computed anew where that could come to tol; else 0.
         """
         roots = np.sqrt(np.maximum(self.bank.diagonals()[self.kernels], 0.0))
         with np.errstate(all="ignore"):

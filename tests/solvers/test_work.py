@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from manykernels import losses, regularizers, solvers
+from manykernels import MKLClassifier, losses, regularizers, solvers
 from manykernels._work import Allowance, Exhausted, spend
 from manykernels.banks import DenseBank
+from manykernels.kernels import Linear
 from manykernels.problem import Problem
 from manykernels.solvers import BaseSolver, Oracle, solve
 
@@ -84,3 +85,18 @@ def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
         assert (found.primal, found.dual) == (exact.primal, exact.dual) and found.history[-1]["gap"] == found.gap
     broken = replace(lower, dual=2.0 * exact.primal)
     assert solvers._joined(asked, upper, broken, 1e-6, 1000) is upper
+
+
+def test_newton_goes_on_where_passes_over_explicit_features_stall():
+    """Issue 11, point 12: `coordinate` ended after seconds, far from the optimum."""
+    rng = np.random.default_rng(0)
+    n, d = int(rng.integers(15, 35)), int(rng.integers(2, 8))  # 32, 5
+    X = rng.normal(size=(n, d))
+    X[:, rng.random(d) < 0.5] = rng.normal()  # columns 0 and 1 are constant
+    y = np.tanh(X[:, 0] - np.median(X[:, 0])) + rng.normal(size=n)
+    kernels = [("all", Linear(), None), ("most", Linear(), [1, 2, 3, 4]), ("some", Linear(), [0, 3, 4])]
+    model = MKLClassifier(
+        kernels, regularizer=regularizers.BlockElasticNet(0.0), C=1e4, solver="coordinate", tol=1e-4, n_jobs=1,
+        normalize="trace", fit_intercept=False,
+    ).fit(X, y > np.median(y))  # fmt: skip
+    assert model.duality_gap_ <= model.tol

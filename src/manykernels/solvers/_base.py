@@ -148,6 +148,7 @@ class Control:
     """
 
     state: Any = None
+    kept = False  # whether a checkpoint is written
     work: float = np.inf  # that is still allowed, in the unit of `_work`
     history: list[dict[str, Any]]
 

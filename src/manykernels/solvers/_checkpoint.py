@@ -153,6 +153,8 @@ class Part:
 class Watch(Control):
     """The control of a run that is kept in `part` of a checkpoint, and goes on from `state`."""
 
+    kept = True
+
     def __init__(self, part, state, *asked):
         super().__init__(*asked)
         self.part, self.state = part, state

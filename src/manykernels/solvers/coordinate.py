@@ -8,6 +8,8 @@ in their a is solved with the kernel among them, and v takes in what changed (Al
 at any moment for nothing: in closed form during the first passes, then after each by cuts of J (see `_cuts`).
 The intercept is the multiplier of Σa = total (an augmented Lagrangian), not a penalised constant feature. Examples far
 from their margin rest. Before every gap a is moved onto Σa = total within its box and v is summed anew.
+On few examples `newton` goes on from the best point where passes no longer help: at weights near 0 the closed form is
+slow if Ω* is an indicator.
 
 A checkpoint is offered after every turn and within long passes, wherever v has just been summed anew: v is then a
 function of a, and a run that goes on from there makes the same steps to the last bit.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +29,9 @@ from .._work import spend
 from ..inner import InnerProblem
 from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
-from ._oracle import Point, Run
-from ._warm import onto_total
+from ._oracle import Point, Run, Stall
+from ._warm import begin_from, onto_total
+from .newton import Newton
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 
 EARLY = 4  # passes in which the weights follow in closed form
 TOGETHER = 8  # visits between two looks at the weights
+FEW, SHORT = 1000, 20  # examples on which Newton steps go on, after so many certificates without progress
 MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
 STATE = ("theta", "turn", "at", "place", "added", "upper", "lower", "scale", "best", "history", "solves")
 VISITS = 2**21  # examples of a pass after which v is summed anew, so that it can be broken off there
@@ -82,7 +87,20 @@ class Coordinate(BaseSolver):
         seed = seed_of(control.random_state if self.random_state is None else self.random_state)
         if not (isinstance(self.size, Integral) and self.size >= 2):
             raise ValueError(f"size must be an integer >= 2, got {self.size!r}")
-        return Passes(problem, control, self.size, seed).run(Passes.iterate)
+        end = Newton()
+        if problem.bank.n > FEW or control.kept or end.refusal(problem) is not None:
+            return Passes(problem, control, self.size, seed).run(Passes.iterate)
+        work, control.work = control.work, 0.5 * control.work
+        run = Passes(problem, control, self.size, seed)
+        run.stalled = Stall(SHORT)
+        found = run.run(Passes.iterate)
+        control.work += 0.5 * work
+        if found.converged or found.interrupted or found.n_iter >= control.max_iter:
+            return found
+        control.warm = begin_from(found, problem)
+        last = end.solve(problem, control)
+        last = replace(last, history=found.history + last.history, n_iter=found.n_iter + last.n_iter)
+        return last if last.interrupted or last.gap <= found.gap else found
 
 
 class Passes(Run):
