@@ -80,7 +80,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     tol : float, default 1e-3
         The relative duality gap to reach.
     max_iter : int, default 1000
-        Outer steps at most.
+        Outer steps at most; more than 1,000 also allow for more work.
     memory_limit : int, str or None, default None
         Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept; a solver
         has one matrix of the examples that matter besides, and X is yours.

@@ -89,7 +89,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     tol : float, default 1e-3
         The relative duality gap to reach (for EmpiricalBayes: `stationarity_`).
     max_iter : int, default 1000
-        Outer steps at most.
+        Outer steps at most; more than 1,000 also allow for more work.
     fit_intercept : bool, default True
         Whether there is a b.
     memory_limit : int, str or None, default None

@@ -163,7 +163,7 @@ def solve(
         "auto" is the fastest exact one that takes the problem.
     tol : float, default 1e-3
     max_iter : int, default 1000
-        Outer steps at most.
+        Outer steps at most; more than 1,000 also allow for more work.
     warm : Solution, optional
         To begin from, made feasible for this problem.
     callback : Monitor or callable, optional
