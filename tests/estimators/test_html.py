@@ -1,9 +1,14 @@
 """What a notebook shows of a model: its parameters by name, and once it is fitted the weights and the gap."""
 
+import re
+from html import escape, unescape
+
 import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import load_iris, make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.estimators._html import weights_html
@@ -55,6 +60,20 @@ def test_names_are_text():
     html = fitted((name, "x" * 500))._repr_html_()
     assert "<script>alert" not in html and "&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt;" in html
     assert "x" * 59 + "…" in html and "x" * 60 not in weights_html(fitted((name, "x" * 500)))
+
+
+@pytest.mark.parametrize("names", [("a[0", "b("), ("**", "\\"), ("x'),hacked(1),('", "{0}"), ("(?P<n>", "$ %")])
+def test_names_may_hold_what_patterns_and_scripts_are_made_of(names):
+    """Issue 11, points 20 and 15: scikit-learn makes a pattern, and a script, of the name of each parameter."""
+    model = fitted(names)
+    for one in (model, MKLClassifier([(name, RBF(0.5)) for name in names]), make_pipeline(StandardScaler(), model)):
+        html = one._repr_html_()
+        for written in re.findall(r"copyToClipboard\('(.*?)',\s*this", html, re.DOTALL):
+            assert re.fullmatch(r"[\w %\-.,:=/]*", unescape(written))
+    assert "kernels__a%5B0__gamma" in html or names[0] != "a[0"
+    assert model.get_params()[f"kernels__{names[0]}__gamma"] == 0.1
+    page = model.report(X, y, cv=2, relevance="fast", stability=0).html()
+    assert all(escape(name) in page for name in names)
 
 
 def test_classes_are_averaged_and_other_certificates_named():

@@ -2,6 +2,7 @@
 
 import pytest
 from browser import chromium, missing, needs_browser, opened
+from injected import hostile_reports
 from reports import hostile_report, plain_report
 
 pytestmark = needs_browser
@@ -114,6 +115,23 @@ def test_names_are_shown_as_they_were_written(browser, pages):
         assert page.locator("main script, main img, main b").count() == 0 and said == []
         page.locator("#sources circle[data-t]").first.hover()
         assert page.locator("#tip *").count() == 0
+
+
+@pytest.mark.parametrize("kind", ["3 classes", "frame"])
+def test_no_attack_runs_or_asks_for_anything(browser, tmp_path, kind):
+    """Issue 11, point 15: labels, names, ids and categories that are attacks; the page is used, and stays itself."""
+    place = hostile_reports()[kind].write(tmp_path / "attacked.html")
+    with opened(browser, place) as (page, said):
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        for mark in page.locator("circle[data-t], rect[data-t]").all()[:3]:
+            mark.hover(force=True)
+        for button in page.locator("th button").all()[:3]:
+            button.click()
+        page.wait_for_timeout(300)  # a refresh of 0 seconds would have left
+        assert said == [] and page.url == place.as_uri() and page.evaluate("typeof hacked") == "undefined"
+        assert page.locator("img, iframe, i, b, object, link, base, form, [onerror], [onload], [src]").count() == 0
+        assert page.locator("script").count() == 1 and page.locator("meta[http-equiv]").count() == 1
+        assert "<img src=x onerror=hacked=1>" in page.locator("main").text_content()
 
 
 def test_a_table_is_saved_as_tsv(browser, pages):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
+
+from .._markup import element, foreign
 
 _SHOWN = 12
 _LONGEST = 60  # letters of a name
-_BAR = '<div style="background:#4a78b5;height:0.8em;min-width:1px;width:{:.1f}%"></div>'
-_ROW = '<tr style="text-align:left"><td>{}</td><td>{:.1%}</td><td style="width:12em">{}</td></tr>'
+_BAR = "background:#4a78b5;height:0.8em;min-width:1px;width:{:.1f}%"
 
 
 class WeightBars:
@@ -42,16 +41,19 @@ def weights_html(model):
     shown = order[:_SHOWN]
     rows = [_row(model.kernel_names_[m], share[m], share[shown[0]]) for m in shown]
     if len(order) > len(shown):
-        rows.append(_ROW.format(f"… and {len(order) - len(shown)} more", share[order[_SHOWN:]].sum(), ""))
+        rows.append(_row(f"… and {len(order) - len(shown)} more", share[order[_SHOWN:]].sum()))
     of = f", mean over {len(theta)} classes" if len(theta) > 1 else ""
     title = f"{len(order)} of {len(share)} kernels have weight (shares{of}); {_certificate(model)}"
-    return f'<div><div style="padding:4px 8px">{escape(title)}</div><table>{"".join(rows)}</table></div>'
+    return element("div", element("div", title, style="padding:4px 8px"), element("table", rows)).html()
 
 
-def _row(name, share, top):
-    name = str(name)
+def _row(name, share, top=None):
+    """A name, its share, and a bar of its length beside the top one's."""
+    name = foreign(str(name))
     name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
-    return _ROW.format(escape(name), share, _BAR.format(100 * share / top))
+    bar = None if top is None else element("div", style=_BAR.format(100 * share / top))
+    cells = element("td", name), element("td", f"{share:.1%}"), element("td", bar, style="width:12em")
+    return element("tr", cells, style="text-align:left")
 
 
 def _certificate(model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 from .._parts import with_params
@@ -43,4 +44,13 @@ class NamedParts:
         return self
 
     def _get_params_html(self, deep=True, *args, **kwargs):
-        return super()._get_params_html(deep and len(named(self.kernels)) <= _SHOWN, *args, **kwargs)
+        """As scikit-learn shows them; it puts keys into scripts and patterns, so special characters are coded."""
+        found = super()._get_params_html(deep and len(named(self.kernels)) <= _SHOWN, *args, **kwargs)
+        found.data = {_coded(key): value for key, value in found.data.items()}
+        found.non_default = tuple(map(_coded, found.non_default))
+        return found
+
+
+def _coded(key: str) -> str:
+    """The key with %5B for [ and the like: letters, digits, spaces and - . , : = / stay."""
+    return re.sub(r"[^\w \-.,:=/]", lambda found: f"%{ord(found[0]):02X}", key)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._markup import element
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from ._interchangeable import Group
 from ._sources import Shared
@@ -222,7 +222,6 @@ class Relevance:
 
     def _repr_html_(self) -> str:
         head, body, below = self._cells()
-        rows = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
-        rows += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
-        table = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<div><table>{table}</table>{''.join(f'<div>{escape(line)}</div>' for line in below)}</div>"
+        rows = [[element("th", cell) for cell in head], *([element("td", cell) for cell in row] for row in body)]
+        table = element("table", [element("tr", row) for row in rows])
+        return element("div", table, [element("div", line) for line in below]).html()

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ._html import Markup, element, number, text
 from ._html import gap as gap_text
-from ._html import number, text
 
 
 class Scale:
@@ -44,88 +44,103 @@ def covering(values: Any, zero: bool = True) -> Scale:
     return Scale(min(found), max(found)) if found else Scale(0.0, 1.0)
 
 
-def _cell(inner: str, height: int = 18) -> str:
-    return f'<svg class="cell" width="100%" height="{height}" aria-hidden="true" focusable="false">{inner}</svg>'
+def _cell(*inner: Any, height: int = 18) -> Markup:
+    return element("svg", inner, class_="cell", width="100%", height=height, aria_hidden="true", focusable="false")
 
 
-def axis(scale: Scale, most: int = 4, shares: bool = False) -> str:
+def axis(scale: Scale, most: int = 4, shares: bool = False) -> Markup:
     """The numbers of a scale, for the head of a column."""
     inner = []
     for value in scale.ticks(most):
         at = scale.at(value)
         anchor = "start" if at < 10 else "end" if at > 90 else "middle"
         label = f"{100 * value:.3g} %" if shares else f"{value:.10g}".replace("-", "−")
-        inner.append(f'<text x="{at:.1f}%" y="11" text-anchor="{anchor}">{label}</text>')
-    return _cell("".join(inner), 14)
+        inner.append(element("text", label, x=f"{at:.1f}%", y=11, text_anchor=anchor))
+    return _cell(inner, height=14)
 
 
-def _zero(scale: Scale) -> str:
-    if not scale.low <= 0 <= scale.high:
-        return ""
-    at = scale.at(0.0)
-    return f'<line class="zero" x1="{at:.2f}%" x2="{at:.2f}%" y1="0" y2="100%"/>'
+def _upright(kind: str, at: float, top: str = "0", bottom: str = "100%") -> Markup:
+    return element("line", class_=kind, x1=f"{at:.2f}%", x2=f"{at:.2f}%", y1=top, y2=bottom)
 
 
-def bar(scale: Scale, value: float, said: str = "") -> str:
+def _zero(scale: Scale) -> Markup | None:
+    return _upright("zero", scale.at(0.0)) if scale.low <= 0 <= scale.high else None
+
+
+def bar(scale: Scale, value: float, said: str = "") -> Markup:
     """A bar from 0."""
     ends = sorted((scale.at(0.0), scale.at(value)))
-    side = "neg" if value < 0 else "pos"
-    mark = f' data-t="{text(said)}"' if said else ""
+    side, width = "neg" if value < 0 else "pos", max(ends[1] - ends[0], 0.15)
+    mark = text(said) if said else None
     return _cell(
-        f'{_zero(scale)}<rect class="bar {side}" x="{ends[0]:.2f}%" y="4" width="{max(ends[1] - ends[0], 0.15):.2f}%" '
-        f'height="10" rx="1"{mark}/>'
-    )
+        _zero(scale),
+        element("rect", class_=f"bar {side}", x=f"{ends[0]:.2f}%", y=4, width=f"{width:.2f}%", height=10, rx=1,
+                data_t=mark),
+    )  # fmt: skip
 
 
-def interval(scale: Scale, low: float, middle: float, high: float, said: str = "", extra: float | None = None) -> str:
+def interval(
+    scale: Scale, low: float, middle: float, high: float, said: str = "", extra: float | None = None
+) -> Markup:
     """A dot on the line between two ends; a diamond where there is a second value."""
-    inner = [_zero(scale)]
+    inner, clear = [_zero(scale)], ""
     if math.isfinite(low) and math.isfinite(high):
         a, b = scale.at(low), scale.at(high)
-        inner.append(f'<line class="reach" x1="{a:.2f}%" x2="{b:.2f}%" y1="9" y2="9"/>')
+        inner.append(element("line", class_="reach", x1=f"{a:.2f}%", x2=f"{b:.2f}%", y1=9, y2=9))
         clear = "" if low <= 0 <= high else " clear"
-    else:
-        clear = ""
     if math.isfinite(middle):
-        inner.append(
-            f'<circle class="dot{clear}" cx="{scale.at(middle):.2f}%" cy="9" r="4.5" data-t="{text(said, 200)}"/>'
-        )
+        at = f"{scale.at(middle):.2f}%"
+        inner.append(element("circle", class_=f"dot{clear}", cx=at, cy=9, r=4.5, data_t=text(said, 200)))
     if extra is not None:
-        at = scale.at(extra)
-        inner.append(f'<line class="tick" x1="{at:.2f}%" x2="{at:.2f}%" y1="1.5" y2="16.5"/>')
-    return _cell("".join(inner))
+        inner.append(_upright("tick", scale.at(extra), "1.5", "16.5"))
+    return _cell(inner)
 
 
-def dots(scale: Scale, values: list[float], mean: float, kind: str, said: list[str]) -> str:
+def dots(scale: Scale, values: list[float], mean: float, kind: str, said: list[str]) -> Markup:
     """A ring for each value and a line at their mean."""
-    at = scale.at(mean)
-    inner = [f'<line class="mean {kind}" x1="{at:.2f}%" x2="{at:.2f}%" y1="1" y2="17"/>']
-    inner += [
-        f'<circle class="ring {kind}" cx="{scale.at(v):.2f}%" cy="9" r="4" data-t="{text(t, 200)}"/>'
+    rings = [
+        element("circle", class_=f"ring {kind}", cx=f"{scale.at(v):.2f}%", cy=9, r=4, data_t=text(t, 200))
         for v, t in zip(values, said, strict=True)
     ]
-    return _cell("".join(inner))
+    return _cell(_upright(f"mean {kind}", scale.at(mean), "1", "17"), rings)
 
 
-def histogram(counts: list[int]) -> str:
+def histogram(counts: list[int]) -> Markup:
     """Bars of equal width, for the shape of a column."""
     top, n = max(counts, default=0) or 1, max(len(counts), 1)
-    bars = "".join(
-        f'<rect class="shape" x="{100 * k / n:.1f}%" y="{18 - max(16 * c / top, 1 if c else 0):.1f}" '
-        f'width="{88 / n:.1f}%" height="{max(16 * c / top, 1 if c else 0):.1f}"/>'
-        for k, c in enumerate(counts)
-    )
-    return _cell(bars)
+    heights = [max(16 * c / top, 1 if c else 0) for c in counts]
+    return _cell(
+        element("rect", class_="shape", x=f"{100 * k / n:.1f}%", y=f"{18 - h:.1f}", width=f"{88 / n:.1f}%",
+                height=f"{h:.1f}")
+        for k, h in enumerate(heights)
+    )  # fmt: skip
 
 
-def _svg(width: float, height: float, label: str, inner: str, kind: str) -> str:
-    return (
-        f'<svg class="chart {kind}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{label}" tabindex="0" '
-        f"data-marks>{inner}</svg>"
-    )
+def _svg(width: float, height: float, label: str, inner: list[Markup], kind: str) -> Markup:
+    return element(
+        "svg", inner, class_=f"chart {kind}", viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label=label,
+        tabindex=0, data_marks=True,
+    )  # fmt: skip
 
 
-def heat_map(values: list[list[float]], names: list[str], label: str) -> str:
+def _level(x: float, width: float, y: float, kind: str = "grid") -> Markup:
+    return element("line", class_=kind, x1=f"{x:g}", x2=f"{x + width:g}", y1=f"{y:.1f}", y2=f"{y:.1f}")
+
+
+def _label(said: Any, x: float, y: float, anchor: str = "middle") -> Markup:
+    return element("text", said, x=f"{x:.4g}", y=f"{y:.4g}", text_anchor=anchor)
+
+
+def _axes(across: str, up: str, x0: float, y0: float, w: float, h: float) -> list[Markup]:
+    """What is drawn across and up."""
+    turned = f"rotate(-90 12 {y0 + h / 2:g})"
+    return [
+        element("text", across, class_="axis", x=f"{x0 + w / 2:g}", y=f"{y0 + h + 32:g}", text_anchor="middle"),
+        element("text", up, class_="axis", x=12, y=f"{y0 + h / 2:g}", text_anchor="middle", transform=turned),
+    ]
+
+
+def heat_map(values: list[list[float]], names: list[str], label: str) -> Markup:
     """Squares, the stronger the larger the number; rows and columns are numbered from 1."""
     n = len(values)
     size, edge = 300.0 / max(n, 4), 26.0
@@ -134,22 +149,23 @@ def heat_map(values: list[list[float]], names: list[str], label: str) -> str:
     for i in range(n):
         middle = edge + size * (i + 0.5)
         if every < 5 and i % every == 0 or every == 5 and (i == 0 or (i + 1) % 5 == 0):
-            inner.append(f'<text x="{edge - 5:g}" y="{middle + 3.5:.1f}" text-anchor="end">{i + 1}</text>')
-            inner.append(f'<text x="{middle:.1f}" y="{edge - 7:g}" text-anchor="middle">{i + 1}</text>')
+            inner.append(_label(str(i + 1), edge - 5, middle + 3.5, "end"))
+            inner.append(_label(str(i + 1), middle, edge - 7))
         row = []
         for j in range(n):
             value = values[i][j]
             side, strength = ("neg" if value < 0 else "pos"), min(abs(value), 1.0)
             row.append(
-                f'<rect class="{side}" x="{edge + size * j:.1f}" y="{edge + size * i:.1f}" width="{size - 0.7:.1f}" '
-                f'height="{size - 0.7:.1f}" fill-opacity="{0.04 + 0.96 * strength:.2f}" data-t="{number(value, 2)}"/>'
-            )
-        inner.append(f'<g class="squares" data-n="{i + 1} {text(names[i], 60)}">{"".join(row)}</g>')
+                element("rect", class_=side, x=f"{edge + size * j:.1f}", y=f"{edge + size * i:.1f}",
+                        width=f"{size - 0.7:.1f}", height=f"{size - 0.7:.1f}",
+                        fill_opacity=f"{0.04 + 0.96 * strength:.2f}", data_t=number(value, 2))
+            )  # fmt: skip
+        inner.append(element("g", row, class_="squares", data_n=f"{i + 1} {text(names[i], 60)}"))
     whole = edge + size * n + 2
-    return _svg(whole, whole, label, "".join(inner), "square-chart")
+    return _svg(whole, whole, label, inner, "square-chart")
 
 
-def scatter(points: list[tuple[float, float]], label: str, across: str, up: str) -> str:
+def scatter(points: list[tuple[float, float]], label: str, across: str, up: str) -> Markup:
     """Points, with the line on which both numbers are the same."""
     x0, y0, w, h = 46.0, 10.0, 288.0, 250.0
     scale = covering([v for p in points for v in p], zero=False)
@@ -163,22 +179,17 @@ def scatter(points: list[tuple[float, float]], label: str, across: str, up: str)
     for tick in scale.ticks(5):
         x, y = at(tick, tick)
         shown = f"{tick:.6g}".replace("-", "−")
-        inner.append(f'<line class="grid" x1="{x0:g}" x2="{x0 + w:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        inner.append(f'<text x="{x0 - 5:g}" y="{y + 4:.1f}" text-anchor="end">{shown}</text>')
-        inner.append(f'<text x="{x:.1f}" y="{y0 + h + 15:g}" text-anchor="middle">{shown}</text>')
+        inner += [_level(x0, w, y), _label(shown, x0 - 5, y + 4, "end"), _label(shown, x, y0 + h + 15)]
     (ax, ay), (bx, by) = at(low, low), at(high, high)
-    inner.append(f'<line class="same" x1="{ax:.1f}" y1="{ay:.1f}" x2="{bx:.1f}" y2="{by:.1f}"/>')
+    inner.append(element("line", class_="same", x1=f"{ax:.1f}", y1=f"{ay:.1f}", x2=f"{bx:.1f}", y2=f"{by:.1f}"))
     for true, found in points:
         x, y = at(true, found)
         said = f"{across} {true:.4g}, {up} {found:.4g}"
-        inner.append(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="3" data-t="{text(said)}"/>')
-    inner.append(f'<text class="axis" x="{x0 + w / 2:g}" y="{y0 + h + 32:g}" text-anchor="middle">{across}</text>')
-    inner.append(f'<text class="axis" x="12" y="{y0 + h / 2:g}" text-anchor="middle" transform="rotate(-90 12 '
-                 f'{y0 + h / 2:g})">{up}</text>')  # fmt: skip
-    return _svg(x0 + w + 4, y0 + h + 40, label, "".join(inner), "plot")
+        inner.append(element("circle", class_="point", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3, data_t=text(said)))
+    return _svg(x0 + w + 4, y0 + h + 40, label, [*inner, *_axes(across, up, x0, y0, w, h)], "plot")
 
 
-def descent(runs: list[tuple[str, list[tuple[float, float]]]], goal: float | None, label: str, up: str) -> str:
+def descent(runs: list[tuple[str, list[tuple[float, float]]]], goal: float | None, label: str, up: str) -> Markup:
     """Curves (step, gap) on a logarithmic scale, the first of them on top, and the gap that was asked for."""
     x0, y0, w, h = 46.0, 10.0, 288.0, 180.0
     every = [g for _, run in runs for _, g in run if g > 0 and math.isfinite(g)] + ([goal] if goal else [])
@@ -195,28 +206,24 @@ def descent(runs: list[tuple[str, list[tuple[float, float]]]], goal: float | Non
     inner = []
     for power in range(low, high + 1, max(1, (high - low) // 5)):
         y = at(first, 10.0**power)[1]
-        inner.append(f'<line class="grid" x1="{x0:g}" x2="{x0 + w:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        inner.append(f'<text x="{x0 - 5:g}" y="{y + 4:.1f}" text-anchor="end">{_power(power)}</text>')
+        inner += [_level(x0, w, y), _label(_power(power), x0 - 5, y + 4, "end")]
     for tick in Scale(first, last).ticks(5) if last > first else [last]:
         if tick == int(tick):
-            inner.append(f'<text x="{at(tick, 1)[0]:.1f}" y="{y0 + h + 15:g}" text-anchor="middle">{tick:g}</text>')
+            inner.append(_label(f"{tick:g}", at(tick, 1)[0], y0 + h + 15))
     if goal:
         y = at(first, goal)[1]
-        inner.append(f'<line class="goal" x1="{x0:g}" x2="{x0 + w:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        inner.append(f'<text x="{x0 + w:g}" y="{y - 4:.1f}" text-anchor="end">asked for</text>')
+        inner += [_level(x0, w, y, "goal"), _label("asked for", x0 + w, y - 4, "end")]
     for k, (called, run) in reversed(list(enumerate(runs))):
         places = [at(s, g) for s, g in run]
         kind = "first" if k == 0 else "other"
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        inner.append(f'<polyline class="curve {kind}" points="{path}"/>')
+        inner.append(element("polyline", class_=f"curve {kind}", points=path))
         for (x, y), (s, g) in zip(places, run, strict=True):
-            said = f"{called}step {s:g}: {gap_text(g)}"
-            inner.append(f'<circle class="knot {kind}" cx="{x:.1f}" cy="{y:.1f}" r="2.6" data-t="{text(said)}"/>')
-    inner.append(f'<text class="axis" x="{x0 + w / 2:g}" y="{y0 + h + 32:g}" text-anchor="middle">step</text>')
-    inner.append(f'<text class="axis" x="10" y="{y0 + h / 2:g}" text-anchor="middle" transform="rotate(-90 10 '
-                 f'{y0 + h / 2:g})">{up}</text>')  # fmt: skip
-    return _svg(x0 + w + 4, y0 + h + 40, label, "".join(inner), "plot")
+            said = text(f"{called}step {s:g}: {gap_text(g)}")
+            inner.append(element("circle", class_=f"knot {kind}", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.6, data_t=said))
+    return _svg(x0 + w + 4, y0 + h + 40, label, [*inner, *_axes("step", up, x0, y0, w, h)], "plot")
 
 
-def _power(power: int) -> str:
-    return f'10<tspan class="up" dy="-4">{str(power).replace("-", "−")}</tspan>' if power else "1"
+def _power(power: int) -> Any:
+    """10 to this power."""
+    return ["10", element("tspan", str(power).replace("-", "−"), class_="up", dy=-4)] if power else "1"

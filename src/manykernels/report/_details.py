@@ -11,7 +11,9 @@ from ._html import (
     behind,
     cell,
     clean,
+    code,
     count,
+    element,
     figure,
     figures,
     gap,
@@ -19,8 +21,10 @@ from ._html import (
     number,
     paragraphs,
     percent,
+    soft,
     table,
     text,
+    together,
 )
 
 
@@ -28,7 +32,7 @@ def kernels(facts):
     weights = facts["weights"]
     rows = weights["rows"]
     if weights["kernels"] == len(weights["sources"]):
-        return ""  # each source is a kernel, and has its row
+        return together()  # each source is a kernel, and has its row
     scale = charts.covering([row["share"] for row in rows])
     columns = [Column("kernel"), Column("weight", "graph", below=charts.axis(scale, 3, True)), Column("share", "num"),
                Column("source", "more")]  # fmt: skip
@@ -79,7 +83,7 @@ def alignment(facts):
         "unrelated). Alike kernels are neighbours. " + (note if len(names) < found["total"] else "")
     )
     below = behind("The numbers", table(heads, inner, label, kind="tight"))
-    return f'<div class="pair">{figure(picture, caption, below)}{key}</div>'
+    return element("div", figure(picture, caption, below), key, class_="pair")
 
 
 def convergence(facts):
@@ -130,7 +134,7 @@ def data(facts):
         some = ", ".join(name(column, 40) for column in data["unused"][:20])
         more = f" and {len(data['unused']) - 20:,} more" if len(data["unused"]) > 20 else ""
         out.append(paragraphs(f"Not used by the model: {some}{more}."))
-    return "".join(out)
+    return together(out)
 
 
 _MIDDLE = [Column("mean", "num"), Column("s.d.", "num"), Column("least", "num more"), Column("greatest", "num more")]
@@ -154,12 +158,12 @@ def _columns(data):
             rows.append([*first, *_middle(column)])
         elif column["kind"] == "categories":
             common = ", ".join(name(c, 16) for c in column["common"])
-            rows.append([*first, f'<span class="soft">{column["different"]:,} categories</span>', common, "", ""])
+            rows.append([*first, soft(f"{column['different']:,} categories"), common, "", ""])
         elif column["kind"] == "texts":
             lengths = f"{column['shortest']:,} to {column['longest']:,} letters"
-            rows.append([*first, f'<span class="soft">{column["different"]:,} texts</span>', lengths, "", ""])
+            rows.append([*first, soft(f"{column['different']:,} texts"), lengths, "", ""])
         else:
-            rows.append([*first, '<span class="soft">empty</span>', "", "", ""])
+            rows.append([*first, soft("empty"), "", "", ""])
     note = f"The first {len(rows)} of {data['total']:,} columns." if data["total"] > len(rows) else ""
     columns = [Column("column"), Column("values", "graph"), Column("missing", "num"), *_MIDDLE]
     return table(columns, rows, "Columns", note=note, tools=True, kind="stack data")
@@ -167,19 +171,21 @@ def _columns(data):
 
 def settings(facts):
     model = facts["model"]
-    rows = [[key, f"<code>{text(value, 120)}</code>"] for key, value in model["parameters"].items()]
+    rows = [[key, code(text(value, 120))] for key, value in model["parameters"].items()]
     rows += [["support", f"{model['support']:,} examples"], ["steps", f"{model['steps']:,}"]]
     versions = [[text(key), text(value)] for key, value in facts["versions"].items()]
-    code = "\n".join(facts["reproduce"])
-    return (
-        f'<pre tabindex="0" role="region" aria-label="How to repeat this"><code>{text_block(code)}</code></pre>'
-        '<div class="pair">'
-        + table([Column("setting"), Column("value")], rows, text(model["estimator"]), kind="plain")
-        + table([Column("of"), Column("version")], versions, "Versions", kind="plain")
-        + "</div>"
+    lines = element("code", "\n".join(_line(line) for line in facts["reproduce"]))
+    return together(
+        element("pre", lines, tabindex=0, role="region", aria_label="How to repeat this"),
+        element(
+            "div",
+            table([Column("setting"), Column("value")], rows, text(model["estimator"]), kind="plain"),
+            table([Column("of"), Column("version")], versions, "Versions", kind="plain"),
+            class_="pair",
+        ),
     )
 
 
-def text_block(code: str) -> str:
-    """Lines of code, escaped and kept as lines."""
-    return "\n".join(line[: len(line) - len(line.lstrip(" "))] + text(line, 400) for line in code.split("\n"))
+def _line(line: str) -> str:
+    """A line of code, with its indent."""
+    return line[: len(line) - len(line.lstrip(" "))] + text(line, 400)

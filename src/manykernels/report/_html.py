@@ -1,4 +1,4 @@
-"""Pieces of a page: what users wrote is escaped here, and only here."""
+"""Pieces of a page, of elements and texts; `_markup` escapes what is text."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ import re
 from html import escape
 from typing import Any
 
+from .. import _markup as markup
+from .._markup import Markup, code, element, plain, soft, strong, together
 from .._pictures import short
 
+__all__ = [
+    "Column", "Markup", "behind", "cell", "clean", "code", "count", "decimals", "element", "figure", "figures", "gap",
+    "name", "number", "paragraphs", "percent", "plain", "short", "soft", "strong", "table", "text", "together",
+]  # fmt: skip
 LONGEST = 90  # letters of a name that are shown
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
 def text(value: Any, length: int = LONGEST) -> str:
-    """What somebody wrote, as text of a page: without control characters, escaped, two bytes a letter at most."""
+    """What somebody wrote, as one line of so many letters, which takes two bytes a letter of the file at most."""
     whole, most = clean(value), 2 * length
-    while len((found := escape(short(whole, length))).encode()) > most and length > 8:
+    while len(escape(found := short(whole, length)).encode()) > most and length > 8:
         length = length * 3 // 4
     return found
 
 
 def clean(value: Any) -> str:
-    """The same as one line that every file can hold: lone surrogates and control characters are replaced."""
-    found = _CONTROL.sub("\ufffd", str(value).encode("utf-8", "replace").decode("utf-8"))
-    return " ".join(found.split())
+    """The same as one line."""
+    return " ".join(markup.writable(str(value)).split())
 
 
 def name(value: Any, length: int = LONGEST) -> str:
-    """A name that a user gave: isolated, so that its direction changes nothing around it; whole in its title."""
+    """A name that a user gave, marked as one; whole in its title."""
     whole = clean(value)
-    title = f' title="{text(whole, 120)}"' if len(whole) > length else ""
-    return f'<bdi class="name"{title}>{text(whole, length)}</bdi>' if whole else '<bdi class="name">(empty)</bdi>'
+    return markup.name(text(whole, length) or "(empty)", text(whole, 120) if len(whole) > length else "")
 
 
 def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
@@ -77,60 +80,65 @@ def count(value: int, what: str, many: str | None = None) -> str:
     return f"{value:,} {what if value == 1 else many or what + 's'}"
 
 
-_UNSEEN = '<span class="unseen">{}</span>'
-
-
 class Column:
     """A column of a table: its head (or what only readers of screens are told), class, and whether it sorts."""
 
-    def __init__(self, head: str, kind: str = "", sort: bool = True, below: str = "", unseen: str = "number") -> None:
+    def __init__(
+        self, head: str, kind: str = "", sort: bool = True, below: Markup | None = None, unseen: str = "number"
+    ) -> None:
         self.head, self.kind, self.sort, self.below, self.unseen = head, kind, sort, below, unseen
 
 
-def cell(body: str, value: float | None = None) -> tuple[str, float | None]:
+def cell(body: str | Markup, value: float | None = None) -> tuple[str | Markup, float | None]:
     """A cell with the number that it is sorted by."""
     return body, value
 
 
 def table(
     columns: list[Column], rows: list[list[Any]], caption: str, *, note: str = "", kind: str = "", tools: bool = False
-) -> str:
-    """A table whose first column heads its rows; a cell is HTML, or HTML and the number to sort by."""
+) -> Markup:
+    """A table whose first column heads its rows; a cell is a text or an element, or that and the number to sort by."""
     stack = kind.startswith("stack")  # rows become blocks on a phone, and roles keep them rows
-    role = (lambda called: f' role="{called}"') if stack else lambda called: ""
-    head = "".join(
-        f'<th scope="col"{role("columnheader")} class="{column.kind}"{" data-sort" if tools and column.sort else ""}>'
-        f"{f'<span>{column.head}</span>' if column.head else _UNSEEN.format(column.unseen)}{column.below}</th>"
+    role = (lambda called: called) if stack else lambda called: None
+    head = [
+        element(
+            "th", element("span", column.head or column.unseen, class_=None if column.head else "unseen"), column.below,
+            scope="col", role=role("columnheader"), class_=column.kind, data_sort=(tools and column.sort) or None,
+        )
         for column in columns
-    )
+    ]  # fmt: skip
     body = []
     for row in rows:
         cells = []
         for k, (column, entry) in enumerate(zip(columns, row, strict=True)):
             inner, value = entry if isinstance(entry, tuple) else (entry, None)
-            mark = f' data-v="{value:.6g}"' if value is not None and math.isfinite(value) else ""
-            tag, scope = ("th", f' scope="row"{role("rowheader")}') if k == 0 else ("td", role("cell"))
-            cells.append(f'<{tag}{scope} class="{column.kind}"{mark}>{inner}</{tag}>')
-        body.append(f"<tr{role('row')}>{''.join(cells)}</tr>")
-    label = f"<caption><span>{caption}</span>{f'<small>{note}</small>' if note else ''}</caption>"
-    attributes = f' class="{kind}"' if kind else ""
-    group, called = role("rowgroup"), re.sub("<[^>]*>", "", caption)
-    return (
-        f'<div class="block"><div class="wide" role="region" tabindex="0" aria-label="{called}">'
-        f"<table{role('table')}{attributes}{' data-tools' if tools else ''}>{label}"
-        f"<thead{group}><tr{role('row')}>{head}</tr></thead><tbody{group}>{''.join(body)}</tbody></table></div></div>"
-    )
+            mark = f"{value:.6g}" if value is not None and math.isfinite(value) else None
+            first = k == 0
+            cells.append(
+                element("th" if first else "td", inner, scope="row" if first else None,
+                        role=role("rowheader" if first else "cell"), class_=column.kind, data_v=mark)
+            )  # fmt: skip
+        body.append(element("tr", cells, role=role("row")))
+    label = element("caption", element("span", caption), element("small", note) if note else None)
+    whole = element(
+        "table", label,
+        element("thead", element("tr", head, role=role("row")), role=role("rowgroup")),
+        element("tbody", body, role=role("rowgroup")),
+        role=role("table"), class_=kind or None, data_tools=tools or None,
+    )  # fmt: skip
+    region = element("div", whole, class_="wide", role="region", tabindex="0", aria_label=plain(caption))
+    return element("div", region, class_="block")
 
 
-def behind(title: str, inner: str) -> str:
+def behind(title: str, inner: Markup) -> Markup:
     """What stands behind a picture, closed until it is asked for."""
-    return f"<details><summary>{title}</summary>{inner}</details>"
+    return element("details", element("summary", title), inner)
 
 
-def figure(picture: str, caption: str, below: str = "") -> str:
-    return f"<figure>{picture}<figcaption>{caption}</figcaption>{below}</figure>"
+def figure(picture: Markup, caption: str, below: Markup | None = None) -> Markup:
+    return element("figure", picture, element("figcaption", caption), below)
 
 
-def paragraphs(*said: str) -> str:
+def paragraphs(*said: str) -> Markup:
     """Those that say something."""
-    return "".join(f"<p>{one}</p>" for one in said if one)
+    return together([element("p", one) for one in said if one])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from importlib.resources import files
 from typing import Any
 
+from .._markup import foreign, own_file
 from . import _details as details
 from . import _results as results
 from . import _words as words
-from ._html import gap, name, text
+from ._html import element, gap, name, paragraphs, text
 
 _SHORT = {"sure": "How sure", "sources": "Sources", "stability": "Stability", "alignment": "Alignment",
           "settings": "Settings"}  # fmt: skip
@@ -18,7 +16,10 @@ _SHORT = {"sure": "How sure", "sources": "Sources", "stability": "Stability", "a
 
 def page(facts: dict[str, Any]) -> str:
     """The whole page."""
-    style, script = (files(__package__).joinpath(f"page.{end}").read_text(encoding="utf-8") for end in ("css", "js"))
+    facts = foreign(facts)
+    (style, style_hash), (script, script_hash) = (
+        own_file(tag, __package__, f"page.{end}") for tag, end in (("style", "css"), ("script", "js"))
+    )
     sections = [
         ("sure", "How sure is it?", results.sure(facts)),
         ("sources", "Which sources matter?", results.sources(facts)),
@@ -31,37 +32,42 @@ def page(facts: dict[str, Any]) -> str:
         ("settings", "Settings, and how to repeat this", details.settings(facts)),
     ]
     sections = [section for section in sections if section[2]]
-    links = "".join(f'<li><a href="#{key}">{_SHORT.get(key, head)}</a></li>' for key, head, _ in sections)
-    body = "".join(
-        f'<section id="{key}" aria-labelledby="{key}-head"><h2 id="{key}-head">{head}</h2>{inner}</section>'
+    links = [element("li", element("a", _SHORT.get(key, head), href=f"#{key}")) for key, head, _ in sections]
+    body = [
+        element("section", element("h2", head, id=f"{key}-head"), inner, id=key, aria_labelledby=f"{key}-head")
         for key, head, inner in sections
-    )
-    title = text(facts["title"], 120)
+    ]
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        f"default-src 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    lead = "".join(f"<p>{said}</p>" for said in words.lead(facts))
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f"<title>{title} – manykernels report</title><style>{style}</style></head><body>"
-        '<a class="skip" href="#main">Skip to the report</a>'
-        '<header><p class="brand">manykernels report</p><div class="right">'
-        f'<span class="made">{text(facts["made"])}</span><button type="button" id="theme" hidden>Dark</button></div>'
-        "</header>"
-        f'<div class="page"><nav aria-label="Contents"><ol>{links}</ol></nav>'
-        f'<main id="main" tabindex="-1"><h1>{name(facts["title"], 120)}</h1><div class="lead">{lead}</div>'
-        f"{_figures(facts)}{body}{_footer(facts)}</main></div>"
-        '<div id="tip" role="status" aria-live="polite" hidden></div>'
-        f"<script>{script}</script></body></html>\n"
+    top = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", f"{text(facts['title'], 120)} – manykernels report"),
+        style,
     )
-
-
-def _hash(content: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+    right = [element("span", text(facts["made"]), class_="made"),
+             element("button", "Dark", type="button", id="theme", hidden=True)]  # fmt: skip
+    main = element(
+        "main",
+        element("h1", name(facts["title"], 120)),
+        element("div", paragraphs(*words.lead(facts)), class_="lead"),
+        _figures(facts), body, _footer(facts), id="main", tabindex="-1",
+    )  # fmt: skip
+    whole = element(
+        "body",
+        element("a", "Skip to the report", class_="skip", href="#main"),
+        element("header", element("p", "manykernels report", class_="brand"), element("div", right, class_="right")),
+        element("div", element("nav", element("ol", links), aria_label="Contents"), main, class_="page"),
+        element("div", id="tip", role="status", aria_live="polite", hidden=True),
+        script,
+    )
+    return f"<!doctype html>{element('html', top, whole, lang='en').html()}\n"
 
 
 def _figures(facts):
@@ -81,8 +87,8 @@ def _figures(facts):
     elif model["stationarity"] is not None:
         items.append((gap(model["stationarity"]), "from stationary"))
     items.append((f"{weights['alive']:,} of {weights['kernels']:,}", "kernels have weight"))
-    inner = "".join(f"<div><dt>{head}</dt><dd>{value}</dd></div>" for value, head in items)
-    return f'<dl class="figures">{inner}</dl>'
+    return element("dl", [element("div", element("dt", head), element("dd", value)) for value, head in items],
+                   class_="figures")  # fmt: skip
 
 
 def _footer(facts):
@@ -91,7 +97,10 @@ def _footer(facts):
     head = {"score": "held-out scores and relevance", "stability": "stability", "alignment": "alignment",
             "examples": "single examples"}  # fmt: skip
     parts = ", ".join(f"{head[key]} {value:.1f} s" for key, value in cost.items() if value >= 0.05)
-    return (
-        f"<footer><p>This page took {total:.1f} s to measure{f': {parts}' if parts else ''}. It loads nothing from "
-        "anywhere and sends nothing. Tables sort by their heads; TSV saves the one above it.</p></footer>"
+    return element(
+        "footer",
+        paragraphs(
+            f"This page took {total:.1f} s to measure{f': {parts}' if parts else ''}. It loads nothing from anywhere "
+            "and sends nothing. Tables sort by their heads; TSV saves the one above it."
+        ),
     )

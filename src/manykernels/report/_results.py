@@ -1,4 +1,4 @@
-"""The sections that say what was found: how sure, which sources, how stably, single examples; HTML from facts."""
+"""The sections that say what was found: how sure, which sources, how stably, single examples; elements from facts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from ._html import (
     clean,
     count,
     decimals,
+    element,
     figure,
     figures,
     name,
     number,
     paragraphs,
     percent,
+    soft,
+    strong,
     table,
     text,
+    together,
 )
 
 
@@ -31,7 +35,7 @@ def sure(facts):
     score = facts["score"]
     out = [paragraphs(words.certificate(facts))]
     if "why" in score:
-        return "".join([*out, paragraphs(f"Nothing is known of new examples. {text(score['why'], 400)}")])
+        return together(out, paragraphs(f"Nothing is known of new examples. {text(score['why'], 400)}"))
     folds, base = score["folds"], score["baseline_folds"]
     scale = charts.covering([*folds, *base, score["low"], score["high"]], zero=False)
     accuracy = score["measure"] == "accuracy"
@@ -49,7 +53,7 @@ def sure(facts):
         said = [f"fold {k + 1}: {words.score_text(facts, v)}" for k, v in enumerate(values)]
         each = ", ".join(number(v, 3) for v in values)
         return [head, charts.dots(scale, values, mean, kind, said), words.score_text(facts, mean, se),
-                f'<span class="soft">{each}</span>']  # fmt: skip
+                soft(each)]  # fmt: skip
 
     guess = words.GUESSES[facts["kind"]]
     out.append(
@@ -69,7 +73,7 @@ def sure(facts):
         )
     )
     out.append(_told(facts))
-    return "".join(out)
+    return together(out)
 
 
 def _told(facts):
@@ -79,7 +83,7 @@ def _told(facts):
         rows = []
         for k, (label, line) in enumerate(zip(classes, counts, strict=True)):
             total = sum(line) or 1
-            cells = [(f'<span class="shade q{round(9 * v / total)}">{v:,}</span>', v) for v in line]
+            cells = [(element("span", f"{v:,}", class_=f"shade q{round(9 * v / total)}"), v) for v in line]
             rows.append([name(label, 30), *cells, percent(line[k] / total, 0)])
         columns = [Column("true ↓ predicted →"), *(Column(name(c, 20), "num") for c in classes), Column("right", "num")]
         return table(columns, rows, "Held-out examples by true and by predicted class", kind="confusion")
@@ -105,17 +109,17 @@ def _told(facts):
 _HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone", "gain": "gain alone"}
 _LINE = "The line is a 95 % interval; where it does not reach 0 the source is clearly worth something."
 _EXPLAINED = {
-    "relevance": "<strong>Relevance</strong> is what a source is worth on new examples: the mean of what the {score} "
+    "relevance": f"{strong('Relevance')} is what a source is worth on new examples: the mean of what the {{score}} "
     f"loses when the source is left out and what it gains by it alone. {_LINE}",
-    "worth": "<strong>Worth</strong> on new examples is the mean of what the {score} loses when the rows of a source "
+    "worth": f"{strong('Worth')} on new examples is the mean of what the {{score}} loses when the rows of a source "
     f"change places among them, and of what the source gains alone. {_LINE} Refits without each source are made with "
     'relevance="full".',
-    "permute": "<strong>Worth</strong> on new examples is what the {score} loses when the rows of a source change "
+    "permute": f"{strong('Worth')} on new examples is what the {{score}} loses when the rows of a source change "
     f'places among them. {_LINE} relevance="full" also refits without each source.',
     "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
 }
 _WEIGHT = (
-    "<strong>Weight</strong> says how much of a source the fit uses. The two differ where a source fits the training "
+    f"{strong('Weight')} says how much of a source the fit uses. The two differ where a source fits the training "
     "examples without telling anything of new ones, and where sources stand in for each other: either can go, so "
     "neither is missed."
 )
@@ -159,8 +163,8 @@ def sources(facts):
             low, high = row.get(f"{measure}_low", math.nan), row.get(f"{measure}_high", math.nan)
             ends = f"95 % from {number(low, 3)} to {number(high, 3)}"
             said = f"{short(clean(row['name']))}: {number(mean, 3, True)}, {ends}"
-            shown = f"{number(mean, 3, True)} <span class='soft'>± {number(se, 3)}</span>" if mean == mean else (
-                "<span class='soft'>not measured</span>")  # fmt: skip
+            shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else (
+                soft("not measured"))  # fmt: skip
             line += [cell(charts.interval(worth, low, mean, high, said), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
@@ -185,17 +189,17 @@ def sources(facts):
         )
     for one in found["shared"]:
         out.append(paragraphs(f"{Shared(**one).said(lambda other: name(other, 40))}."))
-    return "".join([*out, _classes(facts)])
+    return together(out, _classes(facts))
 
 
 def _classes(facts):
     found = facts["weights"].get("classes")
     if not found:
-        return ""
+        return together()
     rows = [
         [
             name(source, 50),
-            *((f'<span class="shade q{min(9, round(9 * v))}">{percent(v, 0)}</span>', v) for v in shares),
+            *((element("span", percent(v, 0), class_=f"shade q{min(9, round(9 * v))}"), v) for v in shares),
         ]
         for source, shares in zip(found["sources"], found["shares"], strict=True)
     ]
@@ -265,25 +269,22 @@ def examples(facts):
             [name(p["name"], 40), charts.bar(scale, p["value"]), number(p["value"], d, True)] for p in row["parts"]
         ]
         if row["others"]["count"]:
-            more = f'<span class="soft">{count(row["others"]["count"], "other")}</span>'
+            more = soft(count(row["others"]["count"], "other"))
             value = row["others"]["value"]
             lines.append([more, charts.bar(scale, value), number(value, d, True)])
         value = row["intercept"]
-        lines.append(['<span class="soft">intercept</span>', "", number(value, d, True)])
-        lines.append(["<strong>sum</strong>", "", f"<strong>{number(row['sum'], d, True)}</strong>"])
+        lines.append([soft("intercept"), "", number(value, d, True)])
+        lines.append([strong("sum"), "", strong(number(row["sum"], d, True))])
         columns = [Column("source", sort=False), Column("adds", "graph"), Column("value", "num")]
         title = f"{called}{told}{true}"
-        cards.append(f'<article class="card">{table(columns, lines, title, note=text(row["why"]))}</article>')
+        cards.append(element("article", table(columns, lines, title, note=text(row["why"])), class_="card"))
     what = {"regression": "prediction", "one-class": "decision, which is negative outside,"}.get(facts["kind"])
     what = what or name(found["label"], 80)
-    return (
-        paragraphs(
-            f"Each {what} is exactly the sum of what the sources add to it and of an intercept. Blue to the right "
-            "raises it, orange to the left lowers it. These are decisions of the fitted model on rows of the data, "
-            "counted from 0, which it may have learned from.",
-        )
-        + f'<div class="cards">{"".join(cards)}</div>'
-    )
+    return paragraphs(
+        f"Each {what} is exactly the sum of what the sources add to it and of an intercept. Blue to the right "
+        "raises it, orange to the left lowers it. These are decisions of the fitted model on rows of the data, "
+        "counted from 0, which it may have learned from.",
+    ) + element("div", cards, class_="cards")
 
 
 def _value(value):

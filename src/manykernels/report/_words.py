@@ -1,11 +1,11 @@
-"""The report in sentences: what matters most, how sure that is, and what not to conclude. HTML, names escaped."""
+"""The report in sentences: what matters most, how sure that is, and what not to conclude. Texts, names marked."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from ._html import count, gap, name, number, percent
+from ._html import count, gap, name, number, percent, strong
 
 GUESSES = {"classification": "always answering the commonest class", "regression": "always answering the mean",
            "one-class": "a coin"}  # fmt: skip
@@ -56,16 +56,17 @@ def _how_well(facts):
         return ""
     own, base = score_text(facts, score["mean"], score["se"]), score_text(facts, score["baseline"])
     if score["measure"] == "accuracy":
-        said = f"On examples that it had not seen it was right in <strong>{own}</strong> of cases"
+        said = f"On examples that it had not seen it was right in {strong(own)} of cases"
     else:
-        said = f"On examples that it had not seen it reached {_called(score['measure'])} <strong>{own}</strong>"
+        said = f"On examples that it had not seen it reached {_called(score['measure'])} {strong(own)}"
     said += f"; {GUESSES[kind]} would reach {base}."
     if score["mean"] <= score["baseline"]:
-        said += " <strong>That is no better than a guess:</strong> nothing below should be relied on."
+        said += f" {strong('That is no better than a guess:')} nothing below should be relied on."
     elif not score["better"]:
         said += (
-            f" <strong>These {facts['sampled']['used']:,} examples do not settle whether that is better than a "
-            "guess:</strong> take what follows as a hint."
+            " "
+            + strong(f"These {facts['sampled']['used']:,} examples do not settle whether that is better than a guess:")
+            + " take what follows as a hint."
         )
     if not score["better"] and score["measure"] == "accuracy" and score["baseline"] > 0.7:
         said += ' With rare classes class_weight="balanced" and scoring="balanced_accuracy" say more.'
@@ -89,14 +90,14 @@ def _what_matters(facts):
     if measure == "share":
         top = rows[0]
         return (
-            f"The heaviest source is <strong>{name(top['name'])}</strong>, with {percent(top['share'], 0)} of the "
+            f"The heaviest source is {strong(name(top['name']))}, with {percent(top['share'], 0)} of the "
             "weight. What sources are worth on new examples was not measured."
         )
     sure = [row for row in rows if clear(row, measure)]
     if not sure:
         return "No source is clearly worth something on new examples by itself: their intervals all include 0."
     top, used = sure[:3], facts["sampled"]["used"]
-    listed = _list([f"<strong>{name(row['name'], 60)}</strong>" for row in top])
+    listed = _list([strong(name(row["name"], 60)) for row in top])
     said, rest, lost = f"What clearly matters: {listed}.", len(sure) - len(top), found["total"] - len(sure)
     if rest:
         said += f" {count(rest, 'more source is', 'more sources are')} clearly worth something."
@@ -134,7 +135,8 @@ def certificate(facts: dict[str, Any]) -> str:
     )
     if reached:
         return f"{said} The fit is as good as was asked for ({model['tol']:g}); the figures are those of the optimum."
-    return f"{said} <strong>The fit stopped above what was asked for ({model['tol']:g}):</strong> raise max_iter."
+    stopped = f"The fit stopped above what was asked for ({model['tol']:g}):"
+    return f"{said} {strong(stopped)} raise max_iter."
 
 
 def sampled(facts: dict[str, Any]) -> str:

@@ -1,0 +1,124 @@
+"""Whatever text comes in, in whatever field, is text on the page: issue 11, point 15."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from injected import ATTACKS, KERNELS, Reader, X, hostile_reports, strangers
+
+import manykernels
+from manykernels import MKLClassifier
+from manykernels.inspect import relevance
+from manykernels.report import Report
+from tables import run
+
+ROOT = Path(manykernels.__file__).parent
+CHOICES = {"kind", "measure", "method", "what"}  # the page looks these up
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return hostile_reports()
+
+
+def test_no_name_label_id_or_text_becomes_an_element(reports):
+    """Issue 11, point 15: of three classes and more the table of steps held labels as they stood."""
+    found = {kind: strangers(report.html()) for kind, report in reports.items()}
+    assert found == {kind: [] for kind in reports} and len(reports) == 10
+    shown = " ".join(text for _, text in Reader(reports["3 classes"].html()).texts)
+    assert f"class {ATTACKS[0]}, " in shown and f"class {ATTACKS[1]}, " in shown
+
+
+FREE = {("weights", "sources"), ("model", "parameters"), ("versions",)}  # dicts whose keys are shown
+
+
+def filled(value, put, path=()):
+    """Facts with `put(path)` for every text in them, but for those that the page looks up."""
+    if isinstance(value, dict):
+        names = {key: put((*path, key)) + key if path in FREE else key for key in value}
+        return {names[key]: filled(inner, put, (*path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [filled(inner, put, (*path, str(k))) for k, inner in enumerate(value)]
+    return put(path) if isinstance(value, str) and path[-1] not in CHOICES else value
+
+
+@pytest.mark.parametrize("kind", ["3 classes", "frame"])
+def test_no_fact_becomes_an_element(reports, kind):
+    """Every text of the facts is every attack in its turn; the elements are those of harmless text as long."""
+    facts, seen = reports[kind].facts, set()
+    for turn in range(len(ATTACKS)):
+
+        def attack(path, turn=turn):
+            seen.add(path)
+            return ATTACKS[(turn + sum(map(ord, "".join(path)))) % len(ATTACKS)]
+
+        page = Report(filled(facts, attack)).html()
+        harmless = Report(filled(facts, lambda path: "x" * len(attack(path)))).html()  # noqa: B023
+        assert strangers(page) == [] and Reader(page).tags == Reader(harmless).tags
+    assert len(seen) > 40
+
+
+def test_a_file_name_is_text(tmp_path):
+    """Files, columns, ids and the title of the command line."""
+    names = [attack for attack in ATTACKS[:6] if "/" not in attack]
+    frame = pd.DataFrame(X, columns=["<i>a</i>", '"x', "--><i>", "&lt;i&gt;"]).assign(
+        y=np.tile(["<i>a", "b&", "c'"], 16)
+    )
+    frame.insert(0, "who", [f"<i>{k}" for k in range(48)])
+    table, model = tmp_path / f"{names[0]}.csv", tmp_path / f"{names[1]}.mk"
+    frame.to_csv(table, index=False)
+    done = run("fit", table, "-t", "y", "--id", "who", "-o", model)
+    assert done.exit_code == 0, done.output
+    given = ("-o", tmp_path / "r.html", "--cv", 2, "--relevance", "fast", "--stability", 2, "--title", ATTACKS[2])
+    done = run("report", model, table, "-t", "y", "--id", "who", *given)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text()
+    assert strangers(page) == [] and names[0] in "".join(text for tag, text in Reader(page).texts if tag == "code")
+
+
+def test_a_notebook_shows_names_as_text():
+    """`_repr_html_` of relevance and of a model; scikit-learn puts the names of parameters into scripts."""
+    y = np.tile([0, 1], 24)
+    model = MKLClassifier(KERNELS, multi_class="shared").fit(X, y)
+    read = Reader(relevance(model, X, y, cv=2, kernels=False, sources={ATTACKS[0]: [0]})._repr_html_())
+    assert read.strange == [] and ATTACKS[0] in "".join(text for _, text in read.texts)
+    for html in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        read = Reader(html)
+        assert not {"img", "meta", "i"} & set(read.tags) and read.tags.count("script") == 1
+
+
+def test_elements_are_made_in_one_place_only():
+    """No text of the code holds a tag, so that there is none that text could be put into."""
+    from manykernels import _markup as markup
+
+    tag = re.compile(f"</?({'|'.join([*markup.TAGS, 'strong', 'bdi'])})\\b")
+    files = [*(ROOT / "report").glob("*.py"), *(ROOT / "inspect").rglob("*.py"), *(ROOT / "estimators").rglob("*.py")]
+    for path in files:
+        tree = ast.parse(path.read_text())
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            said = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            if id(node) not in docs and said != "<!doctype html>":
+                assert not tag.search(said), (path, said)
+            assert not (isinstance(node, ast.Attribute) and node.attr == "_html"), path
+    with pytest.raises(TypeError, match="do not go into a text"):
+        f"{markup.element('p')}"
+    for tag, attributes in (
+        ("iframe", {}),
+        ("p", {"onclick": "x"}),
+        ("a", {"href": "javascript:x"}),
+        ("p", {"src": ""}),
+    ):
+        with pytest.raises(ValueError, match="that pages have|own sections"):
+            markup.element(tag, **attributes)
+    with pytest.raises(TypeError, match="give a text or an element"):
+        markup.element("p", 3)
+
+
+def test_the_script_writes_texts_and_no_markup():
+    script = (ROOT / "report" / "page.js").read_text()
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"):
+        assert way not in script
