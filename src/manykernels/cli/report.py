@@ -31,6 +31,9 @@ def report(
         str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
     ] = None,
     scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, such as balanced_accuracy.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Of two classes: the decision above which a row counts as the second; else 0.")
+    ] = None,
     id: Id = None,
     labels: Labels = None,
     json: Json = False,
@@ -56,9 +59,10 @@ def report(
     options: dict[str, Any] = dict(cv=cv or None, relevance=relevance, stability=stability, examples=rows)
     options |= dict(max_examples=max_examples, title=title, target=None if y is None else str(y.name))
     options |= dict(groups=None if groups is None else pick(frame, groups, "--groups").to_numpy(), scoring=scoring)
+    options |= dict(threshold=threshold)
     found = fitted.report(X, truth, verbose=progress(quiet), **options)
     _describe(found.facts, fitted, frame, truth, None if y is None else str(y.name))
-    found.facts["reproduce"] = _commands(model, data, target, output, cv, relevance, stability)
+    found.facts["reproduce"] = _commands(model, data, target, output, cv, relevance, stability, threshold)
     place = found.write(output)
     seconds = sum(found.facts["cost"].values())
     say(f"{place} is written, in {seconds:.1f} s: open it in a browser. Its numbers are in {place.stem}.json.")
@@ -87,9 +91,10 @@ def _rows(text):
         raise Wrong(f"--examples {text!r} is no list of row numbers: give --examples 0,5,17.") from None
 
 
-def _commands(model, data, target, output, cv, relevance, stability):
+def _commands(model, data, target, output, cv, relevance, stability, threshold=None):
     """How to repeat it, with what tells the files from others of the same names."""
     wanted = f" --target {target!r}" if target else ""
+    wanted += "" if threshold is None else f" --threshold {threshold:g}"
     options = f"{wanted} --cv {cv} --relevance {relevance} --stability {stability} -o {output}"
     lines = [f"manykernels report {model} {data}{options}", ""]
     for path in (model, data):

@@ -83,6 +83,7 @@ class _CrossValidated:
         vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
+        self.searched_ = len(results["params"])  # stays with the chosen model, whose scores are to be nested
         self.best_params_ = dict(results["params"][at])
         self.best_score_ = float(results["mean_test_score"][at])
         self.C_, self.regularizer_ = self.best_params_["C"], self.best_params_["regularizer"]
@@ -171,6 +172,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     C_, regularizer_, best_params_ : what was chosen
     best_score_ : its mean score over the folds, which is optimistic as it was chosen for it: for an honest one give the
         whole estimator to `cross_val_score` (nested cross-validation)
+    searched_ : the number of candidates, which the saved model keeps
     best_index_ : its place in `cv_results_`
     cv_results_ : a dict of arrays, as of GridSearchCV: `params`, `param_C`, `param_regularizer`,
         `split0_test_score`, …, `mean_test_score`, `std_test_score`, `rank_test_score`, `mean_fit_time`, …, and for each
@@ -275,6 +277,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     ----------
     C_, regularizer_, best_params_ : what was chosen
     best_score_ : its mean score over the folds, which is optimistic as it was chosen for it
+    searched_ : the number of candidates, which the saved model keeps
     best_index_ : its place in `cv_results_`
     cv_results_ : a dict of arrays, as of `MKLClassifierCV`
     best_estimator_ : the chosen model as an `MKLRegressor`

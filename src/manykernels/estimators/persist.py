@@ -20,7 +20,7 @@ FITTED = (
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
     "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
-    "radius_", "slack_weight_",
+    "radius_", "searched_", "slack_weight_",
     "stationarity_", "support_", "support_weight_", "target_name_",
 )  # fmt: skip
 HIDDEN = {"_predictor": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
@@ -144,6 +144,7 @@ def check_model(model):
     check_records("history_", model.history_)
     for name in ("kernels_chosen_", "target_name_"):
         check_is(name, getattr(model, name, ""), str)
+    check_integer("searched_", getattr(model, "searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)
     precomputed = isinstance(predictor, DensePredictor)

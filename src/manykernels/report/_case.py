@@ -31,6 +31,8 @@ class Case(NamedTuple):
     seed: int
     tick: Tick
     groups: Any = None  # (n,): examples of one group are held out together
+    search: Any = None  # that chose the model's C and regularizer
+    threshold: float = 0.0  # decisions above it count as the second of two classes
 
     @property
     def outputs(self):

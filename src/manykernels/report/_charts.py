@@ -165,10 +165,17 @@ def heat_map(values: list[list[float]], names: list[str], label: str) -> Markup:
     return _svg(whole, whole, label, inner, "square-chart")
 
 
-def scatter(points: list[tuple[float, float]], label: str, across: str, up: str) -> Markup:
-    """Points, with the line on which both numbers are the same."""
+def scatter(
+    points: list[tuple[float, float]],
+    label: str,
+    across: str,
+    up: str,
+    joined: bool = False,
+    limits: tuple[float, float] | None = None,
+) -> Markup:
+    """Points, joined to a curve or not, with the line on which both numbers are the same."""
     x0, y0, w, h = 46.0, 10.0, 288.0, 250.0
-    scale = covering([v for p in points for v in p], zero=False)
+    scale = covering(limits or [v for p in points for v in p], zero=False)
     low, high = scale.low, scale.high
 
     def at(x, y):
@@ -182,10 +189,14 @@ def scatter(points: list[tuple[float, float]], label: str, across: str, up: str)
         inner += [_level(x0, w, y), _label(shown, x0 - 5, y + 4, "end"), _label(shown, x, y0 + h + 15)]
     (ax, ay), (bx, by) = at(low, low), at(high, high)
     inner.append(element("line", class_="same", x1=f"{ax:.1f}", y1=f"{ay:.1f}", x2=f"{bx:.1f}", y2=f"{by:.1f}"))
+    if joined:
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(*point) for point in points))
+        inner.append(element("polyline", class_="curve first", points=path))
+    kind, size = ("knot first", 2.2) if joined else ("point", 3)
     for true, found in points:
         x, y = at(true, found)
         said = f"{across} {true:.4g}, {up} {found:.4g}"
-        inner.append(element("circle", class_="point", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3, data_t=text(said)))
+        inner.append(element("circle", class_=kind, cx=f"{x:.1f}", cy=f"{y:.1f}", r=size, data_t=text(said)))
     return _svg(x0 + w + 4, y0 + h + 40, label, [*inner, *_axes(across, up, x0, y0, w, h)], "plot")
 
 

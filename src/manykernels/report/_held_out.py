@@ -17,6 +17,8 @@ from ..inspect.relevance_result import spread_of
 from ..kernels._views import n_examples
 from ..kernels.pairs import Pairs
 from ._case import CLASSES, FIT, LIMIT, POINTS, SOURCES, Case
+from ._nested import chosen_in_folds
+from ._rates import held, rates
 
 LEVEL = 0.95  # of intervals
 DRAWS = 5  # orders of the held-out examples
@@ -58,9 +60,10 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
     shared: list[Any] = []
     full = alone = False
     scores, baseline, permuted, gains, told, overlap = [], [], [], [], [], []
-    guesses = []
+    guesses, decided = [], []
+    models, nested = chosen_in_folds(case, splits, one_pass)
     for k, (train, test) in enumerate(splits):
-        fold = Fold(case.model, case.X, case.y, None, train, test, scorer)
+        fold = Fold(models[k], case.X, case.y, None, train, test, scorer)
         if not rows:
             rows = _rows(case, fold)
             shared = shared_columns(fold.kernel_list, rows)
@@ -79,6 +82,7 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         if alone:
             gains.append(_gains(judged, [row.wanted for row in rows], orders))
         told.append((test, fold.deciding(decision).predict(fold.X)))
+        decided.append(held(case, fold, test, decision))
         overlap.append(len(test) / len(train))
         case.tick("held out", k + 1, len(splits))
     both = [spread_of(np.array(v, float)[:, None], float(np.mean(overlap)), LEVEL) for v in (scores, baseline)]
@@ -93,6 +97,8 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         "baseline": float(both[1].mean[0]),
         "better": _surely_better(scores, baseline, float(np.mean(overlap))) or _more_often_right(case, told, guesses),
         **_told(case, told),
+        **rates(case, decided, float(np.mean(overlap))),
+        "nested": nested,
     }
     measured = {"permute": np.array(permuted)}
     if alone:

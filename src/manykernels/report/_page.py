@@ -6,9 +6,10 @@ from typing import Any
 
 from .._markup import foreign, own_file
 from . import _details as details
+from . import _rate_views as rate_views
 from . import _results as results
 from . import _words as words
-from ._html import element, gap, name, paragraphs, text
+from ._html import element, gap, name, number, paragraphs, text
 
 _SHORT = {"sure": "How sure", "sources": "Sources", "stability": "Stability", "alignment": "Alignment",
           "settings": "Settings"}  # fmt: skip
@@ -56,7 +57,7 @@ def page(facts: dict[str, Any]) -> str:
     main = element(
         "main",
         element("h1", name(facts["title"], 120)),
-        element("div", paragraphs(*words.lead(facts)), class_="lead"),
+        element("div", paragraphs(*words.lead(facts), *rate_views.warnings(facts)), class_="lead"),
         _figures(facts), body, _footer(facts), id="main", tabindex="-1",
     )  # fmt: skip
     whole = element(
@@ -82,6 +83,8 @@ def _figures(facts):
         )
         items.append((words.score_text(facts, score["mean"], score["se"]), head))
         items.append((words.score_text(facts, score["baseline"]), "without looking at the data"))
+        if "threshold" in score and score["areas"]["rows"]:
+            items.append((number(score["areas"]["rows"][0]["mean"], 3), "area under the ROC curve, held out"))
     if model["gap"] is not None:
         items.append((f"{100 * model['gap']:.1g} %", "from the optimum at most (duality gap)"))
     elif model["stationarity"] is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_integer
+from .._validation import check_choice, check_integer, check_number
 from ..estimators.inputs import among_themselves
 from ..inspect.tables import check_model
 from ..kernels._views import n_examples
@@ -80,6 +80,7 @@ def make_report(
     sources: dict[str, Any] | None = None,
     scoring: Any = None,
     groups: ArrayLike | None = None,
+    threshold: float | None = None,
     max_examples: int | None = None,
     title: str | None = None,
     target: str | None = None,
@@ -96,7 +97,8 @@ def make_report(
     Parameters
     ----------
     model : estimator
-        Fitted; of `MKLClassifierCV` and its kin the chosen one.
+        Fitted; of `MKLClassifierCV` and its kin the chosen one is shown. Its scores are nested: the search is repeated
+        within each training fold, where that is within the bound; else the page says that they are not.
     X, y : as in `fit`
         y may be left out for `MKLOneClass`; with y = 1 and −1 it is scored.
     path : path, optional
@@ -116,6 +118,9 @@ def make_report(
         As in scikit-learn; None for accuracy or R², and for the worth of sources of two classes "roc_auc".
     groups : array (n,), optional
         Whom each example is of, a patient say: those of one are held out together, or scores are too good.
+    threshold : float, optional
+        Of two classes, the decision above which an example counts as the second class; sensitivity and specificity are
+        those at it. None: 0, as in `predict`.
     max_examples : int, optional
         That are looked at, drawn at random; None: as many as the bound allows.
     title, target : str, optional
@@ -172,12 +177,17 @@ def make_report(
             "each other, which are held out in turn."
         )
     place = None if path is None else _checked(path)
+    if threshold is not None:
+        check_number("threshold", threshold, -np.inf)
+        if kind != "classification" or len(chosen.classes_) != 2 or y.ndim > 1:
+            raise ValueError(f"threshold={threshold!r} is for models of two classes: leave it out.")
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != (n,):
             raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group an example.")
     with showing(chosen.verbose if verbose is None else verbose) as tick:
-        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick, groups)
+        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick, groups,
+                    model if hasattr(model, "Cs") else None, threshold or 0.0)  # fmt: skip
         found = measure(case, cv, relevance, stability, examples, max_examples)
     title = title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
     description = describe_model(chosen)
@@ -192,7 +202,7 @@ def make_report(
         "versions": versions(),
         "reproduce": [f"from manykernels import {type(chosen).__name__}", *_imports(description["code"]), "",
                       f"model = {description['code']}", "model.fit(X, y)" if y is not None else "model.fit(X)",
-                      _call(y, cv, relevance, stability, random_state, groups)],
+                      _call(y, cv, relevance, stability, random_state, groups, threshold)],
     }  # fmt: skip
     report = Report(facts)
     if place is not None:
@@ -221,12 +231,13 @@ def _imports(code: str) -> list[str]:
     return lines
 
 
-def _call(y, cv, relevance, stability, random_state, groups):
+def _call(y, cv, relevance, stability, random_state, groups, threshold):
     given = [f"cv={cv!r}"] if cv is None or isinstance(cv, int) and cv != 5 else []
     given += [f"relevance={relevance!r}"] if relevance != "auto" else []
     given += [f"stability={stability}"] if stability != 10 else []
     given += [f"random_state={random_state}"] if random_state else []
     given += ["groups=groups"] if groups is not None else []
+    given += [f"threshold={float(threshold)!r}"] if threshold is not None else []
     return f"model.report({', '.join(['X', *(['y'] if y is not None else ['None']), repr('report.html'), *given])})"
 
 

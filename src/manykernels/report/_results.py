@@ -8,6 +8,7 @@ from typing import Any
 from .._pictures import short
 from ..inspect._sources import Shared
 from . import _charts as charts
+from . import _rate_views as rate_views
 from . import _words as words
 from ._html import (
     Column,
@@ -72,7 +73,7 @@ def sure(facts):
             kind="stack score",
         )
     )
-    out.append(_told(facts))
+    out += [rate_views.searched(facts), _told(facts), rate_views.rates(facts)]
     return together(out)
 
 

@@ -1,0 +1,140 @@
+"""Areas under ROC curves, rates at a threshold, calibration and nested scores of the report: issue 11, point 9."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, recall_score, roc_auc_score
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict, cross_val_score
+
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, load
+from manykernels.kernels import RBF
+from tables import run
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(120, 3))
+noise = X[:, 0] + 0.8 * rng.normal(size=120)
+two = np.where(noise > 0.4, "ill", "fit")  # classes_ are sorted: ill is the second
+three = np.array(["a", "b", "c"])[np.digitize(noise, [-0.5, 0.5])]
+KERNELS = [(f"k{j}", RBF(0.5), [j]) for j in range(3)]
+QUICK = dict(cv=4, relevance="fast", stability=0, examples=0)
+CUT = StratifiedKFold(4, shuffle=True, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return MKLClassifier(KERNELS, loss="logistic").fit(X, two)
+
+
+@pytest.fixture(scope="module")
+def report(model):
+    return model.report(X, two, threshold=-0.5, **QUICK)
+
+
+def test_area_and_rates_are_those_of_scikit_learn(model, report):
+    found = report.facts["score"]
+    areas = cross_val_score(model, X, two, cv=CUT, scoring="roc_auc")
+    assert found["areas"]["rows"][0]["name"] == "ill"
+    np.testing.assert_allclose(found["areas"]["rows"][0]["folds"], areas)
+    assert found["areas"]["rows"][0]["mean"] == pytest.approx(areas.mean()) and found["areas"]["rows"][0]["se"] > 0
+    decision = cross_val_predict(model, X, two, cv=CUT, method="decision_function")
+    rates, above = found["threshold"], np.where(decision > -0.5, "ill", "fit")
+    assert rates["sensitivity"]["value"] == pytest.approx(recall_score(two, above, pos_label="ill"))
+    assert rates["specificity"]["value"] == pytest.approx(recall_score(two, above, pos_label="fit"))
+    assert rates["sensitivity"]["of"] == (two == "ill").sum() and rates["at"] == -0.5
+    curve = np.array(found["curve"])
+    assert np.trapezoid(curve[:, 1], curve[:, 0]) == pytest.approx(roc_auc_score(two, decision), abs=0.02)
+
+
+def test_a_threshold_of_0_is_that_of_predict(model):
+    found = model.report(X, two, **QUICK).facts["score"]
+    counts = np.array(found["confusion"]["counts"])
+    assert found["threshold"]["at"] == 0 and found["threshold"]["sensitivity"]["right"] == counts[1, 1]
+    assert found["threshold"]["specificity"]["right"] == counts[0, 0]
+
+
+def test_calibration_is_that_of_held_out_probabilities(model, report):
+    found = report.facts["score"]["calibration"]
+    proba = cross_val_predict(model, X, two, cv=CUT, method="predict_proba")[:, 1]
+    came, said = calibration_curve(two == "ill", proba, n_bins=10, strategy="quantile")
+    np.testing.assert_allclose([row["said"] for row in found["rows"]], said, atol=0.02)
+    assert np.abs(np.array([row["came"] for row in found["rows"]]) - came).max() < 0.1
+    assert sum(row["count"] for row in found["rows"]) == 120 and 0 < found["off"] < 0.3
+    assert found["brier"] == pytest.approx(brier_score_loss(two == "ill", proba))
+
+
+def test_the_page_says_each_in_a_sentence(report):
+    page = report.html()
+    for said in ("0.5 is a coin", "Sensitivity and specificity", "The ROC curve: what each threshold finds",
+                 "counts as", "Calibration: of held-out examples", "area under the ROC curve, held out"):  # fmt: skip
+        assert said in page
+    assert "threshold=-0.5" in page and "nested" not in page
+
+
+def test_several_classes_have_an_area_each_and_a_hinge_has_no_probabilities():
+    model = MKLClassifier(KERNELS).fit(X, three)
+    found = model.report(X, three, **QUICK)
+    decision = cross_val_predict(model, X, three, cv=CUT, method="decision_function")
+    rows, folds = found.facts["score"]["areas"]["rows"], [test for _, test in CUT.split(X, three)]
+    for k, row in enumerate(rows):
+        areas = [roc_auc_score(three[test] == row["name"], decision[test, k]) for test in folds]
+        np.testing.assert_allclose(row["folds"], areas)
+    assert [row["name"] for row in rows] == ["a", "b", "c"] and "threshold" not in found.facts["score"]
+    assert "loss='logistic' gives probabilities" in found.facts["score"]["calibration"]["why"]
+    assert "class against the others" in found.html()
+    sure = MKLClassifier(KERNELS, loss="logistic").fit(X, three).report(X, three, **QUICK)
+    assert sure.facts["score"]["calibration"]["event"] is None and "are answered rightly" in sure.html()
+
+
+def test_regression_has_none_of_it_and_wrong_thresholds_are_refused(model):
+    plain = MKLRegressor(KERNELS, loss="squared").fit(X, noise)
+    found = plain.report(X, noise, **QUICK)
+    assert not {"areas", "threshold", "calibration"} & set(found.facts["score"]) and "ROC" not in found.html()
+    with pytest.raises(ValueError, match="threshold=0.2 is for models of two classes"):
+        plain.report(X, noise, threshold=0.2)
+    with pytest.raises(ValueError, match="threshold="):
+        model.report(X, two, threshold=float("nan"))
+
+
+def test_the_score_of_a_search_is_nested():
+    """As scikit-learn's cross-validation of the search itself, in which C is chosen within each training fold."""
+    search = MKLClassifierCV(KERNELS, Cs=[0.01, 0.3], regularizer=[1, 2], cv=2).fit(X[:60], two[:60])
+    report = search.report(X[:60], two[:60], **QUICK)
+    found = report.facts["score"]
+    assert found["nested"]["done"] and found["nested"]["candidates"] == 4 and len(found["nested"]["chosen"]) == 4
+    by_hand = cross_val_score(search, X[:60], two[:60], cv=CUT)
+    np.testing.assert_allclose(found["folds"], by_hand)
+    assert "The score is nested" in report.html() and "not nested" not in report.html()
+
+
+def test_groups_stay_whole_within_the_nested_search():
+    people, target = np.repeat(np.arange(20), 3), noise[:60]
+    options = dict(Cs=[0.1, 1], regularizer=2, loss="squared", cv=GroupKFold(2))  # which fails without groups
+    search = MKLRegressorCV(KERNELS, **options).fit(X[:60], target, groups=people)
+    found = search.report(X[:60], target, groups=people, **QUICK).facts["score"]
+    assert found["nested"]["done"] and found["nested"]["candidates"] == 2
+
+
+@pytest.mark.parametrize("how", ["splits", "bound", "saved"])
+def test_a_score_that_is_not_nested_says_so(how, tmp_path, monkeypatch):
+    cut = list(CUT.split(X, two)) if how == "splits" else 3
+    model = MKLClassifierCV(KERNELS, Cs=[0.1, 1], cv=cut).fit(X, two)
+    if how == "saved":
+        model.save(tmp_path / "m.mk")
+        model = load(tmp_path / "m.mk")
+    if how == "bound":
+        monkeypatch.setattr("manykernels.report._nested.LIMIT", 1e3)
+    report = model.report(X, two, **QUICK)
+    assert report.facts["score"]["nested"]["done"] is False
+    assert report.html().count("This score is not nested, and a little too good:") == 2  # at the top, and below
+
+
+def test_the_command_line_takes_a_threshold(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=two)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    assert run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk").exit_code == 0
+    given = ("--cv", 3, "--relevance", "fast", "--stability", 0, "--threshold", 0.25, "-o", tmp_path / "r.html")
+    done = run("report", tmp_path / "m.mk", tmp_path / "d.csv", *given)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text()
+    assert "above 0.250" in page and "--threshold 0.25" in page
