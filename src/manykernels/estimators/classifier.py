@@ -37,8 +37,9 @@ def _has_probabilities(self):
     if losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
         return
     raise AttributeError(
-        f'predict_proba needs loss="logistic" or regularizer=EmpiricalBayes(...), not loss={self.loss!r}: for other '
-        "losses use scikit-learn's CalibratedClassifierCV(model), which learns probabilities from decisions."
+        f'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
+        f"loss={self.loss!r}: for other losses use scikit-learn's CalibratedClassifierCV(model), which learns "
+        "probabilities from decisions."
     )
 
 
