@@ -6,13 +6,16 @@ the tags of `_tags`, whose classes rebuild and check themselves. docs/file-forma
 """
 
 import errno
+import gc
 import io
 import json
 import math
 import os
 import platform
+import stat
 import threading
 import zipfile
+import zlib
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 
@@ -25,30 +28,50 @@ from ._tags import Refused
 FORMAT = 2
 TEXT = "manykernels.json"
 ROOM = 2**28  # bytes that a file may always unpack to,
-RATIO = 100  # and so many times its own size; the most that deflate can do is 1,032
-WORDS = 2**24  # the same of the text, which takes some 20 times as much once it is read
+RATIO = 100  # and so many times what it has beyond
+SMALL = 2 * 10**7  # bytes: below that, unpacking takes less than a second
+WORDS = 2**24  # the same as ROOM of the text,
+TREE = 2**27  # and the bytes that its values may always take once they are read
+LIST = 2**22  # bytes of the list of members
 STEP = 2**20  # bytes unpacked at a time
 KINDS = "biufcmMSU"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
-def write(path, kind, content, packed=True, sparse=False):
-    """Writes the dict `content` as a file of that kind; `packed`: deflated, `sparse`: see `Encoder`."""
-    encoder = Encoder(sparse)
+def write(path, kind, content, packed=True, most=None):
+    """Writes the dict `content` as a file of that kind; `packed`: deflated, `most`: see `Encoder`."""
+    encoder = Encoder(most)
     tree = {name: encoder.encode(value, "") for name, value in content.items()}
-    with replacing(path) as file, zipfile.ZipFile(file, "w", 8 if packed else 0) as members:
-        for name, array in encoder.arrays.items():
+    with replacing(path) as file:
+        whole = _pack(file, kind, tree, encoder.arrays, packed)
+        if packed and whole > _allowed(file.tell()):  # or no one could read it without being told how large it is
+            file.seek(0)
+            file.truncate()
+            _pack(file, kind, tree, encoder.arrays, False)
+
+
+def _pack(file, kind, tree, arrays, packed):
+    """Writes text and arrays as the members of a zip file; how many bytes they unpack to."""
+    with zipfile.ZipFile(file, "w", 8 if packed else 0) as members:
+        for name, array in arrays.items():
             with members.open(f"{name}.npy", "w", force_zip64=array.nbytes > 2**30) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
         sums = {info.filename: info.CRC for info in members.infolist()}
         header = {"format": FORMAT, "kind": kind, "written_by": versions(), "checksums": sums, "content": tree}
         members.writestr(TEXT, json.dumps(header))
+    return sum(info.file_size for info in members.infolist())
+
+
+def _allowed(size):
+    """The bytes that a file of `size` bytes may unpack to."""
+    return ROOM + RATIO * max(0, size - SMALL)
 
 
 @contextmanager
 def replacing(path):
     """A new file that takes the place of `path` at the end, whole and flushed to the disk, or leaves nothing behind."""
     path = os.fspath(path)
+    check_file(path)
     temporary = f"{path}.{platform.node()}-{os.getpid()}-{threading.get_ident()}.tmp"  # one for each writer
     try:
         with open(temporary, "wb") as file:
@@ -62,6 +85,15 @@ def replacing(path):
         raise
 
 
+def check_file(path, says=""):
+    """A ValueError where `path` is there and no plain file, nor a directory, of which the system says so itself."""
+    with suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # to open a pipe may take for ever
+            kind = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(stat.S_IFMT(mode), "a device")
+            raise ValueError(f"{says}{os.fspath(path)!r} is {kind}: give the path of a file.")
+
+
 def read(stream, kind, limit=None, cure="it is no honest file", found=None, most=None, accept=None):
     """The `content` of a file of that kind; `accept(name, value)` may refuse the rest after each of its entries.
 
@@ -70,7 +102,12 @@ def read(stream, kind, limit=None, cure="it is no honest file", found=None, most
     archive = Archive(stream, limit, cure)
     if TEXT not in archive.members and {"header.json", "checkpoint.json"} & archive.members.keys():
         raise Refused("is of format 1, that of versions before the first release: fit anew and save it again")
-    header = json.loads(archive.read(TEXT).tobytes())
+    with _no_garbage():
+        return _content(archive, json.loads(archive.text()), kind, Decoder(archive, found or {}, most), accept)
+
+
+def _content(archive, header, kind, decoder, accept):
+    """The decoded `content` of the text of a file."""
     if header["format"] != FORMAT:
         by = ", ".join(f"{name} {version}" for name, version in dict(header["written_by"]).items())
         raise Refused(
@@ -81,7 +118,7 @@ def read(stream, kind, limit=None, cure="it is no honest file", found=None, most
         raise Refused(f"is a {header['kind']!r} of manykernels, not a {kind!r}: give another path")
     if header["checksums"] != archive.checksums():
         raise ValueError("its arrays are not those that belong to it")
-    decoder, content = Decoder(archive, found or {}, most), {}
+    content = {}
     for name, node in header["content"].items():
         content[name] = decoder.decode(node)
         if accept is not None:
@@ -89,6 +126,18 @@ def read(stream, kind, limit=None, cure="it is no honest file", found=None, most
     if decoder.unread:
         raise ValueError(f"{min(decoder.unread)!r} is no part of it")
     return content
+
+
+@contextmanager
+def _no_garbage():
+    """Within this no garbage is looked for: of a tree of many values there is none, and it takes most of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @contextmanager
@@ -126,16 +175,18 @@ class Archive:
     """
 
     def __init__(self, stream, limit=None, cure="it is no honest file"):
-        size = stream.seek(0, io.SEEK_END)
-        self.file = zipfile.ZipFile(stream)
-        infos = self.file.infolist()
+        self.stream, size = stream, stream.seek(0, io.SEEK_END)
+        file = zipfile.ZipFile(_Short(stream, max(LIST, (limit or 0) // 16)))
+        infos = file.infolist()
         self.members = {info.filename: info for info in infos}
         if len(self.members) < len(infos):
             raise ValueError("two of its members have the same name")
         strange = [info.filename for info in infos if info.flag_bits & 1 or info.compress_type not in (0, 8)]
         if strange:
             raise ValueError(f"{strange[0]!r} is encrypted or packed in a way that is not ours")
-        whole, limit = sum(info.file_size for info in infos), max(ROOM, RATIO * size) if limit is None else limit
+        whole, self.cure = sum(info.file_size for info in infos), cure
+        self.tree = max(TREE, 2 * whole, limit or 0)
+        limit = _allowed(size) if limit is None else limit
         text = self.members[TEXT].file_size if TEXT in self.members else 0
         for bytes_, bound in ((whole, limit), (text, min(limit, max(WORDS, RATIO * size)))):
             if bytes_ > bound:
@@ -147,18 +198,46 @@ class Archive:
 
     def read(self, name):
         """The bytes of a member, (size,) uint8; its checksum was compared."""
-        info = self.members[name]
-        out, at = np.empty(info.file_size, np.uint8), 0
-        with self.file.open(info) as member:
-            while at < len(out):  # by steps: a member may hold more than it declares
-                part = member.read(min(STEP, len(out) - at))
-                if not part:
-                    raise ValueError(f"{name} ends before the size that it declares")
-                out[at : at + len(part)] = np.frombuffer(part, np.uint8)
-                at += len(part)
-            if not len(out) and info.CRC:
-                raise ValueError(f"{name} does not match its checksum")
+        info, at, sum_ = self.members[name], 0, 0
+        out = np.empty(info.file_size, np.uint8)
+        for part in self._unpacked(info):
+            if at + len(part) > len(out):
+                raise ValueError(f"{name} holds more than the size that it declares")
+            out[at : at + len(part)] = np.frombuffer(part, np.uint8)
+            at, sum_ = at + len(part), zlib.crc32(part, sum_)
+        if at < len(out):
+            raise ValueError(f"{name} ends before the size that it declares")
+        if sum_ != info.CRC:
+            raise ValueError(f"{name} does not match its checksum")
         return out
+
+    def _unpacked(self, info):
+        """What a member holds, by parts; `zipfile` takes five times as long for a short one."""
+        self.stream.seek(info.header_offset)
+        head, left = self.stream.read(30), info.compress_size
+        if head[:4] != b"PK\3\4" or len(head) < 30:
+            raise ValueError(f"{info.filename} is not where it should be")
+        self.stream.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), io.SEEK_CUR)
+        inflate = zlib.decompressobj(-15) if info.compress_type else None
+        while left > 0:
+            packed = self.stream.read(min(STEP, left))
+            left = left - len(packed) if packed else 0
+            while packed:
+                yield packed if inflate is None else inflate.decompress(packed, STEP)
+                packed = b"" if inflate is None else inflate.unconsumed_tail
+
+    def text(self):
+        """The text, whose values will not take more than `tree` bytes: so many for each list, object and entry.
+
+        Measured of CPython 3.11; letters beyond Latin-1 make every other letter of their text wider.
+        """
+        text = str(self.read(TEXT).data, "ascii")
+        wide = 4 if "\\ud" in text else 2 if "\\u" in text else 1
+        takes = 64 * (text.count("[") + text.count(",")) + 192 * text.count("{") + 32 * text.count(":")
+        takes += wide * len(text)
+        if takes > self.tree:
+            raise ValueError(f"the values of its text take {takes:,} bytes, more than {self.tree:,}; {self.cure}")
+        return text
 
     def array(self, name):
         """The array of a member in NumPy's format, in native byte order."""
@@ -173,6 +252,18 @@ class Archive:
         array = body.view(dtype).reshape(shape, order="F" if fortran else "C")
         array = array if array.flags.aligned else array.copy()
         return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+
+
+class _Short:
+    """A file of which no more than `most` bytes are read at once: the list of its members is, and each is an object."""
+
+    def __init__(self, stream, most):
+        self.stream, self.most, self.seek, self.tell = stream, most, stream.seek, stream.tell
+
+    def read(self, size=-1):
+        if size > self.most:
+            raise ValueError(f"the list of its members has {size:,} bytes, more than {self.most:,}")
+        return self.stream.read(size)
 
 
 @lru_cache(maxsize=1024)  # thousands of arrays may have one header

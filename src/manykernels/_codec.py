@@ -9,17 +9,22 @@ import math
 import os
 import re
 import types
+from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
 
-from ._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_sparse
+from ._state import check, check_array, check_index, check_integer, check_is, check_plain, check_sparse
 from ._tags import TRANSFORMER, reader, tag_of
 
 FEW = 8  # entries that an array in the text has at most
-SPARSE = 2**26  # entries that arrays of few others than 0 may have in all, or as many as the reader says
+SPARSE = 2**22  # entries that arrays of few others than 0 may have in all, or as many as the reader says
+AXES = 32  # of an array
+LARGE = 1024  # integers beyond 64 bits in a file
+SAME = 16  # keys of one hash in a set or dict, through all of which Python looks for each
 _MEMBER = re.compile(r"a[0-9]{1,9}")
 _NUMBER = re.compile(r"[<|][biuf][1248]")
+_PLAIN = (str, float, type(None))  # stand for themselves
 _KEYS = (str, int, float, type(None), np.generic)  # of dicts, and members of sets
 _PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
 _FUNCTIONS = ("_kernel", "_similarity", "_distances")
@@ -29,11 +34,12 @@ _WORDS = {tuple: "tuple", set: "set", frozenset: "frozenset"}
 class Encoder:
     """From values to JSON; `arrays` {name: array} are put aside.
 
-    `sparse`: arrays of few others than 0 are their other entries, truth values bits, NumPy's numbers plain ones.
+    With `most`, arrays of few others than 0 are their other entries and truth values bits, as many as a `Decoder` with
+    the same `most` takes, and NumPy's numbers are plain ones.
     """
 
-    def __init__(self, sparse=False):
-        self.sparse, self.arrays = sparse, {}
+    def __init__(self, most=None):
+        self.sparse, self.left, self.arrays = most is not None, _most(most), {}
 
     def encode(self, value, where):
         """`value` as JSON; `where` is its path in the model, for errors."""
@@ -78,13 +84,19 @@ class Encoder:
             return {"is": "objects", "shape": value.shape, "items": self._list(value.ravel().tolist(), where)}
         if value.size <= FEW and _NUMBER.fullmatch(value.dtype.str):
             return {"is": "numbers", "dtype": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
-        if self.sparse and value.dtype == bool:
+        if value.dtype == bool and self._saves(value):
             return {"is": "bits", "of": self._aside(np.packbits(value)), "shape": value.shape}
-        if self.sparse and 3 * np.count_nonzero(value) < 2 * value.size < 2**33:
+        if 3 * np.count_nonzero(value) < 2 * value.size < 2**33 and self._saves(value):
             at = np.flatnonzero(value)
             aside = self._aside(value.ravel()[at]), self._aside(at.astype(np.uint32))
             return {"is": "few", "of": aside[0], "at": aside[1], "shape": value.shape}
         return {"is": "array", "of": self._aside(value)}
+
+    def _saves(self, array):
+        """Whether fewer bytes may stand for the array."""
+        fits = array.size <= self.left
+        self.left -= array.size * fits
+        return fits
 
     def _aside(self, array):
         """The name of an array that stands in a member of its own."""
@@ -146,13 +158,19 @@ class Decoder:
     )  # fmt: skip
 
     def __init__(self, archive, found, most=None):
-        self.archive, self.found, self.left = archive, found, -1 if most is None else max(most, SPARSE)
-        self.unread = set(archive.checksums())
+        self.archive, self.found, self.left = archive, found, _most(most)
+        self.unread, self.large = set(archive.checksums()), 0
 
     def decode(self, node):
         if isinstance(node, list):
-            return [self.decode(item) for item in node]
+            for i, item in enumerate(node):  # in place: twice as many values would take twice the memory
+                if not isinstance(item, _PLAIN):
+                    node[i] = self.decode(item)
+            return node
         if not isinstance(node, dict):
+            if isinstance(node, int) and not -(2**63) <= node < 2**64:  # many of one hash are found among them
+                self.large += 1
+                check(self.large <= LARGE, f"it holds more than {LARGE} integers beyond 64 bits")
             return node
         kind = node["is"]
         if kind not in self.KINDS:
@@ -172,10 +190,19 @@ class Decoder:
 
     def _shape(self, node, size=None):
         """The shape that a node declares, of so many entries."""
-        shape = check_list("shape", node["shape"], int, len(node["shape"]))
+        shape = check_is("shape", node["shape"], list)
+        check(len(shape) <= AXES, f"an array has {len(shape)} axes")
+        shape = [check_integer("an entry of shape", length, 0, 2**48) for length in shape]
         count = math.prod(shape)
-        check(min(shape, default=0) >= 0 and (size is None or count == size), f"an array of {size} has shape {shape}")
+        check(size is None or count == size, f"an array of {size} has shape {shape}")
         return shape, count
+
+    def _entries(self, node):
+        """The shape and size of an array whose bytes do not fill it: all of them together have a bound."""
+        shape, size = self._shape(node)
+        self.left -= size
+        check(self.left >= 0, f"an array has {size} entries")
+        return shape, size
 
     def _array(self, node):
         return self._member(node["of"])
@@ -186,15 +213,13 @@ class Decoder:
         return np.array(values, _dtype(node["dtype"])).reshape(self._shape(node, len(values))[0])
 
     def _bits(self, node):
-        shape, size = self._shape(node)
+        shape, size = self._entries(node)
         value = self._member(node["of"])
         check_array("bits", value, np.uint8, -(-size // 8))
-        return np.unpackbits(value, count=size).astype(bool).reshape(shape)
+        return np.unpackbits(value, count=size).view(bool).reshape(shape)
 
     def _few(self, node):
-        shape, size = self._shape(node)
-        self.left -= size
-        check(self.left >= 0, f"an array has {size} entries")
+        shape, size = self._entries(node)
         entries, at = self._member(node["of"]), self._member(node["at"])
         check_index("at", at, size, len(entries), ascending=True, dtype=np.uint32)
         value = np.zeros(size, entries.dtype)
@@ -221,7 +246,7 @@ class Decoder:
         return tuple(self._items(node))
 
     def _set(self, node):
-        return set(self._items(node, *_KEYS, tuple, frozenset))
+        return set(_with_hashes(self._items(node, *_KEYS, tuple, frozenset)))
 
     def _frozenset(self, node):
         return frozenset(self._set(node))
@@ -233,10 +258,11 @@ class Decoder:
         return {key: self.decode(item) for key, item in check_is("items", node["items"], dict).items()}
 
     def _pairs(self, node):
-        value = {}
-        for key, item in node["items"]:
-            key = self.decode(key)
-            check(isinstance(key, _KEYS) and key not in value, "a dict in it has a key twice, or a strange one")
+        keys = [self.decode(key) for key, _ in node["items"]]
+        check(all(isinstance(key, _KEYS) for key in keys), "a dict in it has a strange key")
+        value = dict.fromkeys(_with_hashes(keys))
+        check(len(value) == len(keys), "a dict in it has a key twice")
+        for key, (_, item) in zip(keys, node["items"], strict=True):
             value[key] = self.decode(item)
         return value
 
@@ -277,6 +303,18 @@ class Decoder:
         return cls.from_state(self._state(node))
 
 
+def _most(most):
+    """How many entries arrays may have in all that their bytes do not fill; -1: not even an empty one is taken."""
+    return -1 if most is None else max(most, SPARSE)
+
+
 def _dtype(name):
     check(isinstance(name, str) and _NUMBER.fullmatch(name) is not None, f"it names the dtype {str(name)[:80]!r}")
     return np.dtype(name)
+
+
+def _with_hashes(keys):
+    """`keys` of a set or dict, if their hashes differ but for a few, or a ValueError."""
+    most = max(Counter(map(hash, keys)).values(), default=0)
+    check(most <= SAME, f"{most} keys in it have one hash")
+    return keys

@@ -64,6 +64,20 @@ def test_no_entry_of_a_checkpoint_leads_astray_wherever_it_is(name):
     assert_harmless("hostile_checkpoints.py", "thorough", name)
 
 
+KERNELS = [f"kernel/{name}" for name in ("chi2", "polynomial", "categorical", "laplacian", "precomputed")]
+
+
+def test_a_kernel_that_does_not_fit_the_others_is_refused_when_it_is_loaded():
+    """Issue 11, point 20: kernels under other tags were loaded, and failed in `decision_function`."""
+    assert_harmless("retagged.py", "features", "pairs", "one_vs_rest", *KERNELS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path(__file__).parents[1].glob("files/*.mk")))
+def test_no_part_of_another_tag_leads_astray(name):
+    assert_harmless("retagged.py", name)
+
+
 def assert_mutations_are_harmless(count):
     """None runs anything, takes long or much memory; what is not refused has finite answers."""
     found = run("mutations.py", str(count))

@@ -12,6 +12,7 @@ from ..kernels.normalize import inverse_root
 from ..kernels.tasks import ALL, SAME
 from ._tables import LOG2E
 
+SOME = 16  # examples on which a kernel from a file is tried
 KINDS = {*_KINDS, "same", None}  # bases of kernels that may stand in files
 
 
@@ -73,9 +74,13 @@ class Group:
             check(side.x is None, "a side has examples where none are wanted")
         elif self.pairs.kind is None:
             check_rows(side.x, n, width, reads)
+            try_kernel(self.kernels[0], side.x, n)
         else:
             check(width is not None, "a side has numbers where its kernels see strings")
             check_csr("x", side.x, n, width) if issparse(side.x) else check_array("x", side.x, np.float64, width, n)
+            check(not issparse(side.x) or self.pairs.kind in ("dot", "sqdist"), "x is sparse where its base is not")
+            if self.pairs.kind in ("chi2", "min"):
+                check(side.x.min(initial=0) >= 0, "x is no histogram")
             check((side.square is None) == (self.pairs.kind != "sqdist"), "square does not belong to the base")
             if self.pairs.centre is not None:
                 check_array("centre", self.pairs.centre, np.float64, width)
@@ -263,6 +268,17 @@ def check_rows(x, n, width, reads):
         check(x.dtype == object and x.shape[0] == n, f"x is {x.dtype} of shape {x.shape}, not {n} objects")
         return
     check(x.dtype.kind in "fiub" and x.shape == (n, width), f"x is {x.dtype} of shape {x.shape}, not {(n, width)}")
+
+
+def try_kernel(kernel, x, n):
+    """A called kernel from a file compares some of the n examples x, or what it raises says that they do not fit."""
+    rows = np.unique(np.linspace(0, n - 1, min(n, SOME)).astype(int))
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and n:
+        rows = np.union1d(rows, x.min(axis=1).argmin())  # where numbers below 0 would be
+    if n:
+        some = Rows(x, np.zeros(n), None, None).take(rows).x
+        shape = np.asarray(kernel.between(some, some), dtype=np.float64).shape
+        check(shape == (rows.size, rows.size), f"{type(kernel).__name__} gives {shape} for {rows.size} examples")
 
 
 def share(groups, sides):

@@ -15,7 +15,7 @@ from ..kernels import Constant, Identity, KernelList, KernelStack
 from ..kernels._views import View
 from ..kernels.normalize import inverse_root
 from ..kernels.pairs import count, matrices, take
-from ._groups import check_rows
+from ._groups import check_rows, try_kernel
 from .dense import _indefinite, _spread_out, default_names
 
 SAME, ANY = "same", "any"
@@ -204,6 +204,9 @@ def _restored(side, views):
         else:  # kernels that see no data
             check_array("x", x, np.float64, n, 1)
         found.append(View(x, present))
+    for kernel, v in zip(kernels.kernels, kernels.view_of, strict=True):
+        if found[v].X is not None:
+            try_kernel(kernel, found[v].X, n)
     return found
 
 

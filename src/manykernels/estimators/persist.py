@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from .._archive import read, wholeness, write
+from .._archive import check_file, read, wholeness, write
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
 from .._tags import outside
 from .._validation import parse_bytes
@@ -63,6 +63,7 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
 
     limit, found, says = parse_bytes(memory_limit), outside(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
+    check_file(path)
     with open(path, "rb") as stream:  # what fails here is the place, and below it is what the file holds
         if _is_pickle(stream.peek(16)):
             raise ValueError(
@@ -97,7 +98,10 @@ def state_of(model):
 
 def restore(cls, state):
     """The fitted estimator of a state."""
-    model = cls(**check_is("parameters", state.pop("parameters"), dict))
+    params = check_is("parameters", state.pop("parameters"), dict)
+    if isinstance(params.get("kernels"), list):  # each stands for one or more, and is looked at
+        check(len(params["kernels"]) <= len(state["kernel_names_"]), "there are more kernels than names")
+    model = cls(**params)
     names = {name: name for name in FITTED} | {there: here for here, there in HIDDEN.items()}
     for name, value in state.items():
         check(name in names, f"{cls.__name__} has no {name!r}")

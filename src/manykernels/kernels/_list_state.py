@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
 from .._state import check, check_index, check_integer, check_is, check_list, check_plain
 from ..sequences.alphabet import check_encoding
-from ._base import READS, Kernel, Product, Sum
+from ._base import READS, Kernel, Product, ScaledKernel, Sum
 from ._news import known_of_state
 from ._pipes import Pipe
 from .on import Seen
@@ -71,6 +71,7 @@ def check_kernels(kernels):
         _check_view(*view, sizes, type(kernels))
     for kernel, v, columns in zip(kernels.kernels, kernels.view_of, kernels.columns, strict=True):
         _check_sight(kernel, kernels._reads[v], kernels._joins[v])
+        _check_resolved(kernel)
         if columns is not None:
             check_index("columns", columns, sizes[kernels._keys[v][0]])
     _check_tasks(kernels, M)
@@ -108,6 +109,16 @@ def _check_sight(kernel, reads, join):
     else:
         part = check_integer("part", check_is("a kernel across views", kernel, Seen).part, 0, len(join._keys) - 1)
         _check_sight(kernel.kernel, join._reads[part], None)
+
+
+def _check_resolved(kernel):
+    """A fitted kernel has its numbers, and what it makes of the data before it compares them is a pipe of the list."""
+    if isinstance(kernel, ScaledKernel):
+        check_is(f"gamma of {type(kernel).__name__}", kernel.gamma, Real)
+    check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
+    for part in kernel.to_state().values():
+        if isinstance(part, Kernel):
+            _check_resolved(part)
 
 
 def _check_tasks(kernels, M):

@@ -37,6 +37,7 @@ class Checkpoint:
     def __init__(self, path, identity, n_parts=1, size=0):
         self.path, self.identity, self.cost, self.last = Path(path).absolute(), identity, 0.0, time.monotonic()
         self.n_parts, self.size = n_parts, size
+        _archive.check_file(self.path, "checkpoint=")
         try:
             self.parts = self._read() if self.path.exists() else [{} for _ in range(n_parts)]
             if not all("solution" in part for part in self.parts):
@@ -97,7 +98,8 @@ class Checkpoint:
     def write(self, parts):
         begun = time.monotonic()
         try:
-            _archive.write(self.path, "checkpoint", {"identity": self.identity, "parts": parts}, False, True)
+            content = {"identity": self.identity, "parts": parts}
+            _archive.write(self.path, "checkpoint", content, False, VECTORS * self.size)
         finally:
             self.last = time.monotonic()
             self.cost = self.last - begun

@@ -1,0 +1,183 @@
+"""What a file from others may cost: bounds before work, on text, lists, keys, members and zeros. Issue 11, point 18."""
+
+import io
+import json
+import os
+import socket
+import time
+import tracemalloc
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import manykernels
+from manykernels import MKLClassifier, _archive
+from manykernels._archive import TEXT
+from manykernels._codec import Encoder
+from manykernels.kernels import RBF
+from manykernels.solvers import _checkpoint
+
+FILE = Path(__file__).parents[1] / "files" / "classifier.mk"
+PRIME = 2**61 - 1  # its multiples have the hash 0
+MEGABYTE = 2**20
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asarray(array))
+    return buffer.getvalue()
+
+
+def craft(path, value, arrays=None, kind=zipfile.ZIP_DEFLATED):
+    """A model file whose `kernels` are the JSON `value`, with these arrays besides; the bytes that it unpacks to."""
+    with zipfile.ZipFile(FILE) as file:
+        tree = json.loads(file.read(TEXT))
+        members = {name: file.read(name) for name in file.namelist() if name != TEXT} | (arrays or {})
+    tree["content"]["model"]["state"]["parameters"]["items"]["kernels"] = "HERE"
+    tree["checksums"] = {name: zlib.crc32(data) for name, data in members.items()}
+    members[TEXT] = json.dumps(tree).replace('"HERE"', value).encode()
+    with zipfile.ZipFile(path, "w", kind) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return sum(map(len, members.values()))
+
+
+def refused(path, whole, what, floor=10 * MEGABYTE, **options):
+    """It is refused within seconds (a second where nothing else runs), in three times its unpacked size."""
+    tracemalloc.start()
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=what) as caught:
+        manykernels.load(path, **options)
+    seconds, peak = time.process_time() - begun, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(path) in str(caught.value)
+    assert peak < 3 * max(whole, floor) and seconds < 10, (peak, whole, seconds)
+
+
+def listed(items, kind=None, name="items"):
+    """The JSON of a list, or of a node of that kind which holds it."""
+    whole = f"[{','.join(map(str, items))}]"
+    return whole if kind is None else f'{{"is": "{kind}", "items": [], "{name}": {whole}}}'
+
+
+@pytest.mark.parametrize(
+    "value, what",
+    [
+        (listed([2**200] * 100_000, "objects", "shape"), "100000 axes"),
+        (listed(["9" * 4000] * 30, "objects", "shape"), "entry of shape|4300 digits"),
+        (listed(["[]"] * 5_000_000), "values of its text take .* memory_limit"),
+        (listed((i * PRIME for i in range(50_000)), "set"), "beyond 64 bits"),
+        (listed((f"[{i * PRIME}, 0]" for i in range(50_000)), "pairs"), "beyond 64 bits"),
+        (listed((i * PRIME for i in range(900)), "set"), "900 keys in it have one hash"),
+        (listed((f"[{i * PRIME}, 0]" for i in range(900)), "pairs"), "have one hash"),
+        (listed(['"a"'] * 20_000), "more kernels than names"),
+        (f'"{"ü" * 1000}"', "codec can't decode"),
+    ],
+    ids=["axes", "entries", "lists", "set", "map", "few in a set", "few in a map", "kernels", "letters"],
+)  # fmt: skip
+def test_no_small_text_costs_more_than_it_unpacks_to(tmp_path, value, what):
+    whole = craft(tmp_path / "model.mk", value)
+    refused(tmp_path / "model.mk", whole, what)
+
+
+def test_numbers_of_one_hash_in_members_of_their_own_are_refused(tmp_path):
+    arrays = {f"a{1000 + i}.npy": npy(complex(1000003 * i, -i)) for i in range(2000)}
+    items = (f'{{"is": "entry", "of": "{name[:-4]}"}}' for name in arrays)
+    whole = craft(tmp_path / "model.mk", listed(items, "set"), arrays)
+    refused(tmp_path / "model.mk", whole, "1999 keys in it have one hash|2000 keys in it have one hash")
+
+
+def test_honest_keys_are_read(tmp_path):
+    """Of one hash are -1 and -2, and numbers a multiple of 2⁶¹ - 1 apart, of which 64 bits hold a few."""
+    keys = [-1, -2, 0, PRIME, 2 * PRIME, 2**64 - 1, 2**200, "a", 1.5, None]
+    _archive.write(tmp_path / "file", "model", {"all": set(keys), "map": dict.fromkeys(keys, 1)})
+    with open(tmp_path / "file", "rb") as stream:
+        content = _archive.read(stream, "model")
+    assert content == {"all": set(keys), "map": dict.fromkeys(keys, 1)}
+
+
+def test_a_long_list_of_members_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(_archive, "LIST", 2**16)
+    whole = craft(tmp_path / "model.mk", "0", {f"a{1000 + i}.npy": b"" for i in range(2000)})
+    refused(tmp_path / "model.mk", whole, "the list of its members has .* bytes, more than 65,536")
+
+
+def test_what_we_write_can_be_read_however_well_it_packs(tmp_path, monkeypatch):
+    """A file that would unpack to more than readers take by default is written unpacked."""
+    monkeypatch.setattr(_archive, "ROOM", 2**18)
+    for size, kind in ((2**13, zipfile.ZIP_DEFLATED), (2**16, zipfile.ZIP_STORED)):
+        monkeypatch.setattr(_archive, "SMALL", 2**18)
+        _archive.write(tmp_path / "file", "model", {"zeros": np.zeros(size)})
+        with open(tmp_path / "file", "rb") as stream:
+            assert (_archive.read(stream, "model")["zeros"] == np.zeros(size)).all()
+        with zipfile.ZipFile(tmp_path / "file") as file:
+            assert {info.compress_type for info in file.infolist()} == {kind}
+
+
+def test_twenty_megabytes_do_not_unpack_to_gigabytes():
+    assert _archive._allowed(2 * 10**7) <= 2**28 and _archive._allowed(10**8) > 10**9
+
+
+def test_zeros_that_no_bytes_fill_have_a_bound_in_all(tmp_path):
+    """Two arrays of 2²² entries each are more than a checkpoint of a few examples may hold; bits count too."""
+    path = tmp_path / "fit"
+    for one in ({"is": "few", "of": "a0", "at": "a1"}, {"is": "bits", "of": "a0"}):
+        state = {"is": "dict", "items": {"a": one | {"shape": [3 * 2**22]}}}
+        header = {"format": 2, "kind": "checkpoint", "checksums": {}, "content": {
+            "identity": {"is": "dict", "items": {}}, "parts": [{"is": "dict", "items": {"state": state}}]}}  # fmt: skip
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr(TEXT, json.dumps(header))
+        with pytest.raises(ValueError, match="an array has 12582912 entries"):
+            _checkpoint.Checkpoint(path, {}, 1, 18)
+
+
+def test_a_checkpoint_keeps_no_more_zeros_short_than_it_can_read():
+    encoder = Encoder(0)
+    kinds = [encoder.encode(np.zeros(3 * 2**20), "")["is"] for _ in range(3)]
+    assert kinds == ["few", "array", "array"]
+
+
+def test_thousands_of_kernels_load_in_time_that_grows_with_their_number(tmp_path):
+    """It grew with the square of their number: 3,000 kernels took 21 s."""
+    X = np.random.default_rng(0).normal(size=(12, 600))
+    model = MKLClassifier([(f"k{i}", RBF(gamma=0.1), [i]) for i in range(600)], max_iter=1, tol=0.9)
+    model.fit(X, X[:, 0] > 0).save(tmp_path / "model.mk")
+    kind, count = type(model._predictor.kernel_list), 0
+    found = kind.widths.fget
+
+    def widths(kernels):
+        nonlocal count
+        count += 1
+        return found(kernels)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "widths", property(widths))
+        again = manykernels.load(tmp_path / "model.mk")
+    assert count < 5
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device"])
+def test_what_is_no_file_is_refused_by_name(tmp_path, monkeypatch, kind):
+    """Issue 11, point 22: to open a pipe took for ever, and a device would have been replaced."""
+    path = tmp_path / "place"
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a socket":
+        monkeypatch.chdir(tmp_path)  # names of sockets are short
+        socket.socket(socket.AF_UNIX).bind("place")
+    else:
+        path = Path("/dev/null")
+    X = np.arange(12.0)[:, None]
+    model = MKLClassifier([RBF(gamma=0.1)])
+    for action in (
+        lambda: manykernels.load(path),
+        lambda: MKLClassifier([RBF(gamma=0.1)], checkpoint=path).fit(X, X[:, 0] > 5),
+        lambda: model.fit(X, X[:, 0] > 5).save(path),
+    ):
+        with pytest.raises(ValueError, match=f"{path}' is {kind}: give the path of a file"):
+            action()
