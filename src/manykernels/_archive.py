@@ -222,9 +222,11 @@ class Archive:
         while left > 0:
             packed = self.stream.read(min(STEP, left))
             left = left - len(packed) if packed else 0
-            while packed:
-                yield packed if inflate is None else inflate.decompress(packed, STEP)
+            part = packed
+            while part:  # zeros may still come where all that was packed is taken in
+                part = packed if inflate is None else inflate.decompress(packed, STEP)
                 packed = b"" if inflate is None else inflate.unconsumed_tail
+                yield part
 
     def text(self):
         """The text, whose values will not take more than `tree` bytes: so many for each list, object and entry.

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ._state import check, check_array, check_index, check_integer, check_is, check_plain, check_sparse
 from ._tags import TRANSFORMER, reader, tag_of
+from ._validation import Bytes
 
 FEW = 8  # entries that an array in the text has at most
 SPARSE = 2**22  # entries that arrays of few others than 0 may have in all, or as many as the reader says
@@ -43,6 +44,8 @@ class Encoder:
 
     def encode(self, value, where):
         """`value` as JSON; `where` is its path in the model, for errors."""
+        if isinstance(value, Bytes):
+            return int(value)
         if value is None or isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins":
             return value
         if isinstance(value, list) or self.sparse and type(value) is tuple:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._state import Stored
+from ._validation import shown
 
 
 class Part(Stored):
@@ -91,7 +92,7 @@ def with_params(value: Any, params: dict[str, Any], called: str, such_as: str = 
 def _show(value):
     if isinstance(value, np.ndarray):
         return np.array2string(value, separator=", ", threshold=8)
-    return getattr(value, "__name__", None) or repr(value)
+    return getattr(value, "__name__", None) or shown(value)
 
 
 def _same(x, y):

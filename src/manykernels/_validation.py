@@ -9,6 +9,34 @@ _UNITS = {"": 1} | {u: 1000**k for k, u in enumerate("KMGT", 1)}
 _UNITS |= {f"{u}I": 1024**k for k, u in enumerate("KMGT", 1)}
 
 
+class Bytes(int):
+    """Bytes that a parameter allows: what was `given`, of which these are one part in `share`."""
+
+    given: object = None
+    share = 1
+
+    @classmethod
+    def of(cls, value, given, share=1):
+        found = cls(value)
+        found.given, found.share = given, share
+        return found
+
+    def __floordiv__(self, other):
+        return Bytes.of(int(self) // other, self.given, self.share * other)
+
+
+def shown(value):
+    """`value` as text for an error: a number of NumPy as the number that it is, np.int64(0) as 0."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) in (list, tuple):
+        inner = ", ".join(map(shown, value))
+        return f"[{inner}]" if type(value) is list else f"({inner}{','[: len(value) == 1]})"
+    if type(value) is dict:
+        return f"{{{', '.join(f'{shown(key)}: {shown(item)}' for key, item in value.items())}}}"
+    return repr(value)
+
+
 def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
     """`value` as a float between low and high; `closed` says which of the two it may be, "left", "right" or "both".
 
@@ -22,7 +50,7 @@ def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
     inside = (low <= number if below == "<=" else low < number) and (number <= high if above == "<=" else number < high)
     if not inside:
         bounds = f"{low:g} {below} {name} {above} {high:g}"
-        raise ValueError(f"{name}={value!r}{_owner(of)} must be a number with {bounds}.")
+        raise ValueError(f"{name}={shown(value)}{_owner(of)} must be a number with {bounds}.")
     return number
 
 
@@ -30,14 +58,16 @@ def check_integer(name, value, low=1, high=None, of=None):
     """`value` as an int, no less than low and, unless None, no more than high."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < low or high is not None and value > high:
         bounds = f">= {low}" + (f" and <= {high}" if high is not None else "")
-        raise ValueError(f"{name}={value!r}{_owner(of)} must be an integer {bounds}.")
+        raise ValueError(f"{name}={shown(value)}{_owner(of)} must be an integer {bounds}.")
     return int(value)
 
 
 def check_choice(name, value, choices, of=None):
     """`value` if it is one of `choices`, texts or None."""
     if not any(value is c or (isinstance(c, str) and isinstance(value, str) and value == c) for c in choices):
-        raise ValueError(f"{name}={value!r}{_owner(of)} is unknown: choose one of {', '.join(map(repr, choices))}.")
+        raise ValueError(
+            f"{name}={shown(value)}{_owner(of)} is unknown: choose one of {', '.join(map(repr, choices))}."
+        )
     return value
 
 
@@ -49,7 +79,7 @@ def check_vector(name, value, zero=False):
         array = np.empty(0)
     if array.ndim != 1 or not len(array) or not np.all(np.isfinite(array) & (array >= 0 if zero else array > 0)):
         kind = "numbers >= 0" if zero else "positive numbers"
-        raise ValueError(f"{name}={value!r} must be an array (M,) of finite {kind}, one per kernel.")
+        raise ValueError(f"{name}={shown(value)} must be an array (M,) of finite {kind}, one per kernel.")
     array.flags.writeable = False
     return array
 
@@ -62,15 +92,16 @@ def check_size(name, array, M):
 
 def parse_bytes(value, name="memory_limit"):
     """Bytes from an integer, "500MB", "4GB", "2GiB", or None (no limit asked for)."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, Bytes):
+        return value
+    given = value
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", value.upper())
         if match and match[2] in _UNITS:
             value = int(float(match[1]) * _UNITS[match[2]])
     if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
-        return int(value)
-    raise ValueError(f'{name}={value!r} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
+        return Bytes.of(value, given)
+    raise ValueError(f'{name}={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
 
 
 def _owner(of):

@@ -98,3 +98,13 @@ def test_a_difference_is_told_without_digits_of_a_hash(path):
     _checkpoint.Checkpoint(path, identify({"kernels": "auto"}))
     with pytest.raises(ValueError, match="another fit: kernels differ[.]"):
         _checkpoint.Checkpoint(path, identify({"kernels": degree_kernels(9)}))
+
+
+@pytest.mark.parametrize("change", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X[::-1][::-1]])
+def test_equal_data_are_the_same_fit_however_they_lie_in_memory(change):
+    """Issue 11, point 22: the same numbers in Fortran order counted as another fit."""
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    here, there = ({"table": X, "more": [X]}, {"table": change(X), "more": [change(X)]})
+    assert identify({"kernels": [X]}, X=here) == identify({"kernels": [change(X)]}, X=there)
+    assert identify({}, X=X) == identify({}, X=change(X)) != identify({}, X=X.T)
+    assert identify({}, X=X) != identify({}, X=X.reshape(3, 8))

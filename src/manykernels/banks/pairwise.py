@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
 from .._threads import n_threads, run_blocks
+from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out
 from ..kernels._base import len_
 from ..kernels._list import KernelList
@@ -114,8 +115,10 @@ class PairwiseBank(Bank):
         parts = {id(data): data.nbytes for side in self.sides for data in data_of(side)}  # copied, or a base block kept
         need = held + sum(min(size, self.n**2 * self.dtype.itemsize) for size in parts.values())
         if self.memory_limit < need:
+            limit = parse_bytes(self.memory_limit)
+            need *= limit.share
             raise ValueError(
-                f"memory_limit={self.memory_limit} bytes is too small for one block of kernels: {self.n} examples × "
+                f"memory_limit={shown(limit.given)} is too small for one block of kernels: {self.n} examples × "
                 f"{self.M} kernels need at least {need} bytes ({need / 2**20:.1f} MiB)."
             )
         return self.memory_limit - held

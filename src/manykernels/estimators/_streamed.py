@@ -17,6 +17,8 @@ from ..regularizers import Regularizer
 from ..solvers import Monitor, seed_of
 from ..streaming import as_source
 from ..streaming._rows import concatenate, take
+from ..streaming.shards import blocks_of
+from ..streaming.sources._base import naming
 from ..streaming.stream import Stream, stand_in
 from ._news import gathered, warn_lengths
 from ._units import warn_units
@@ -30,7 +32,7 @@ ROW = 24, 16, 40  # bytes of an active example, roughly: for each letter, each k
 def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any:
     """Fits the model on a source, whose targets y are an array, a Dask collection or a name in the source."""
     source = as_source(X)
-    named = isinstance(y, str)
+    named, name = isinstance(y, str), y
     if isinstance(model.kernels, str):
         stack = "X = KernelStack.from_files(paths), which reads matrices from files"
         raise ValueError(
@@ -39,6 +41,8 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
         )
     with Stream(source.with_target(y) if named else source, model.n_jobs) as stream:
         y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)
+        if named and (lost := int(np.sum(y != y))):
+            raise ValueError(f"{source!r}: y={name!r} has {lost} missing values: leave these examples out.")
         if len(y) != len(stream):
             raise ValueError(f"y has {len(y)} targets, and {source!r} has {len(stream)} examples.")
         return model.fit(stream, y, sample_weight, task)
@@ -59,8 +63,9 @@ def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=Tru
     kept = parts_of(model, len(parts), seed, stream.identity(), Y, weight, None)
     stream.room = stream.room if limit is None else limit // 4
     stream.arrange(_small(Y), c, None if (weight == weight[0]).all() else weight)
-    kernels = _resolve(model, stream, limit)
-    scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
+    with naming(stream.begin):  # what is looked at first are the examples that begin there
+        kernels = _resolve(model, stream, limit)
+        scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
     wanted = model.solver != "auto" and get(model.solver).explicit
     explicit = model.features != "never" and (model.features != "auto" or wanted or _pay(kernels, stream.n))
     if far and explicit:
@@ -180,8 +185,9 @@ def decide(model: Any, X: Any, function: Any) -> np.ndarray:
     source = as_source(X)
     with gathered():
         for piece in source.pieces():
-            for block, _ in source.read(piece):
-                if names is not None and is_frame(block) and set(names) <= set(block.columns):
-                    block = block[list(names)]
-                found.append(function(block))
+            with naming(source.where(piece)):
+                for block, _ in blocks_of(source, piece):
+                    if names is not None and is_frame(block) and set(names) <= set(block.columns):
+                        block = block[list(names)]
+                    found.append(function(block))
     return np.concatenate(found)

@@ -42,21 +42,28 @@ def identify(params, **data):
 
     Long prints are shortened, by scikit-learn, and an address is no value: the hash is of all that is in them too.
     """
-    from joblib import hash as hash_of
-
     with np.printoptions(threshold=sys.maxsize, precision=17):
         prints = {name: repr(value) for name, value in params.items()}
     texts = {name: ADDRESS.sub("", text) for name, text in prints.items()}
     for name, text in texts.items():
         if len(text) > 60 or text != prints[name]:
             texts[name] = hashlib.sha256("\n".join([text, *_leaves(params[name])]).encode()).hexdigest()
-    return texts | {name: hash_of(value, "sha1") for name, value in data.items()}
+    return texts | {name: _hash(value) for name, value in data.items()}
+
+
+def _hash(value):
+    """A hash of `value` that is the same for equal arrays, however they lie in memory."""
+    from joblib.hashing import NumpyHasher
+
+    class Hasher(NumpyHasher):
+        def save(self, obj):
+            super().save(np.asarray(obj, order="C") if isinstance(obj, np.ndarray) else obj)
+
+    return Hasher(hash_name="sha1").hash(value)
 
 
 def _leaves(value):
     """All that `value` is made of, as texts: the same in every process and for a copy; of estimators the parameters."""
-    from joblib import hash as hash_of
-
     if hasattr(value, "get_params") and not isinstance(value, type):
         yield type(value).__qualname__
         value = value.get_params(deep=False)
@@ -71,4 +78,4 @@ def _leaves(value):
         yield repr(value)
     else:
         with suppress(Exception):  # what cannot be pickled, such as a lambda
-            yield hash_of(value, "sha1")
+            yield _hash(value)

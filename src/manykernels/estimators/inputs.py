@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
@@ -134,6 +136,7 @@ def _check_each(X, known, fit, unread):
 
 def check_table(model, X, reset, options):
     """X as a float array or CSR matrix by scikit-learn's `validate_data`, with the columns named that are not."""
+    refuse_iterator("X", X)
     if hasattr(X, "collect") and not hasattr(X, "shape"):
         raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
     if X is None or isinstance(X, str):
@@ -178,14 +181,34 @@ def check_order(X, y):
 
 def check_y(model, y, numeric, several=False):
     """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that says what to do."""
+    refuse_iterator("y", y)
     labels = as_labels(y)
     missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
     if missing:
         raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y.")
+    _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target an example, (n,), or T of them, (n, T).")
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
+
+
+def refuse_iterator(name, value):
+    """A ValueError where something is to be read once, such as a generator, in the place of an array."""
+    if isinstance(value, Iterator):
+        raise ValueError(f"{name} is a {type(value).__name__}, which can be read only once: give list({name}).")
+
+
+def _check_types(labels, numeric):
+    """A ValueError for targets that are bytes, of types that have no order, or nothing that numbers are made of."""
+    kinds = {type(value) for value in labels.ravel()} if labels.dtype == object else {labels.dtype.type}
+    if any(issubclass(kind, bytes) for kind in kinds):
+        raise ValueError("y holds bytes: give texts, [label.decode() for label in y], or numbers.")
+    texts, names = {kind for kind in kinds if issubclass(kind, str)}, ", ".join(sorted(k.__name__ for k in kinds))
+    if labels.dtype == object and any(not hasattr(kind, "__float__") for kind in kinds - texts):
+        raise ValueError(f"y holds values of type {names}: give {'numbers' if numeric else 'texts or numbers'}.")
+    if texts and kinds - texts and not numeric:
+        raise ValueError(f"y mixes values of type {names}: give all of one type, [str(label) for label in y].")
 
 
 def as_labels(y):

@@ -38,7 +38,7 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     Parameters
     ----------
     path : the file
-    memory_limit : what it may unpack to, in bytes or as "4GB"; by default 100 times its size, and 256 MiB at least
+    memory_limit : what it may unpack to, in bytes or as "4GB"; by default 256 MiB, and 100 times its size beyond 20 MB
     parts : classes of your own, losses, regularizers, kernels or others, that occur in the model. Each declares
         `file_tag = ("name", version)`, which stands in the file for it, whatever the class is called and wherever it
         lies. Objects of no other classes from outside the package are made.

@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 
+from .._validation import shown
+
 
 def with_task(X, task):
     """X as kernels take it, with the tasks of its examples where there are any."""
@@ -47,6 +49,6 @@ def check_classes_of_tasks(task, y, weight):
         classes = np.unique(y[(task == label) & (weight > 0)])
         if len(classes) == 1:
             raise ValueError(
-                f"task {label!r} has one class only ({classes[0]!r}) among the examples with weight: a classifier "
+                f"task {label!r} has one class only ({shown(classes[0])}) among the examples with weight: a classifier "
                 "needs at least two classes in each task; leave the task out or join it with another."
             )

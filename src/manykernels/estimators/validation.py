@@ -9,6 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from .. import losses
+from .inputs import refuse_iterator
 
 
 def check_weight(sample_weight, n):
@@ -17,6 +18,7 @@ def check_weight(sample_weight, n):
         return np.ones(n)
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
+    refuse_iterator("sample_weight", sample_weight)
     weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weight.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one weight per example.")

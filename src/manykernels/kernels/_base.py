@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._state import Stored, check, check_is
-from .._validation import check_number
+from .._validation import check_number, shown
 
 READS = (
     "views",
@@ -183,7 +183,8 @@ class ScaledKernel(Kernel):
         else:
             median = ', "scale" or "median".' if self.base in ("sqdist", "l1") else ' or "scale".'
             raise ValueError(
-                f"gamma={self.gamma!r} of {type(self).__name__} must be a number, None (1 / number of columns){median}"
+                f"gamma={shown(self.gamma)} of {type(self).__name__} must be a number, None (1 / number of columns)"
+                f"{median}"
             )
         return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .._validation import shown
 from ._base import len_
 from ._frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
 from .views import Views
@@ -67,7 +68,7 @@ class Source:
             view, rest = columns if isinstance(columns, tuple) and len(columns) == 2 else (columns, None)
             if not isinstance(view, str) or view not in self.X:
                 if len(self.X) > 1 or view is not None:
-                    which = f"columns={columns!r}" if columns is not None or name is None else repr(name)
+                    which = f"columns={shown(columns)}" if columns is not None or name is None else repr(name)
                     raise ValueError(f"{which} names no view of X; its views are {list(self.X)}.")
                 view = next(iter(self.X))
         X = self.X[view]
@@ -78,7 +79,7 @@ class Source:
             return view, None, prefix or "all"
         indices = _column_indices(rest, X)
         if indices.size == 0:
-            raise ValueError(f"columns={columns!r} selects no column.")
+            raise ValueError(f"columns={shown(columns)} selects no column.")
         return view, indices, f"{prefix}:{_label(rest, indices)}" if prefix else _label(rest, indices)
 
     def names(self, view, indices):
@@ -188,7 +189,7 @@ def _column_indices(columns, X):
     keys = np.atleast_1d(np.asarray(columns))
     if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
         if names is None:
-            raise ValueError(f"columns={columns!r} are names, but X has none; give positions or a DataFrame.")
+            raise ValueError(f"columns={shown(columns)} are names, but X has none; give positions or a DataFrame.")
         unknown = sorted(set(keys.tolist()) - set(names))
         if unknown:
             raise ValueError(unknown_names(unknown, names))
@@ -198,9 +199,9 @@ def _column_indices(columns, X):
             raise ValueError(f"columns is a mask of {keys.size} entries, but X has {d} columns.")
         return np.flatnonzero(keys)
     if keys.dtype.kind not in "iu" and keys.size:
-        raise ValueError(f"columns={columns!r} must be names, positions, a slice, a mask, a function or None.")
+        raise ValueError(f"columns={shown(columns)} must be names, positions, a slice, a mask, a function or None.")
     if keys.size and not (-d <= keys.min() and keys.max() < d):
-        raise ValueError(f"columns={columns!r} are out of range: X has {d} columns.")
+        raise ValueError(f"columns={shown(columns)} are out of range: X has {d} columns.")
     return keys.astype(int) % max(d, 1)
 
 

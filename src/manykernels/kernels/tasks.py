@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._validation import shown
+
 if TYPE_CHECKING:
     from .spec import KernelSpec
     from .stack import KernelStack
@@ -152,7 +154,7 @@ def checked(task, n, name="task"):
         raise ValueError(f"{name} has shape {labels.shape}, but there are {n} examples: give one task per example.")
     bad = [t for t in labels.tolist() if t is None or t != t]
     if bad:
-        raise ValueError(f"{name} has the missing value {bad[0]!r}: give every example a task.")
+        raise ValueError(f"{name} has the missing value {shown(bad[0])}: give every example a task.")
     return labels
 
 

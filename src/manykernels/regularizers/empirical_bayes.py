@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._parts import Part
-from .._validation import check_number
+from .._validation import check_number, shown
 from ._base import Regularizer
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class EmpiricalBayes(Regularizer):
             )
         if self.noise is not None and C != 1.0:
             raise ValueError(
-                f"noise={self.noise!r} and C={C!r} both set the noise, C = 1/(2 noise): leave C at 1.0 or noise at None"
+                f"noise={shown(self.noise)} and C={shown(C)} both set the noise, C = 1/(2 noise): "
+                "leave C at 1.0 or noise at None"
             )
         return EmpiricalBayes(1.0 / (2.0 * C) if self.noise is None else self.noise, self.prior), np.asarray(c) / C
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING
 
+from .._validation import shown
 from ._base import BaseSolver
 from ._cuts import cuts_for
 from ._oracle import Oracle
@@ -57,7 +58,7 @@ class Level(BaseSolver):
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         if not (isinstance(self.tau, Real) and 0 < self.tau < 1):
-            raise ValueError(f"tau must be a number between 0 and 1, got {self.tau!r}")
+            raise ValueError(f"tau must be a number between 0 and 1, got {shown(self.tau)}")
         return Oracle(problem, control).run(lambda oracle: _level(oracle, self.tau))
 
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._validation import shown
 from .._work import spend
 from ..inner import InnerProblem
 from ..inner.systems import HalfHessian
@@ -76,7 +77,7 @@ class Spicy(BaseSolver):
         gamma = 10.0 if self.gamma is None else self.gamma
         for name, value, least in (("gamma", gamma, 0), ("growth", self.growth, 1)):
             if not isinstance(value, Real) or not least < value < np.inf:
-                raise ValueError(f"{name} must be a number above {least}, got {value!r}")
+                raise ValueError(f"{name} must be a number above {least}, got {shown(value)}")
         oracle = Oracle(problem, control)
         oracle.carried = True
         return oracle.run(ProximalSteps(oracle, self.gamma, self.growth, control.warm is not None))

@@ -25,7 +25,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..solvers import solve
 from ._rows import concatenate, take
-from .shards import State, price
+from .shards import Question, State, price
 from .stream import Stream
 
 FIRST = 2_000, 20_000  # active examples at first, at most: compared by pairs, or with explicit features
@@ -211,7 +211,7 @@ class Driver:
             for k in order[start : start + batch]:
                 share = GENEROUS * max(room, 1) * stream.shards[k].n / self.n
                 calls.append((stream.handles[k], shared, stream.local(rows, k), max(16, int(np.ceil(share)))))
-            answers = backend.run(price, calls)
+            answers = backend.run(Question(price), calls)
             busy = _busiest(answers)
             self.compute += busy
             self.communication += time.perf_counter() - begun - busy

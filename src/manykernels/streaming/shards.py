@@ -17,7 +17,7 @@ import pickle
 import platform
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +26,7 @@ import numpy as np
 
 from ..kernels._base import len_
 from ._rows import columns_of, concatenate, numbers_of, take
-from .sources._base import DataSource
+from .sources._base import DataSource, naming
 
 if TYPE_CHECKING:
     from ..banks import Predictor
@@ -64,7 +64,7 @@ class Shard:
                 file.seek(self.kept[1])
                 yield pickle.load(file)
         else:
-            for X, _ in self.source.read(self.piece):
+            for X, _ in blocks_of(self.source, self.piece):
                 yield X
 
     def check(self) -> None:
@@ -158,7 +158,7 @@ def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = N
     """Reads a piece for the first time, and keeps its blocks in the file `path` where one is given."""
     sizes, places, targets, columns, head, before = [], [], [], None, None, source.fingerprint(piece)
     with nullcontext() if path is None else open(path, "wb") as file:
-        for X, y in source.read(piece if given is None else given):
+        for X, y in blocks_of(source, piece if given is None else given):
             here = columns_of(X)
             if columns is not None and here != columns:
                 raise ValueError(differ(source, columns, here))
@@ -170,6 +170,30 @@ def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = N
                 places.append(file.tell())
                 pickle.dump(X, file, protocol=5)
     return Scanned(sizes, places, np.concatenate(targets) if targets else None, columns or (), before, head)
+
+
+def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
+    """The blocks (X, y) of a piece, or a ValueError where a source gives something else."""
+    blocks = source.read(piece)
+    if not hasattr(blocks, "__iter__"):
+        raise ValueError(f"read() of {source!r} returned {type(blocks).__name__}: yield (X, y) of each block.")
+    for block in blocks:
+        if not isinstance(block, tuple) or len(block) != 2 or block[0] is None:
+            what = "None for X" if isinstance(block, tuple) and len(block) == 2 else f"a {type(block).__name__}"
+            raise ValueError(f"read() of {source!r} gave {what}: yield (X, y) of each block, y None without targets.")
+        yield block
+
+
+@dataclass(frozen=True)
+class Question:
+    """`ask` of shards, or of the source and piece that come first: what fails says which files it read."""
+
+    ask: Callable
+
+    def __call__(self, first: Any, *args: Any) -> Any:
+        shards = [(one.source, one.piece) for one in (first, *args) if isinstance(one, Shard)] or [(first, args[0])]
+        with naming(" or ".join(dict.fromkeys(source.where(piece) for source, piece in shards))):
+            return self.ask(first, *args)
 
 
 def differ(source, one, other):

@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels._base import len_
 from ._rows import concatenate, take
 from .backends import active_backend
-from .shards import Scanned, Shard, column_moments, differ, fetch, merge, scan
+from .shards import Question, Scanned, Shard, column_moments, differ, fetch, merge, scan
 from .sources._base import DataSource
 
 
@@ -52,7 +52,7 @@ class Stream:
             (source, piece, os.path.join(self.folder.name, str(k)) if kept else None, self.backend.given(source, piece))
             for k, piece in enumerate(pieces)
         ]
-        found = self.backend.run(scan, calls)
+        found = self.backend.run(Question(scan), calls)
         shards, first = [], 0
         for piece, call, part in zip(pieces, calls, found, strict=True):
             if part.columns and found[0].columns and part.columns != found[0].columns:
@@ -61,11 +61,12 @@ class Stream:
                 if size:
                     shards.append(replace(shard, first=first, n=size))
                     first += size
-        self.n, self.shards = first, shards
+        self.n, self.shards, parts = first, shards, list(zip(found, pieces, strict=True))
         if not self.n:
             raise ValueError(f"{source!r} has no examples.")
         self.y = np.concatenate([part.y for part in found if part.y is not None]) if source.target else None
-        self.head = next(part.head for part in found if part.head is not None)
+        self.head, first = next((part.head, piece) for part, piece in parts if part.head is not None)
+        self.begin = source.where(first)  # where the head comes from
 
     def identity(self) -> list[tuple]:
         """What says that it is the same data, for a checkpoint."""
@@ -83,14 +84,14 @@ class Stream:
 
     def ask(self, function: Callable, *args: Any) -> list[Any]:
         """function(shard, *args) of all shards."""
-        return self.backend.run(function, [(handle, *args) for handle in self.handles])
+        return self.backend.run(Question(function), [(handle, *args) for handle in self.handles])
 
     def ask_pairs(self, function: Callable, *args: Any) -> Iterator[tuple[tuple[int, int], Any]]:
         """((i, j), function(shard i, shard j, *args)) of all pairs i <= j, row by row."""
         for i in range(len(self.shards)):
             pairs = [(i, j) for j in range(i, len(self.shards))]
             calls = [(self.handles[i], self.handles[j], *args) for _, j in pairs]
-            yield from zip(pairs, self.backend.run(function, calls), strict=True)
+            yield from zip(pairs, self.backend.run(Question(function), calls), strict=True)
 
     def local(self, rows: np.ndarray, k: int) -> np.ndarray:
         """Those of the sorted numbers `rows` of examples that lie in shard k, as numbers in it."""
@@ -101,7 +102,7 @@ class Stream:
     def fetch(self, rows: np.ndarray) -> Any:
         """The examples with these numbers, sorted ones."""
         mine = [(k, local) for k in range(len(self.shards)) if len(local := self.local(rows, k))]
-        return concatenate(self.backend.run(fetch, [(self.handles[k], local) for k, local in mine]))
+        return concatenate(self.backend.run(Question(fetch), [(self.handles[k], local) for k, local in mine]))
 
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
         """(mean, standard deviation) of each column of numbers over all examples."""

@@ -7,6 +7,7 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
 
@@ -79,6 +80,10 @@ class DataSource(ABC):
         """The piece as a Dask delayed object, which `read` takes when it is computed; None where it is read."""
         return None
 
+    def where(self, piece: Any) -> str:
+        """What an error calls a piece: its files, or the source."""
+        return ", ".join(self.files(piece)) or repr(self)
+
     def with_target(self, name: str) -> Self:
         """The same source with the targets of that name taken out of X.
 
@@ -112,7 +117,7 @@ class ArraySource(DataSource):
         self.rows = None if rows is None else check_integer("rows", rows)
         if not os.path.exists(self.path):
             raise FileNotFoundError(f"{self.path!r} does not exist.")
-        with self._opened(name) as X:
+        with naming(self.path), self._opened(name) as X:
             if len(X.shape) != 2:
                 raise ValueError(f"{self!r} has shape {X.shape}: an array (n, d) is wanted, a row an example.")
             self.shape, self.itemsize = tuple(int(size) for size in X.shape), X.dtype.itemsize
@@ -164,6 +169,24 @@ class FileSource(DataSource):
 
     def _shown(self):
         return self.paths if len(self.paths) <= 3 else [*self.paths[:2], f"… {len(self.paths)} files"]
+
+
+class SourceError(ValueError):
+    """An error that says from which files it comes."""
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Within this, an error is a ValueError that says `where` it comes from, but for those of Python's surroundings."""
+    try:
+        yield
+    except (ImportError, MemoryError, RuntimeError, SourceError):
+        raise
+    except Exception as error:
+        if where in str(error) and isinstance(error, ValueError | OSError):
+            raise
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise SourceError(f"{where}: {kind}{str(error).strip()}") from error
 
 
 def find_files(paths: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import FileSource
+from ._base import FileSource, naming
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -69,7 +69,8 @@ class ParquetFiles(_Table):
             import pyarrow.parquet as pq
         except ImportError as error:
             raise ImportError("ParquetFiles needs pyarrow: pip install manykernels[stream]") from error
-        return pq.ParquetFile(path) if _is_parquet(path) else pa.ipc.open_file(pa.memory_map(path))
+        with naming(path):
+            return pq.ParquetFile(path) if _is_parquet(path) else pa.ipc.open_file(pa.memory_map(path))
 
     def __len__(self):
         return sum(self._n_rows(path) for path in self.paths)
