@@ -4,11 +4,17 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from manykernels._threads import run_blocks
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels._threads import limit_blas, run_blocks
 from manykernels.inner.systems import blas_for
+from manykernels.kernels import RBF, KernelStack
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -58,3 +64,81 @@ def test_ctrl_c_ends_it():
     count = len(begun)
     time.sleep(0.05)
     assert len(begun) == count < 1000
+
+
+def blas_threads():
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+def from_a_thread(ask):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(ask).result()
+
+
+def test_a_limit_holds_in_every_thread():
+    """Issue 11, point 21: threadpoolctl 3.7 listens to the first thread that sets OpenBLAS, and ignores all others."""
+
+    def limited(size):
+        with limit_blas(size):
+            return blas_threads()
+
+    with threadpool_limits(3, "blas"):
+        assert [limited(2), from_a_thread(lambda: limited(1)), limited(2), from_a_thread(lambda: limited(2))] == [
+            2,
+            1,
+            2,
+            2,
+        ]
+        assert blas_threads() == 3
+
+
+def test_a_limit_holds_whoever_enters_and_leaves_another_beside_it():
+    """Issue 11, point 21: of several threads the one that asks for the fewest decides."""
+    enter, leave = threading.Event(), threading.Event()
+
+    def beside():
+        with limit_blas(2):
+            enter.set()
+            leave.wait(60)
+
+    with threadpool_limits(3, "blas"):
+        other = threading.Thread(target=beside)
+        with limit_blas(1):
+            other.start()
+            assert enter.wait(60)
+            assert blas_threads() == 1
+            with limit_blas(2):
+                assert blas_threads() == 2
+            assert blas_threads() == 1
+            leave.set()
+            other.join()
+            assert blas_threads() == 1
+        assert blas_threads() == 3
+
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((260, 4))
+y = np.sign(X[:, 0] + 0.5 * X[:, 1] ** 2 - 0.4 + 0.5 * rng.standard_normal(260))
+RBFS = [RBF(gamma=g) for g in (0.1, 1.0)]
+FITS = {
+    "stack": lambda: MKLClassifier("precomputed").fit(KernelStack([kernel(X) for kernel in RBFS]), y),
+    "pairwise kernels": lambda: MKLClassifier(RBFS).fit(X, y),
+    "smooth loss": lambda: MKLClassifier(RBFS, loss="logistic").fit(X, y),
+    "no box": lambda: MKLRegressor(RBFS, loss="squared").fit(X, y),
+}
+
+
+@pytest.mark.parametrize("case", FITS)
+def test_fits_have_the_same_bits_from_any_thread(case):
+    """Issue 11, point 21."""
+
+    def bits(_=None):
+        model = FITS[case]()
+        return np.concatenate([np.ravel(v) for v in (model.dual_coef_, model.intercept_, model.kernel_weights_)])
+
+    with threadpool_limits(3, "blas"):
+        here = bits()
+        found = [from_a_thread(bits), *ThreadPoolExecutor(3).map(bits, range(3))]
+        found += Parallel(2, backend="threading")(delayed(bits)() for _ in range(2))
+    for other in found:
+        np.testing.assert_array_equal(here, other)

@@ -13,15 +13,16 @@ from functools import cache
 BREATH = 0.1  # seconds between two looks for a signal
 
 _lock = threading.Lock()
-_mine = threading.local()
 _pool, _users = None, 0
-_libraries, _depth = None, 0
+_libraries, _wishes = None, {}  # {thread: the sizes of its `limit_blas`, the innermost last}
 
 
 def _forget_pool():
-    """A forked child inherits the pool object but not its threads."""
+    """A forked child inherits the pool object and the wishes, but not the threads."""
     global _pool, _users, _lock
     _pool, _users, _lock = None, 0, threading.Lock()
+    for thread in _wishes.keys() - {threading.get_ident()}:
+        del _wishes[thread]
 
 
 os.register_at_fork(after_in_child=_forget_pool)
@@ -122,34 +123,31 @@ def close_pool():
 class limit_blas:  # noqa: N801 (a context manager that reads like a function)
     """Context in which BLAS uses at most the threads that `n_jobs` stands for, and never more than it was left with.
 
-    BLAS has one setting for the whole process: contexts nest within a thread, and the last to leave, of all threads,
-    restores what the first found.
+    BLAS has one setting for the whole process. Within a thread the innermost context counts, between threads the one
+    with the fewest threads: a fit that asks for one has one, whoever fits beside it. The last to leave restores what
+    the first found.
     """
 
     def __init__(self, n_jobs):
         self.size = n_threads(n_jobs)
 
     def __enter__(self):
-        global _depth
-        if not hasattr(_mine, "sizes"):
-            _mine.sizes = []
         with _lock:
-            if _depth == 0:
+            if not _wishes:
                 _look_up()
-            if _depth == 0 or not _mine.sizes or _mine.sizes[-1] != self.size:
-                _set_blas(self.size)
-            _depth += 1
-            _mine.sizes.append(self.size)
+            mine = _wishes.setdefault(threading.get_ident(), [])
+            mine.append(self.size)
+            if mine[-2:-1] != [self.size]:
+                _set_blas()
 
     def __exit__(self, *error):
-        global _depth
         with _lock:
-            _depth -= 1
-            left = _mine.sizes.pop()
-            if _depth == 0:
-                _set_blas(None)
-            elif _mine.sizes and _mine.sizes[-1] != left:
-                _set_blas(_mine.sizes[-1])
+            mine = _wishes[threading.get_ident()]
+            left = mine.pop()
+            if not mine:
+                del _wishes[threading.get_ident()]
+            if mine[-1:] != [left]:
+                _set_blas()
 
 
 def _look_up():
@@ -163,7 +161,12 @@ def _look_up():
         _libraries[library] = library.num_threads
 
 
-def _set_blas(size):
-    """At most so many threads for BLAS; None for what it had."""
+def _set_blas():
+    """At most so many threads for BLAS as everybody wishes; what it had where nobody is left."""
+    least = min((sizes[-1] for sizes in _wishes.values()), default=None)
     for library, found in _libraries.items():
-        library.set_num_threads(found if size is None else min(size, found))
+        # threadpoolctl 3.7 lets one thread set OpenBLAS and ignores all others without a word: nobody is to own it
+        disown = getattr(library, "clear_controlling_thread", lambda force: None)
+        disown(force=True)
+        library.set_num_threads(found if least is None else min(least, found))
+        disown(force=True)

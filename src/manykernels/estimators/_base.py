@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from .._threads import limit_blas
 from .._validation import parse_bytes
+from ..inner.systems import blas_for
 from ..kernels._views import is_views
 from ..kernels.views import Views
 from ..streaming import is_source
@@ -93,7 +93,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
 
     def _fit(self, X, Y, weight, c, loss, **options):
         """Poses the problems of the rows of Y (T, n), see `_pose`, and learns from them."""
-        with limit_blas(self.n_jobs):  # what runs in one block is BLAS's, which takes all cores unasked
+        with blas_for(Y.shape[1], self.n_jobs):  # what runs in one block is BLAS's, which takes all cores unasked
             if isinstance(X, Stream):
                 return learn(self, X, Y, weight, c, loss, **options)
             return self._learn(self._pose(X, Y, weight, c, loss, **options))
@@ -231,7 +231,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         check_is_fitted(self)
         if is_source(X):
             return decide(self, X, lambda block: self._decide(block, task))
-        with limit_blas(self.n_jobs):
+        with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             found = _finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
         self._tell_news(X)
@@ -250,7 +250,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         check_is_fitted(self)
         if is_source(X):
             return decide(self, X, lambda block: self.decision_parts(block, task))
-        with limit_blas(self.n_jobs):
+        with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             parts = np.moveaxis(_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         self._tell_news(X)
@@ -268,7 +268,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         if Y is not None and self._is_precomputed():
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
-        with limit_blas(self.n_jobs):
+        with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             Y = None if Y is None else self._new_X(Y, task_Y)
             found = _finite(self._predictor.gram(X, Y, theta=theta))

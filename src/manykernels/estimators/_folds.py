@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import parse_bytes
+from ..inner.systems import blas_for
 from ..kernels._views import is_views, n_examples
 from ._base import _finite, _take
 from .tasks import with_task
@@ -146,7 +147,8 @@ class Shared:
         if not fold.shared:
             return super()._decide(X, fold.task if task is None else task)
         support = self.support_ if self._rows is None else np.searchsorted(self._rows, self.support_)
-        decision = fold.bank.decision(fold.test, self.dual_coef_, support, self.kernel_weights_)
+        with blas_for(len(support), self.n_jobs):
+            decision = fold.bank.decision(fold.test, self.dual_coef_, support, self.kernel_weights_)
         return _finite(decision.T + self.intercept_)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._threads import limit_blas
+from ..inner.systems import blas_for
 from ..kernels._views import n_examples
 from ._folds import Fold, Kernels, shared, views_or
 from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
@@ -73,12 +73,12 @@ class _CrossValidated:
         splits = make_splits(self.cv, views_or(X), labels, classifier, groups)
         kernels = Kernels(X, check_task(task, n), is_exact(found), self.device)
         search = Search(Cs, found, splits)
-        with limit_blas(self.n_jobs):
+        with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
         at = choose(results, self.refit)
         begin = time.perf_counter()
-        with limit_blas(self.n_jobs):
+        with blas_for(n, self.n_jobs):
             best = self._refit(plain, kernels, labels, weight, results["params"][at], search.start(at, n))
         vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin

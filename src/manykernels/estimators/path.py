@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._pictures import as_shares, curves, left_out, legend, note, panels
-from .._threads import limit_blas
+from ..inner.systems import blas_for
 from ..kernels._views import n_examples
 from ._folds import Fold, Kernels, shared
 from ._search import grid_of_C, is_exact, list_of_regularizers
@@ -117,7 +117,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
             theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
             weights = np.zeros((*shape, len(theta))) if weights is None else weights
             weights[r, k] = theta
-            with limit_blas(plain.n_jobs):
+            with blas_for(len(y), plain.n_jobs):
                 score = at.score(fold.X_test, y, sample_weight=weight) if outside is None else at.score(*outside)
             reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
             for name, number in zip(numbers, reached, strict=True):

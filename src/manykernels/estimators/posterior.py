@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._threads import limit_blas
+from ..inner.systems import blas_for
 
 
 def posterior_variance(model, X):
     """var(x) of each vector of weights, (n_new, 1) or one-vs-rest (n_new, T), of X as `_new_X` gives it."""
     thetas, noises = np.atleast_2d(model.kernel_weights_), np.atleast_1d(model.noise_)
-    with limit_blas(model.n_jobs):
+    with blas_for(len(model.support_), model.n_jobs):
         return np.stack([_variance(model, X, *part) for part in zip(thetas, noises, strict=True)], axis=1)
 
 

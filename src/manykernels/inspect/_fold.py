@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._threads import limit_blas
 from ..estimators._base import _take
 from ..estimators._posed import pose
+from ..inner.systems import blas_for
 from ..kernels._views import n_examples
 
 PARTS = 2**24  # shares of kernels in decisions that are held at a time
@@ -40,7 +40,7 @@ class Fold:
         self.model, self.posed = pose(model, cut(train), None if y is None else y[train], own)
         self.n_train, self.n_test = len(train), n_examples(self.X)
         bank = self.posed.bank
-        with limit_blas(model.n_jobs):
+        with blas_for(self.n_train, model.n_jobs):
             self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
         self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
         self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
@@ -69,7 +69,7 @@ class Fold:
 
         model = self.model
         options = dict(solver=model.solver, tol=model.tol, max_iter=model.max_iter, random_state=self.posed.seed)
-        with limit_blas(model.n_jobs):
+        with blas_for(self.n_train, model.n_jobs):
             found = solve(self.posed.problem(k, bank), warm=warm, **options)
         if found.interrupted:
             raise KeyboardInterrupt
@@ -132,7 +132,7 @@ class Fold:
 
     def _parts(self, support, a, theta):
         """θ_m Σ_i a_i k_m(x_i, x) of T functions at the held-out examples, (T, n_test, M)."""
-        with limit_blas(self.model.n_jobs):
+        with blas_for(self.n_train, self.model.n_jobs):
             return self.posed.bank.predictor(support).parts(self._seen, a[:, support], theta)
 
     @property
@@ -185,7 +185,7 @@ class Fold:
         theta[: self.M] = self.usable & wanted
         if not theta.any():
             return np.zeros(len(rows) ** 2)
-        with limit_blas(self.model.n_jobs):
+        with blas_for(self.n_train, self.model.n_jobs):
             K = self.bank.combined(theta, rows, rows, dtype=np.float64)
         return _normal(_off(K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()))
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._threads import limit_blas
 from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators._base import _take
 from ..estimators._folds import views_or
 from ..estimators.inputs import among_themselves
 from ..estimators.validation import make_splits
+from ..inner.systems import blas_for
 from ..kernels._views import n_examples
 from .relevance_result import spread_of
 
@@ -180,7 +180,7 @@ def _read(model, X, y, real, overlap):
     difference, error = float(apart.mean()), float(_errors(apart[None], overlap)[0])
     mixing = "either" if abs(difference) <= error else "dense" if difference > 0 else "sparse"
     path = model.path(X, y, Cs=[float(model.Cs_[best[0]])], regularizer=1)
-    with limit_blas(model.n_jobs):
+    with blas_for(len(y), model.n_jobs):
         alignments, redundancy = _alignments(model, X, y, real)
     a = np.maximum(alignments, 0.0)
     return Suggestion(
