@@ -14,7 +14,8 @@ BREATH = 0.1  # seconds between two looks for a signal
 
 _lock = threading.Lock()
 _pool, _users = None, 0
-_libraries, _wishes = None, {}  # {thread: the sizes of its `limit_blas`, the innermost last}
+_libraries = None
+_wishes: dict[int, list[int]] = {}  # {thread: the sizes of its `limit_blas`, the innermost last}
 
 
 def _forget_pool():

@@ -175,7 +175,7 @@ class Problem:
             return ""
         if self.bank.indefinite:
             cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
-            return "" if solution.converged else cause
+            return "" if solution.converged else f'{cause}: clip its negative eigenvalues, psd="clip"'
         a = np.abs(solution.a if solution.dual_a is None else np.maximum(np.abs(solution.a), np.abs(solution.dual_a)))
         a = a if solution.converged or self.loss.gaussian else np.maximum(a, self.c)  # it may come to c on the way
         rounding = self.rounding(a, solution.theta)

@@ -16,6 +16,7 @@ from ..kernels._views import View
 from ..kernels.normalize import inverse_root
 from ..kernels.pairs import count, matrices, take
 from ._groups import check_rows, try_kernel
+from ._pair_spectra import Spectra
 from .dense import _indefinite, _spread_out, default_names
 
 SAME, ANY = "same", "any"
@@ -26,6 +27,7 @@ class PairSide:
     """Kernels between objects: `known` (m,) are the numbers of those that training pairs have."""
 
     roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) where kernels are normalised to 1 there
+    spectra: Spectra | None = None  # of precomputed kernels that were made positive semidefinite
 
     def __init__(self, side: str, kernels: Any, table: Any, known: np.ndarray, extra: tuple[str, ...]):
         self.side, self.known, self.extra = side, known, extra
@@ -99,8 +101,8 @@ class PairSide:
             matrices(table, self.side)
         return numbers, self._views(table, numbers), table
 
-    def fit(self, table: Any, spherical: bool) -> list[np.ndarray]:
-        """The matrices between the known objects, checked; sets `roots` where they are to be spherical."""
+    def fit(self, table: Any, spherical: bool, psd: str = "warn") -> list[np.ndarray]:
+        """The matrices between the known objects, checked; sets `roots` where they are spherical, and `spectra`."""
         x = (self.known, self.views, table if self.kernel_list is None else None)
         found, self.indefinite = self.values(x, x), []
         some = _spread_out(len(found[0]))
@@ -109,9 +111,17 @@ class PairSide:
                 raise ValueError(f"kernel {name!r} of {self.side} holds NaN or infinity: clean or rescale its data.")
             if np.abs(K - K.T).max(initial=0.0) > SKEW * np.abs(K).max(initial=0.0):
                 raise ValueError(f"kernel {name!r} of {self.side} is not symmetric: use (K + K.T) / 2.")
-            if _indefinite(K[np.ix_(some, some)], 1e-12):
+            corrects = psd != "warn" and self.kernel_list is None
+            if not corrects and _indefinite(K[np.ix_(some, some)], 1e-12):
                 self.indefinite.append(name)
         found = [0.5 * (K + K.T) for K in found]
+        if psd != "warn" and self.kernel_list is None:
+            if spherical and psd != "error":
+                raise ValueError(
+                    f"psd={psd!r} changes k(x, x), which normalize='spherical' would have to know of new objects: "
+                    "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
+                )
+            self.spectra, found[: self.size] = Spectra.of(self.known, found[: self.size], psd, self.names)
         if spherical:
             self.roots = np.array([inverse_root(np.diagonal(K)) for K in found])
             found = [K * root[:, None] * root for K, root in zip(found, self.roots, strict=True)]
@@ -120,6 +130,9 @@ class PairSide:
     def between(self, table: Any, numbers: np.ndarray) -> list[np.ndarray]:
         """Normalised kernels between objects of a table and the known ones, |numbers| × m each."""
         x = self.of(table, numbers)
+        if self.spectra is not None:
+            whole = [self._value(p, x, (self.spectra.known, None, None)) for p in range(self.size)]
+            return self.spectra.apply(whole, numbers, self.known) + [_extra(e, numbers, self.known) for e in self.extra]
         found = self.values(x)
         if self.roots is None:
             return found
@@ -128,6 +141,11 @@ class PairSide:
 
     def among(self, table: Any, numbers: np.ndarray, other: Any, others: np.ndarray) -> list[np.ndarray]:
         """The same between objects of two tables."""
+        if self.spectra is not None:
+            raise ValueError(
+                f"the kernels of {self.side} were made positive semidefinite on the training objects, psd=..., which "
+                "says nothing of two new objects: correct the matrices between all objects yourself."
+            )
         x, y = self.of(table, numbers), self.of(other, others)
         found = self.values(x, y)
         if self.roots is None:
@@ -168,7 +186,8 @@ class PairSide:
         """For a file, see `_state`."""
         own = {name: getattr(self, name) for name in ("side", "known", "names", "size", "roots")}
         views = None if self.views is None else [{"x": view.X, "present": view.present} for view in self.views]
-        return own | {"extra": list(self.extra), "kernels": self.kernel_list, "views": views}
+        own |= {"extra": list(self.extra), "kernels": self.kernel_list, "views": views}
+        return own if self.spectra is None else own | {"spectra": self.spectra.to_state()}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PairSide:
@@ -183,6 +202,8 @@ class PairSide:
         if found.roots is not None:
             check_array("roots", found.roots, np.float64, len(found.names), len(found.known))
         found.views = None if found.kernel_list is None else _restored(found, state["views"])
+        if "spectra" in state:
+            found.spectra = Spectra.from_state(check_is("spectra", state["spectra"], dict), found)
         return found
 
 

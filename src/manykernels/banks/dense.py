@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dpotrf
 
-from .._state import check_array, check_index, check_integer, check_jobs
 from .._threads import limit_blas, run_blocks
+from ..kernels._spectra import corrected
 from ..kernels.normalize import precision, scales
 from ._base import Bank, Predictor
 from ._stack import Stack
+from .dense_predictor import DensePredictor
 
 ROOM = 2**32  # bytes for matrices that are kept, where there is no memory_limit
 EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
@@ -35,6 +36,8 @@ class DenseBank(Bank):
         Bytes.
     n_jobs : int, optional
         Threads.
+    psd : {"warn", "clip", "shift", "error"}
+        What is done about a kernel that is not positive semidefinite, see `kernels._spectra`.
 
     Examples
     --------
@@ -45,6 +48,8 @@ class DenseBank(Bank):
     (2, 4, array([1.333, 1.333]))
     """
 
+    removed: list[np.ndarray] = []  # noqa: RUF012  of each kernel: eigenvectors that were clipped, (n, r)
+
     def __init__(
         self,
         X: Any,
@@ -54,6 +59,7 @@ class DenseBank(Bank):
         normalize: str | None = "multiplicative",
         memory_limit: float | None = None,
         n_jobs: int | None = None,
+        psd: str = "warn",
     ) -> None:
         stack = Stack.of(X)
         n, n_train, M = stack.shape
@@ -72,6 +78,8 @@ class DenseBank(Bank):
         if len(self.names) != M:
             raise ValueError(f"names has {len(self.names)} entries for {M} kernels; give one name a kernel")
         self.normalize = normalize
+        if psd != "warn":
+            self.stack = stack = self._correct(psd)
         w = np.ones(n) if weights is None else np.asarray(weights, float) / np.max(weights)
         if n > EXACT:
             w = w.astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
@@ -110,6 +118,31 @@ class DenseBank(Bank):
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
         bank._diagonals = np.einsum("mii->mi", S).astype(np.float64)
         return bank
+
+    def _correct(self, psd):
+        """The stack of corrected matrices; `removed` is what new examples need."""
+        size, limit = self.M * self.n**2 * self.dtype.itemsize, ROOM if self.memory_limit is None else self.memory_limit
+        if size > limit:
+            raise ValueError(
+                f"psd={psd!r} needs all {self.M} matrices in memory, {size / 2**20:.0f} MiB of {limit / 2**20:.0f}: "
+                "raise memory_limit, or correct the matrices one by one and write them again."
+            )
+        old = self.stack
+        S = np.empty((self.M, self.n, self.n), self.dtype)
+
+        def matrix(m):
+            K = old.matrix(m)
+            if not np.isfinite(K).all():
+                raise ValueError(f"X holds NaN or infinity in {self._name(np.arange(self.M) == m)}; clean it first")
+            if np.abs(K - K.T).max() > (3e-4 if K.dtype == np.float32 else 1e-6) * np.abs(K).max():
+                raise ValueError(f"X is not symmetric in {self._name(np.arange(self.M) == m)}; use (K + K.T) / 2")
+            S[m], U, _ = corrected(0.5 * (K + K.T), psd, self.n * 2 * old.unit, self.names[m])
+            return U
+
+        self.removed = run_blocks(matrix, range(self.M), 1 if old.on_disk else self.n_jobs)
+        new = Stack(S)
+        new.rounding, new.unit = old.rounding, old.unit
+        return new
 
     def _name(self, mask):
         return "kernel " + ", ".join(repr(self.names[m]) for m in np.flatnonzero(mask)[:5])
@@ -229,101 +262,11 @@ class DenseBank(Bank):
 
     def predictor(self, support: np.ndarray) -> Predictor:
         root = None if self._root is None else self._root[:, support]
-        predictor = DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs)
+        removed = self.removed if any(U.shape[1] for U in self.removed) else None
+        predictor = DensePredictor(np.asarray(support), self.n, self.scale, root, self.n_jobs, removed)
         if self.trained is not None:
             predictor.trained = self.trained
         return predictor
-
-
-class DensePredictor(Predictor):
-    """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read.
-
-    `trained` is (number, positions): which square KernelStack the model was fitted on a part of, and on which examples.
-    """
-
-    trained: tuple[int, np.ndarray] | None = None
-
-    def __init__(self, support, n_train, scale, root, n_jobs):
-        self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
-
-    def sizes(self):
-        return len(self.support), len(self.scale)
-
-    def to_state(self):
-        names = ("support", "n_train", "scale", "root", "n_jobs")  # not `trained`: its number is one of this process
-        return {name: getattr(self, name) for name in names}
-
-    def check_state(self) -> None:
-        check_integer("n_train", self.n_train, 1, 2**48)
-        check_index("support", self.support, self.n_train, ascending=True)
-        check_array("scale", self.scale, np.float64, None)
-        if self.root is not None:
-            check_array("root", self.root, np.float64, len(self.scale), len(self.support))
-        check_jobs(self.n_jobs)
-
-    def _open(self, X):
-        stack = Stack.of(X)
-        if stack.shape[1:] != (self.n_train, len(self.scale)):
-            raise ValueError(
-                f"X has shape {stack.shape}; this model was fitted on {self.n_train} examples with "
-                f"{len(self.scale)} kernels, so X must be (n_new, {self.n_train}, {len(self.scale)})"
-            )
-        if self.root is None:
-            return stack, None
-        diagonals = getattr(X, "test_diagonals", None)
-        if diagonals is None:
-            raise ValueError(
-                "normalize='spherical' needs k(x, x) of the new examples: pass KernelStack(S, test_diagonals=D), "
-                f"D of shape ({len(self.scale)}, n_new), a slice of a square KernelStack, which knows them, or use "
-                "normalize='multiplicative'"
-            )
-        d = np.sqrt(np.maximum(np.asarray(diagonals, float), 0))
-        return stack, np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
-
-    def combined(self, X, theta):
-        stack, root = self._open(X)
-        rows, w = np.arange(stack.shape[0]), np.asarray(theta) * self.scale
-        if root is None:
-            return stack.combined(w, rows, self.support, np.float64, n_jobs=self.n_jobs)
-        total = np.zeros((stack.shape[0], len(self.support)))
-        for m in np.flatnonzero(w):
-            total += w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m]
-        return total
-
-    def decision(self, X, A, theta):
-        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
-        return np.einsum("tnm->tn", self.parts(X, A, theta)) if len(A) > 1 else self._single(X, A, theta)
-
-    def _single(self, X, A, theta):
-        return np.asarray(A) @ self.combined(X, theta[0]).T
-
-    def parts(self, X, A, theta):
-        stack, root = self._open(X)
-        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
-        kernels, rows = np.flatnonzero(theta.any(axis=0)), np.arange(stack.shape[0])
-        out = np.zeros((len(A), stack.shape[0], len(self.scale)))
-        A = np.ascontiguousarray(A, dtype=np.float64)
-        if root is None:
-            P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
-        else:
-            P = np.empty((len(A), len(kernels), stack.shape[0]))
-            for k, m in enumerate(kernels):
-                P[:, k] = (A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m]
-        out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
-        return out
-
-    def gram(self, X, Y=None, theta=None):
-        """Σ_m θ_m K_m of the stack given: precomputed kernels know no other examples."""
-        if Y is not None:
-            raise ValueError("Y must be None with precomputed kernels: give the stack between the two sets as X")
-        if self.root is not None:
-            raise ValueError(
-                "combined_kernel of precomputed kernels is not available with normalize='spherical': divide the "
-                "matrices by sqrt(k_ii k_jj) yourself and use normalize=None"
-            )
-        stack = Stack.of(X)
-        rows, cols = np.arange(stack.shape[0]), np.arange(stack.shape[1])
-        return stack.combined(np.asarray(theta) * self.scale, rows, cols, stack.array.dtype, n_jobs=self.n_jobs)
 
 
 def room(memory_limit):
@@ -354,8 +297,8 @@ def report_unusable(bank):
 
 def warn_indefinite(names):
     warnings.warn(
-        f"{names} is not positive semidefinite; the fit stays finite, but the gap certifies only the kernels that are. "
-        "Clip its negative eigenvalues for a convex problem",
+        f"{names} is not positive semidefinite; the fit ends at a finite point, but the gap certifies only the kernels "
+        'that are. Clip its negative eigenvalues for a convex problem, psd="clip" for precomputed kernels',
         UserWarning,
         stacklevel=4,
     )

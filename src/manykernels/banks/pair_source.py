@@ -7,7 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from .._parts import Part
+from .._validation import check_choice
 from ..kernels._named import named_params, with_named
+from ..kernels._spectra import PSD
 from ..kernels.pairs import Pairs
 from ._base import Bank, Source
 from ._pair_side import ANY, SAME, PairSide, objects_of
@@ -29,6 +31,9 @@ class Pairwise(Part, Source):
         kernels k_p(a, a') [b = b'] and [a = a'] h_q(b, b'), which know nothing of a pair whose objects are both new;
         "sum": P + Q kernels k_p(a, a') and h_q(b, b'), the effects of each side alone. The numbers of objects in
         `Pairs` say which are the same.
+    psd : "warn", "clip", "shift" or "error"
+        What is done about matrices of a side that is "precomputed" which are not positive semidefinite; see
+        `MKLClassifier`. Here "shift" counts wherever an object meets itself, in new pairs too.
 
     Examples
     --------
@@ -46,8 +51,11 @@ class Pairwise(Part, Source):
     {'line × flat': 1.0, 'near × flat': 0.0}
     """
 
-    def __init__(self, left: Any, right: Any, combine: Any = "kronecker") -> None:
-        self.left, self.right, self.combine = left, right, combine
+    def __init__(self, left: Any, right: Any, combine: Any = "kronecker", psd: str = "warn") -> None:
+        self.left, self.right, self.combine, self.psd = left, right, combine, psd
+        check_choice("psd", psd, PSD)
+        if psd != "warn" and not any(isinstance(side, str) and side == "precomputed" for side in (left, right)):
+            raise ValueError(f'psd={psd!r} is for sides that are "precomputed", and none is: leave it at "warn".')
         ways = [combine] if isinstance(combine, str) else list(combine)
         wrong = [way for way in ways if way not in COMBINE]
         if wrong or not ways or len(set(ways)) < len(ways):
@@ -100,7 +108,7 @@ class Pairwise(Part, Source):
             places.append((place, len(known)))
         spherical = normalize == "spherical"
         left, right = parts
-        A, B = left.fit(X.left, spherical), right.fit(X.right, spherical)
+        A, B = left.fit(X.left, spherical, self.psd), right.fit(X.right, spherical, self.psd)
         pairs = _pairs(ways, left, right)
         return PairBank(
             A, B, pairs, Places(places[0][0], places[1][0], (places[0][1], places[1][1])),

@@ -51,7 +51,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
-            return stack_bank(X, self._place(), **options)
+            return stack_bank(X, self._place(), psd=self.psd, **options)
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
                 raise ValueError(
@@ -78,8 +78,11 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
         """The kernels on X, approximated where that is asked for, each with a seed of its own."""
         from ..kernels import KernelList
         from ..kernels._approximated import approximated
+        from ..kernels.precomputed import with_psd
         from ..solvers import seed_of
 
+        if self.psd != "warn":
+            return KernelList.from_spec(self.kernels, X, limit, weight, lambda kernel, m: with_psd(kernel, self.psd))
         if self.approximation is None:
             return KernelList.from_spec(self.kernels, X, limit, weight)
         seed = seed_of(self.random_state)

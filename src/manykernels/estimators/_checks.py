@@ -13,8 +13,10 @@ from sklearn.utils.validation import validate_data
 from .._validation import check_choice, check_integer, check_number
 from ..kernels._frames import check_names, completed, is_frame
 from ..kernels._low_rank import APPROXIMATIONS
+from ..kernels._spectra import PSD
 from ..kernels._views import is_views, n_examples
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.precomputed import holds_tables
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
@@ -47,6 +49,17 @@ class Checks(BaseEstimator):
         from ..banks.choice import FEATURES
 
         check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_choice("psd", self.psd, PSD)
+        if self.psd != "warn" and not self._is_precomputed() and not holds_tables(self.kernels):
+            raise ValueError(
+                f"psd={self.psd!r} is for precomputed kernels, and kernels={self.kernels!r} has none: leave it at "
+                "'warn', or give it to Pairwise(..., psd=...) where a side of pairs is precomputed."
+            )
+        if self.psd not in ("warn", "error") and self.normalize == "spherical":
+            raise ValueError(
+                f"psd={self.psd!r} changes k(x, x), which normalize='spherical' would have to know of new examples: "
+                "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
+            )
         check_choice("features", self.features, FEATURES)
         if self._is_precomputed() and self.features not in ("auto", "never"):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
@@ -67,6 +80,8 @@ class Checks(BaseEstimator):
         from ..banks._base import Source
 
         what = f"approximation={self.approximation!r}"
+        if self.psd != "warn":
+            raise ValueError(f"{what} leaves nothing of matrices to psd={self.psd!r}: take one of them.")
         if self._is_precomputed() or isinstance(self.kernels, Source):
             raise ValueError(f"{what} has no effect on matrices or on kernels with a bank of their own: take None.")
         if self.device not in ("cpu", "auto"):

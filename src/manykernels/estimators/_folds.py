@@ -84,9 +84,12 @@ class Kernels:
 class Fold:
     """The training examples `train` and the test examples `test` of the data set, and the bank of the former."""
 
-    def __init__(self, kernels: Kernels, train: np.ndarray, test: np.ndarray, precomputed: bool) -> None:
+    def __init__(
+        self, kernels: Kernels, train: np.ndarray, test: np.ndarray, precomputed: bool, psd: str = "warn"
+    ) -> None:
         self.kernels, self.train, self.test = kernels, np.sort(train), np.asarray(test)
-        self.once = kernels.here and len(np.unique(train)) == len(train)
+        # spectra are those of the training examples alone: such matrices are not shared
+        self.once = kernels.here and len(np.unique(train)) == len(train) and psd == "warn"
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.bank: Any = None
         self.posed: Any = None  # of the last fit

@@ -77,7 +77,7 @@ class Search:
 
     def _run(self, model, kernels, y, weight, scorer):
         for k, (train, test) in enumerate(self.splits):
-            fold = Fold(kernels, train, test, model._is_precomputed())
+            fold = Fold(kernels, train, test, model._is_precomputed(), model.psd)
             for r, value in enumerate(self.regularizers):
                 self._path(k, r, shared(model, regularizer=value, verbose=False), fold, y, weight, scorer)
 

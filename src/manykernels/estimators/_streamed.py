@@ -109,9 +109,9 @@ def _refuse(model, stream, loss, regularizer, task):
         raise ValueError(f"{where}, and regularizer={regularizer!r} looks at all kernel values at once: load X.")
     for name, value, plain in (
         ("task", task, None), ("slack", model.slack, False), ("warm_start", model.warm_start, False),
-        ("approximation", model.approximation, None),
+        ("approximation", model.approximation, None), ("psd", model.psd, "warn"),
     ):  # fmt: skip
-        if value is not plain:
+        if value is not plain and value != plain:
             raise ValueError(f"{where}, and {name} is for data in memory: leave it at {plain}, or load X.")
     if model.device not in ("cpu", "auto"):
         raise ValueError(f"{where}, and device={model.device!r} is for data in memory: take device='cpu', or load X.")

@@ -81,6 +81,9 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     solver : str or BaseSolver, default "auto"
         "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
         parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+    psd : "warn", "clip", "shift" or "error", default "warn"
+        What is done about precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to
+        0, "shift" adds the size of the least one to the diagonal, "error" refuses them (docs/precomputed.md).
     features : str, default "auto"
         Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
         that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
@@ -201,6 +204,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
+        psd: str = "warn",
         features: str = "auto",
         approximation: str | None = None,
         rank: int = 256,
@@ -224,6 +228,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         self.normalize = normalize
         self.slack = slack
         self.solver = solver
+        self.psd = psd
         self.features = features
         self.approximation = approximation
         self.rank = rank

@@ -93,7 +93,7 @@ class _CrossValidated:
         """The chosen candidate on all examples, of which the kernels are known, from its solution in the last fold."""
         model = shared(plain, **params)
         every = np.arange(kernels.n)
-        model._fold, model._solutions = Fold(kernels, every, every[:0], plain._is_precomputed()), start
+        model._fold, model._solutions = Fold(kernels, every, every[:0], plain._is_precomputed(), plain.psd), start
         model.fit(kernels.X, y, sample_weight=weight, task=kernels.task)
         best = self._plain(**self._plain_params(**params))
         own = {k: v for k, v in vars(model).items() if k not in model.get_params(deep=False)}
@@ -163,7 +163,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, normalize, slack, solver, features, approximation, rank, tol, max_iter, fit_intercept, class_weight, \
+    loss, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, class_weight, \
     multi_class, memory_limit, device, n_jobs, random_state, verbose : as in `MKLClassifier`
         On a device each fold has its own kernels.
 
@@ -211,6 +211,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
+        psd: str = "warn",
         features: str = "auto",
         approximation: str | None = None,
         rank: int = 256,
@@ -235,6 +236,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         self.normalize = normalize
         self.slack = slack
         self.solver = solver
+        self.psd = psd
         self.features = features
         self.approximation = approximation
         self.rank = rank
@@ -269,7 +271,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
         whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
         gives.
-    loss, epsilon, normalize, slack, solver, features, approximation, rank, tol, max_iter, fit_intercept, \
+    loss, epsilon, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, \
     memory_limit, device, n_jobs, random_state, verbose : as in `MKLRegressor`
         On a device each fold has its own kernels.
 
@@ -312,6 +314,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
+        psd: str = "warn",
         features: str = "auto",
         approximation: str | None = None,
         rank: int = 256,
@@ -335,6 +338,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         self.normalize = normalize
         self.slack = slack
         self.solver = solver
+        self.psd = psd
         self.features = features
         self.approximation = approximation
         self.rank = rank

@@ -105,7 +105,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     kernels = Kernels(X, check_task(task, n), is_exact(found), plain.device)
     every = np.arange(n)
-    fold = Fold(kernels, every, every, plain._is_precomputed())
+    fold = Fold(kernels, every, every, plain._is_precomputed(), plain.psd)
     score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))
     shape, weights = (len(found), len(Cs)), None
     numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}

@@ -116,7 +116,7 @@ def restore(cls, state):
 def check_model(model):
     """A ValueError unless its attributes have the shapes that follow from the examples and kernels of `_predictor`."""
     from ..banks._base import Predictor
-    from ..banks.dense import DensePredictor
+    from ..banks.dense_predictor import DensePredictor
     from ..kernels.normalize import check_choice
     from ..losses import Loss
     from ..solution import Solution

@@ -10,10 +10,11 @@ RANK = 256
 
 
 def conjugate_gradients(K, h, R, X, equality, room, steps):
-    """X (k, n) with (K + 1/h) x (+ β 1) = r for each row r of R, from X on; with `equality` each Σ x stays as it is.
+    """(X, definite): (K + 1/h) x (+ β 1) = r for each row r of R, from X (k, n) on; with `equality` Σ x stays as it is.
 
     In the variables x/√h, where the matrix is 1 + √h K √h; a row is done when the square of its residual there, what is
     parallel to the constraint apart, is at most `room`. Preconditioned by (1 + √h UUᵀ √h)⁻¹ where K knows such a U.
+    Where K is not positive semidefinite a direction may have no positive curvature: all rows end there, not `definite`.
     """
     root = np.sqrt(h)
     unit = root / np.sqrt(root @ root)
@@ -40,14 +41,17 @@ def conjugate_gradients(K, h, R, X, equality, room, steps):
         if not len(active):
             break
         A = apply(D[active])
-        step = size[active] / np.einsum("ki,ki->k", D[active], A)
+        bend = np.einsum("ki,ki->k", D[active], A)
+        if not (bend > 0).all() or not (size[active] > 0).all():
+            return Z * root, False
+        step = size[active] / bend
         Z[active] += step[:, None] * D[active]
         v = project(V[active] - step[:, None] * A)
         P = precondition(v)
         new = np.einsum("ki,ki->k", v, P)
         D[active] = P + (new / size[active])[:, None] * D[active]
         V[active], size[active], square[active] = v, new, np.einsum("ki,ki->k", v, v)
-    return Z * root
+    return Z * root, True
 
 
 def _preconditioner(K, root):

@@ -54,6 +54,8 @@ class MatrixFreeProblem(InnerProblem):
 class _Search:
     """One run: the point a, its outputs f, b, and the best feasible point so far (a, outputs, b, gap)."""
 
+    definite = True  # until a linear system shows otherwise
+
     def __init__(self, problem, K, a, target):
         self.problem, self.K, self.target, self.total = problem, K, target, float(np.sum(a))
         self.size = max(float(np.mean(K.diagonal())), 1e-300)
@@ -79,6 +81,8 @@ class _Search:
             if not self._newton(gap):
                 break
             gap = self._judge()
+            if not self.definite:  # no minimum is near, and steps may go on for ever: the best point is the answer
+                break
         a, outputs, b, gap = self.best
         if problem.loss.interior:
             problem.linear, problem.diagonal, _ = problem.loss.quadratic(problem.y, problem.c, a)
@@ -120,11 +124,16 @@ class _Search:
         """(x, β) of (K_FF + 1/h) x + β 1 = r (, Σ x = total), up to a gap of `room`."""
         K, equality = self.K.take(free), self.problem.intercept
         if len(free) <= DIRECT:
-            return _direct(K.array(), 1.0 / h, r, total if equality else None)
+            try:
+                return _direct(K.array(), 1.0 / h, r, total if equality else None)
+            except np.linalg.LinAlgError:
+                self.definite = False
+                return self.a[free], self.b
         start = self.a[free]
         if equality:
             start = start + (total - start.sum()) * h / h.sum()
-        x = conjugate_gradients(K, h, r[None], start[None], equality, 2.0 * room, STEPS)[0]
+        found, self.definite = conjugate_gradients(K, h, r[None], start[None], equality, 2.0 * room, STEPS)
+        x = found[0]
         if not equality:
             return x, 0.0
         left = r - K.multiply(x[None])[0] - x / h
@@ -203,7 +212,7 @@ class OperatorHessian:
         block = K.take(self.index)
         d = np.maximum(diagonal[self.index], 1e-3 * max(float(np.mean(block.diagonal())), 1e-300))
         room = 1e-3 * float(np.max(np.einsum("mi,mi->m", B, B / d), initial=0.0))
-        self.X = conjugate_gradients(block, 1.0 / d, B, np.zeros_like(B), equality, room, STEPS)
+        self.X, _ = conjugate_gradients(block, 1.0 / d, B, np.zeros_like(B), equality, room, STEPS)
         H = B @ self.X.T
         value, vector = np.linalg.eigh(0.5 * (H + H.T))
         self.Z = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._state import check, check_array, check_index
 from ._base import Kernel
+from ._spectra import PSD, corrected, projected
 
 
 class Precomputed(Kernel):
@@ -88,3 +90,67 @@ class Precomputed(Kernel):
                 "Precomputed() sees rows that begin with no number of a training example: give Precomputed.table(K)."
             )
         return place.astype(int)
+
+
+class Corrected(Precomputed):
+    """`Precomputed` made positive semidefinite on the training examples, see `_spectra`: what `psd` puts in its place.
+
+    When it is resolved it keeps their `places` (n,), the `removed` eigenvectors (n, r) and the `shift`.
+    """
+
+    def __init__(
+        self,
+        how: str = "clip",
+        places: np.ndarray | None = None,
+        removed: np.ndarray | None = None,
+        shift: float = 0.0,
+    ) -> None:
+        self.how, self.places, self.removed, self.shift = how, places, removed, shift
+
+    def check_state(self) -> None:
+        check(self.how in PSD, f"how is {self.how!r}")
+        check_index("places", self.places, 2**48, ascending=True)
+        check_array("removed", self.removed, np.float64, np.size(self.places), None)
+        check(isinstance(self.shift, float) and np.isfinite(self.shift), "shift is no number")
+
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        if self.places is not None:
+            return self
+        places = self._places(X)
+        if (places < 0).any():
+            raise ValueError("Precomputed() is fitted on rows of training examples: give Precomputed.table(K).")
+        places = np.unique(places)
+        rows = dict(zip(self._places(X).tolist(), range(len(X)), strict=True))
+        K = np.asarray(X, float)[[rows[i] for i in places.tolist()]][:, 1 + places]
+        _, removed, shift = corrected(0.5 * (K + K.T), self.how, len(K) * 2.0**-52, "Precomputed()")
+        return Corrected(self.how, places, removed, shift)
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        if self.places is None or self.removed is None:
+            return self.resolve(X)(X, Y)
+        left, right = self._places(X), self._places(X if Y is None else Y)
+        cols = np.searchsorted(self.places, right)
+        if (right < 0).any() or not np.array_equal(self.places[np.minimum(cols, len(self.places) - 1)], right):
+            raise ValueError("Precomputed() with psd has values with the training examples of the fit alone.")
+        K = projected(np.asarray(X, float)[:, 1 + self.places], self.removed, cols)
+        return K + self.shift * (left[:, None] == right)
+
+    def diag(self, X: Any) -> np.ndarray:
+        """k(x_i, x_i), (n,): NaN for new examples."""
+        own = np.full(len(X), np.nan)
+        if self.places is None:
+            return self.resolve(X).diag(X)
+        for i in np.flatnonzero(np.isin(self._places(X), self.places)):
+            own[i] = self(X[i : i + 1])[0, 0]
+        return own
+
+
+def with_psd(kernel: Kernel, psd: str) -> Kernel:
+    """The kernel, corrected where it is `Precomputed`."""
+    return Corrected(psd) if type(kernel) is Precomputed else kernel
+
+
+def holds_tables(kernels: Any) -> bool:
+    """Whether one of these kernels, as an estimator takes them, is `Precomputed`."""
+    parts = kernels if isinstance(kernels, list | tuple) else [kernels]
+    return any(type(p) is Precomputed or isinstance(p, list | tuple) and holds_tables(p) for p in parts)

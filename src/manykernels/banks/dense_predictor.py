@@ -1,0 +1,108 @@
+"""Prediction with precomputed kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._state import check_array, check_index, check_integer, check_jobs, check_list
+from ..kernels._spectra import projected
+from ._base import Predictor
+from ._stack import Stack
+
+
+class DensePredictor(Predictor):
+    """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read.
+
+    `trained` is (number, positions): which square KernelStack the model was fitted on a part of, and on which examples.
+    """
+
+    trained: tuple[int, np.ndarray] | None = None
+
+    def __init__(self, support, n_train, scale, root, n_jobs, removed=None):
+        self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
+        self.removed = removed
+
+    def sizes(self):
+        return len(self.support), len(self.scale)
+
+    def to_state(self):
+        names = ("support", "n_train", "scale", "root", "n_jobs")  # not `trained`: its number is one of this process
+        state = {name: getattr(self, name) for name in names}
+        return state if self.removed is None else state | {"removed": self.removed}
+
+    def check_state(self) -> None:
+        check_integer("n_train", self.n_train, 1, 2**48)
+        check_index("support", self.support, self.n_train, ascending=True)
+        check_array("scale", self.scale, np.float64, None)
+        if self.root is not None:
+            check_array("root", self.root, np.float64, len(self.scale), len(self.support))
+        if self.removed is not None:
+            for U in check_list("removed", self.removed, np.ndarray, len(self.scale)):
+                check_array("removed", U, np.float64, self.n_train, None)
+        check_jobs(self.n_jobs)
+
+    def _open(self, X):
+        stack = Stack.of(X)
+        if stack.shape[1:] != (self.n_train, len(self.scale)):
+            raise ValueError(
+                f"X has shape {stack.shape}; this model was fitted on {self.n_train} examples with "
+                f"{len(self.scale)} kernels, so X must be (n_new, {self.n_train}, {len(self.scale)})"
+            )
+        if self.removed is not None:
+            stack = Stack(np.stack([projected(stack.matrix(m), U) for m, U in enumerate(self.removed)]))
+        if self.root is None:
+            return stack, None
+        diagonals = getattr(X, "test_diagonals", None)
+        if diagonals is None:
+            raise ValueError(
+                "normalize='spherical' needs k(x, x) of the new examples: pass KernelStack(S, test_diagonals=D), "
+                f"D of shape ({len(self.scale)}, n_new), a slice of a square KernelStack, which knows them, or use "
+                "normalize='multiplicative'"
+            )
+        d = np.sqrt(np.maximum(np.asarray(diagonals, float), 0))
+        return stack, np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+
+    def combined(self, X, theta):
+        stack, root = self._open(X)
+        rows, w = np.arange(stack.shape[0]), np.asarray(theta) * self.scale
+        if root is None:
+            return stack.combined(w, rows, self.support, np.float64, n_jobs=self.n_jobs)
+        total = np.zeros((stack.shape[0], len(self.support)))
+        for m in np.flatnonzero(w):
+            total += w[m] * stack.matrix(m)[:, self.support] * root[m][:, None] * self.root[m]
+        return total
+
+    def decision(self, X, A, theta):
+        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
+        return np.einsum("tnm->tn", self.parts(X, A, theta)) if len(A) > 1 else self._single(X, A, theta)
+
+    def _single(self, X, A, theta):
+        return np.asarray(A) @ self.combined(X, theta[0]).T
+
+    def parts(self, X, A, theta):
+        stack, root = self._open(X)
+        theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
+        kernels, rows = np.flatnonzero(theta.any(axis=0)), np.arange(stack.shape[0])
+        out = np.zeros((len(A), stack.shape[0], len(self.scale)))
+        A = np.ascontiguousarray(A, dtype=np.float64)
+        if root is None:
+            P = stack.products(A, self.support, rows, kernels, np.zeros(len(self.scale)), self.n_jobs)
+        else:
+            P = np.empty((len(A), len(kernels), stack.shape[0]))
+            for k, m in enumerate(kernels):
+                P[:, k] = (A * self.root[m]) @ stack.matrix(m)[:, self.support].T.astype(np.float64) * root[m]
+        out[:, :, kernels] = (P * (theta * self.scale)[:, kernels, None]).transpose(0, 2, 1)
+        return out
+
+    def gram(self, X, Y=None, theta=None):
+        """Σ_m θ_m K_m of the stack given: precomputed kernels know no other examples."""
+        if Y is not None:
+            raise ValueError("Y must be None with precomputed kernels: give the stack between the two sets as X")
+        if self.root is not None:
+            raise ValueError(
+                "combined_kernel of precomputed kernels is not available with normalize='spherical': divide the "
+                "matrices by sqrt(k_ii k_jj) yourself and use normalize=None"
+            )
+        stack, _ = self._open(X)
+        rows, cols = np.arange(stack.shape[0]), np.arange(stack.shape[1])
+        return stack.combined(np.asarray(theta) * self.scale, rows, cols, stack.array.dtype, n_jobs=self.n_jobs)
