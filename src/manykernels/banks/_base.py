@@ -62,6 +62,7 @@ class Bank(ABC):
     even = False  # a product costs as much for some examples as for all
     n_jobs: int | None = None  # threads, as estimators take them
     memory_limit: float | None = None  # bytes that were given for the whole bank, None for as many as it likes
+    most: float | None = None  # bytes of the largest combined kernel that `matrix` builds, None for any
 
     @abstractmethod
     def diagonals(self) -> np.ndarray:
@@ -102,8 +103,13 @@ class Bank(ABC):
         return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
 
     def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
-        """Σ_m θ_m K_m[rows, rows] as its `inner` takes it, wherever that lies; `combined` where that is None."""
-        return self.combined(theta, rows, rows, dtype, shifted)
+        """Σ_m θ_m K_m[rows, rows] as its `inner` takes it: `combined`, above `most` bytes an `Operator`."""
+        n, dtype = self.n if rows is None else len(rows), np.dtype(dtype or self.dtype)
+        if self.most is None or n * n * dtype.itemsize <= self.most:
+            return self.combined(theta, rows, rows, dtype, shifted)
+        from ._blockwise import BlockOperator
+
+        return BlockOperator(self, theta, np.arange(n) if rows is None else np.asarray(rows), dtype)
 
     def block(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
@@ -156,7 +162,11 @@ class Bank(ABC):
         For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
         `inner.InnerProblem`, which solvers take where this is None.
         """
-        return None
+        if self.most is None or self.n**2 * self.dtype.itemsize <= self.most:
+            return None
+        from ..inner.matrix_free import MatrixFreeProblem
+
+        return MatrixFreeProblem(loss, y, c, intercept, self.n_jobs)
 
 
 class Source(Stored, ABC):

@@ -29,6 +29,7 @@ from .dense import ROOM, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
 LAYERS = 16  # kernels that are computed from one block of their base
+SMALL = 2**23  # bytes of a combined kernel that is built under every limit: 1,000 examples in float64
 COARSE = 1e3  # k(x, x) of normalised kernels beyond which a float32 matrix has too few digits of what varies
 
 
@@ -85,6 +86,7 @@ class PairwiseBank(Bank):
         self.sides = self._make_sides(views, index)
         self.free = self._room()  # half of it is for tiles, the other half for `restrict`
         self._keep()
+        self.most = None if self.free is None else max(SMALL, self.free // 2)
         budget = None if self.free is None else self.free // 2 + self._least()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
         self.tiles = self._make_tiles(budget)
@@ -254,7 +256,9 @@ class PairwiseBank(Bank):
         part = self._part(rows, kernels, None if self.free is None else limit)
         if size > limit or part.cost() < 0.5 * kernels.size:
             return part
-        return DenseBank.from_scaled(part.matrices(), part.names, self.n_jobs, part.usable)
+        small = DenseBank.from_scaled(part.matrices(), part.names, self.n_jobs, part.usable)
+        small.most = self.most
+        return small
 
     def matrices(
         self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None

@@ -23,7 +23,7 @@ class SlackBank(Bank):
         self.names = [*bank.names, NAME]
         self.scale, self.usable = np.append(bank.scale, 1.0), np.append(bank.usable, True)
         self.dtype, self.unit, self.indefinite = bank.dtype, bank.unit, bank.indefinite
-        self.n_jobs, self.memory_limit = bank.n_jobs, bank.memory_limit
+        self.n_jobs, self.memory_limit, self.most = bank.n_jobs, bank.memory_limit, bank.most
 
     def diagonals(self) -> np.ndarray:
         return np.vstack([self.bank.diagonals(), np.ones(self.n)])

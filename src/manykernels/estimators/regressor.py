@@ -96,8 +96,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     fit_intercept : bool, default True
         Whether there is a b.
     memory_limit : int, str or None, default None
-        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept; a solver
-        has one matrix of the examples that matter besides, and X is yours.
+        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept. The
+        combined kernel of the examples that matter takes half as much besides, at most; a larger one is multiplied
+        block by block, which is slow. docs/performance.md says what else a fit holds.
     device : str, default "cpu"
         "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
         is worth it; "torch", PyTorch on the processor, to try out what a card would do. X and y may be tensors: where

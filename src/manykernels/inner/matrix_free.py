@@ -123,7 +123,7 @@ class _Search:
     def _system(self, free, h, r, total, room):
         """(x, β) of (K_FF + 1/h) x + β 1 = r (, Σ x = total), up to a gap of `room`."""
         K, equality = self.K.take(free), self.problem.intercept
-        if len(free) <= DIRECT:
+        if len(free) <= min(DIRECT, K.direct):
             try:
                 return _direct(K.array(), 1.0 / h, r, total if equality else None)
             except np.linalg.LinAlgError:

@@ -12,6 +12,7 @@ class Operator(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype
+    direct = 2**31  # examples up to which `array` may be asked for
 
     def __len__(self) -> int:
         return self.shape[0]

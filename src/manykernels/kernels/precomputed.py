@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._state import check, check_array, check_index
+from .._state import check, check_array, check_index, check_is
 from ._base import Kernel
 from ._spectra import PSD, corrected, projected
 
@@ -109,8 +109,9 @@ class Corrected(Precomputed):
 
     def check_state(self) -> None:
         check(self.how in PSD, f"how is {self.how!r}")
-        check_index("places", self.places, 2**48, ascending=True)
-        check_array("removed", self.removed, np.float64, np.size(self.places), None)
+        places = check_is("places", self.places, np.ndarray)
+        check_index("places", places, 2**48, ascending=True)
+        check_array("removed", self.removed, np.float64, len(places), None)
         check(isinstance(self.shift, float) and np.isfinite(self.shift), "shift is no number")
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:

@@ -1,0 +1,49 @@
+"""The combined kernel of a bank where it does not fit the memory limit: multiplied block by block, never built."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..inner.operator import Operator
+
+if TYPE_CHECKING:
+    from ._base import Bank
+
+
+class BlockOperator(Operator):
+    """Σ_m θ_m K_m between the examples `rows` of a bank, whose blocks are computed anew for every product."""
+
+    def __init__(self, bank: Bank, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
+        self.bank, self.theta, self.rows = bank, np.asarray(theta, float), rows
+        self.shape, self.dtype = (len(rows), len(rows)), np.dtype(dtype)
+        self.direct = int(np.sqrt((bank.most or 0.0) / 8))
+
+    def multiply(self, V: np.ndarray) -> np.ndarray:
+        some = np.flatnonzero(V.any(axis=0))
+        if not len(some):
+            return np.zeros(V.shape)
+        each = [self.bank.outputs(self.theta, v[None, some], self.rows[some], self.rows)[0] for v in V]
+        return np.array(each)
+
+    def diagonal(self) -> np.ndarray:
+        return self.theta @ self.bank.diagonals()[:, self.rows]
+
+    def take(self, index: np.ndarray) -> Operator:
+        return BlockOperator(self.bank, self.theta, self.rows[index], self.dtype)
+
+    def low_rank(self, rank: int) -> np.ndarray | None:
+        """K_S,:ᵀ K_SS^{−½} of some examples S, evenly spread (Nyström)."""
+        rank = min(rank, int((self.bank.most or 0.0) / (8 * len(self))), len(self) // 4)
+        if rank < 1:
+            return None
+        some = np.linspace(0, len(self) - 1, rank).astype(int)
+        C = self.bank.combined(self.theta, self.rows, self.rows[some], dtype=np.float64)
+        values, vectors = np.linalg.eigh(C[some])
+        keep = values > 1e-6 * values[-1]
+        return C @ (vectors[:, keep] / np.sqrt(values[keep]))
+
+    def array(self) -> np.ndarray:
+        return self.bank.combined(self.theta, self.rows, self.rows, dtype=np.float64)

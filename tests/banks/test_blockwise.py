@@ -1,0 +1,64 @@
+"""Under a memory limit the combined kernel of the active examples counts too. Issue 11, point 23."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.banks import pairwise
+from manykernels.inner.operator import Operator
+from manykernels.kernels import RBF, KernelList
+
+rng = np.random.default_rng(0)
+n = 1100
+X = rng.standard_normal((n, 5))
+y = np.where(X[:, 0] + X[:, 1] ** 2 - 1 + 0.5 * rng.standard_normal(n) > 0, 1, -1)
+KERNELS = [RBF(gamma=0.02), RBF(gamma=0.2)]
+MATRIX = 4 * n * n  # bytes of the combined kernel in float32
+LIMIT = 2**21
+
+
+def grown(model, target):
+    """(bytes that a fit holds at most, the model)."""
+    model.fit(X, target)  # compiles
+    tracemalloc.start()
+    try:
+        model.fit(X, target)
+        return tracemalloc.get_traced_memory()[1], model
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture
+def nothing_is_small(monkeypatch):
+    monkeypatch.setattr(pairwise, "SMALL", 2**17)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_a_fit_stays_near_a_limit_that_cannot_hold_the_combined_kernel(loss, nothing_is_small):
+    make, target = (MKLClassifier, y) if loss == "hinge" else (MKLRegressor, X[:, 0] + X[:, 1] ** 2)
+    free = make(KERNELS, loss=loss, n_jobs=2).fit(X, target)
+    peak, model = grown(make(KERNELS, loss=loss, n_jobs=2, memory_limit=LIMIT), target)
+    assert peak < 1.5 * LIMIT + 8 * 60 * n < MATRIX  # and some sixty vectors of n numbers
+    assert model.duality_gap_ <= model.tol
+    assert model.objective_ == pytest.approx(free.objective_, rel=2e-3)
+
+
+def test_the_kernel_in_blocks_is_the_matrix(nothing_is_small):
+    kernels, theta, rows = KernelList.from_spec(KERNELS, X), np.array([0.3, 0.7]), np.arange(0, n, 3)
+    bank = pairwise.PairwiseBank(kernels, X, dtype=np.float64, memory_limit=LIMIT)
+    K, expected = bank.matrix(theta, rows, np.float64, False), bank.combined(theta, rows, rows)
+    assert isinstance(K, Operator)
+    V = rng.standard_normal((2, len(rows)))
+    np.testing.assert_allclose(K.multiply(V), V @ expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(K.diagonal(), np.diagonal(expected), rtol=1e-9)
+    some = np.array([3, 1, 50])
+    np.testing.assert_allclose(K.take(some).array(), expected[np.ix_(some, some)], rtol=1e-9)
+    small = bank.matrix(theta, rows[:50], np.float64, False)
+    assert isinstance(small, np.ndarray)
+
+
+def test_without_a_limit_the_matrix_is_built():
+    bank = pairwise.PairwiseBank(KernelList.from_spec(KERNELS, X), X)
+    assert isinstance(bank.matrix(np.ones(2), None, np.float32, True), np.ndarray)
