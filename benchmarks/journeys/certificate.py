@@ -1,0 +1,122 @@
+"""The certificate of an ℓp-norm model in plain NumPy, from public attributes and Gram matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .grams import Gram
+from .judge import Wrong
+
+UNIT = 2.0**-53
+
+
+def check(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, single: bool, whole: bool) -> None:
+    """Wrong where decision, objective, gap, weights or scales disagree with their formulas beyond rounding.
+
+    min Σ c V(y, f) + ½ Σ θ_m a'K_m a over ‖θ‖_p ≤ 1, against −Σ c V*(−a/c) − ‖(½ a'K_m a)_m‖_q.
+    `single`: the given matrices are float32, and may be rounded to it once more when they are scaled. `whole`: the gap
+    is reached; a fit that was cut off may owe its gap to a better dual point than `dual_coef_`.
+    """
+    loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__.lower()
+    n = len(grams[0].K)
+    theta_rows = np.atleast_2d(model.kernel_weights_)
+    a_rows = np.zeros((len(model.dual_coef_), n))
+    a_rows[:, model.support_] = model.dual_coef_
+    K, A = scaled(model, grams)
+    kappa = (2.0**-24 if single else 0.0) + 4 * (n + 64) * UNIT
+    norm = np.max(theta_rows, axis=1) if p == np.inf else np.sum(theta_rows**p, axis=1) ** (1 / p)
+    if np.any(norm > 1 + 1e-6) or np.any(theta_rows < 0):
+        raise Wrong(f"weights leave the ball: norm {norm.max():.9g}")
+    signs, costs = targets(model, y, weights, n, len(a_rows))
+    primal = dual = bound = 0.0
+    shared = len(theta_rows) == 1
+    s_all, gap_worst, size_all = np.zeros(len(K)), -np.inf, 0.0
+    for t, a in enumerate(a_rows):
+        theta = theta_rows[0 if shared else t]
+        f = np.einsum("m,mij,j->i", theta, K, a) + model.intercept_[t]
+        error = kappa * (np.einsum("m,mij,j->i", theta, A, np.abs(a)) + np.abs(model.intercept_[t]))
+        q = np.einsum("i,mij,j->m", a, K, a)
+        q_error = kappa * np.einsum("i,mij,j->m", np.abs(a), A, np.abs(a))
+        value, conjugate, slope = loss_of(model, loss, signs[t], f, a, costs)
+        if model.fit_intercept and abs(a.sum()) > 1e-7 * np.abs(a).sum() + 1e-300:
+            raise Wrong(f"dual_coef_ sums to {a.sum():.3g} of {np.abs(a).sum():.3g}")
+        part = np.sum(costs * value) + 0.5 * theta @ q
+        off = np.sum(costs * (slope * error + error**2)) + 0.5 * theta @ q_error + 1e-12 * abs(part)
+        primal, bound, size_all = primal + part, bound + off, size_all + abs(part)
+        dual -= np.sum(conjugate)
+        s_all += 0.5 * np.maximum(q, 0)
+        bound += 0.5 * np.sum(q_error)
+        if not shared:
+            d = -np.sum(conjugate) - conjugate_norm(0.5 * np.maximum(q, 0), p)
+            size = max(part, 1e-12 * costs.sum(), 1e-300)
+            spare = (off + 0.5 * np.sum(q_error)) / size
+            gap_worst = max(gap_worst, (part - d) / size - spare)
+    if shared:
+        dual -= conjugate_norm(s_all, p)
+        gap_worst = (primal - dual - bound) / max(size_all, 1e-12 * costs.sum() * len(a_rows), 1e-300)
+    size = max(size_all, 1e-300)
+    if abs(model.objective_ - primal) > bound + 1e-9 * size:
+        raise Wrong(f"objective_ {model.objective_:.9g}, recomputed {primal:.9g} ± {bound:.2g}")
+    allowed = max(model.duality_gap_, 0.0) * (1 + 1e-6) + 1e-9
+    if whole and gap_worst > allowed:
+        raise Wrong(f"duality_gap_ {model.duality_gap_:.3g}, recomputed at least {gap_worst:.3g}")
+
+
+def scaled(model: Any, grams: list[Gram]) -> tuple[np.ndarray, np.ndarray]:
+    """The kernels as the model has normalised them, (M, n, n), and their sizes A."""
+    K, A = np.stack([g.K for g in grams]), np.stack([g.A for g in grams])
+    if model.normalize == "spherical":
+        root = np.sqrt(np.maximum(np.einsum("mii->mi", K), 0))
+        root[root == 0] = np.inf
+        K, A = (part / root[:, :, None] / root[:, None, :] for part in (K, A))
+    return K * model.kernel_scale_[:, None, None], A * model.kernel_scale_[:, None, None]
+
+
+def targets(model: Any, y: Any, weights: Any, n: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """What each output is asked for, (T, n), and c_i = C · sample weight."""
+    costs = model.C * (np.ones(n) if weights is None else np.asarray(weights, float))
+    if hasattr(model, "classes_"):
+        labels = np.asarray(y)
+        if labels.ndim == 2 and getattr(model, "multilabel_", False):
+            return np.where(labels.T > 0, 1.0, -1.0), costs
+        labels = labels.ravel()
+        chosen = model.classes_[1:] if outputs == 1 else model.classes_
+        return np.array([np.where(labels == c, 1.0, -1.0) for c in chosen]), costs
+    values = np.asarray(y, float)
+    return np.atleast_2d(values.T).reshape(outputs, n), costs
+
+
+def loss_of(model: Any, loss: str, y: np.ndarray, f: np.ndarray, a: np.ndarray, c: np.ndarray) -> tuple[Any, Any, Any]:
+    """V(y, f), c V*(y, −a/c), and how fast V may grow with f."""
+    weighed = c > 0
+    if np.any(a[~weighed] != 0):
+        raise Wrong("examples of weight 0 are in the support")
+    u = np.where(weighed, -a / np.where(weighed, c, 1.0), 0.0)
+    t = -y * u
+    r = y - f
+    if loss in ("hinge", "logistic"):
+        if np.any(t < -1e-7) or np.any(t > 1 + 1e-7):
+            raise Wrong(f"dual_coef_ leaves its box: {t.min():.3g} … {t.max():.3g} of c")
+        t = np.clip(t, 0, 1)
+    if loss == "hinge":
+        return np.maximum(0, 1 - y * f), -c * t, np.ones_like(f)
+    if loss == "logistic":
+        entropy = sum(np.where(x > 0, x * np.log(np.where(x > 0, x, 1.0)), 0.0) for x in (t, 1 - t))
+        return np.logaddexp(0, -y * f), c * entropy, np.ones_like(f)
+    if loss == "squared":
+        return r**2, c * (y * u + u**2 / 4), 2 * np.abs(r)
+    epsilon = model.epsilon
+    if np.any(np.abs(u) > 1 + 1e-7):
+        raise Wrong(f"dual_coef_ leaves its box: {np.abs(u).max():.9g} of c")
+    return np.maximum(0, np.abs(r) - epsilon), c * (y * u + epsilon * np.abs(u)), np.ones_like(f)
+
+
+def conjugate_norm(s: np.ndarray, p: float) -> float:
+    """Ω*(s) of ‖θ‖_p ≤ 1: ‖s‖_q."""
+    top = float(np.max(s, initial=0.0))
+    if p == 1 or top == 0:
+        return top
+    q = 1.0 if p == np.inf else p / (p - 1)
+    return top * float(np.sum((s / top) ** q)) ** (1 / q)

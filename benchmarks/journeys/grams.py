@@ -1,0 +1,64 @@
+"""Gram matrices of plain kernels by their formulas, with the size of what is added up on the way."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Gram(NamedTuple):
+    """K (n, n), and A (n, n), to which the rounding of K is proportional (docs/reliability.md)."""
+
+    K: np.ndarray
+    A: np.ndarray
+
+
+PLAIN = ("RBF", "Linear", "Polynomial", "Laplacian", "Constant")
+
+
+def parts(entry: Any) -> tuple[Any, Any]:
+    """The kernel and its columns, of an entry of `kernels`; the kernel is None where a transformer stands before it."""
+    if not isinstance(entry, tuple):
+        return entry, None
+    if len(entry) == 2:
+        return entry[1], None
+    if len(entry) == 3 and not hasattr(entry[1], "transform"):
+        return entry[1], entry[2]
+    return None, None
+
+
+def all_plain(kernels: Any) -> bool:
+    """Whether `of_table` can compute all of them."""
+    found = [parts(entry)[0] for entry in kernels]
+    return all(
+        type(k).__name__ in PLAIN and not isinstance(getattr(k, "gamma", None), str) for k in found
+    ) and not any(type(entry).__name__ == "KernelSpec" for entry in kernels)
+
+
+def of_table(kernels: Any, X: np.ndarray) -> list[Gram]:
+    """The Gram matrices of all kernels on the rows of X (n, p)."""
+    return [one(*parts(entry), X) for entry in kernels]
+
+
+def one(kernel: Any, columns: Any, X: np.ndarray) -> Gram:
+    """K_ij = k(x_i, x_j) by the formula of the documentation."""
+    Z = X if columns is None else X[:, columns]
+    name, p = type(kernel).__name__, Z.shape[1]
+    if name == "Constant":
+        K = np.full((len(Z), len(Z)), float(kernel.value))
+        return Gram(K, K)
+    gamma = 1.0 / p if getattr(kernel, "gamma", None) is None else kernel.gamma
+    if name == "Linear":
+        return Gram(Z @ Z.T, np.abs(Z) @ np.abs(Z).T)
+    if name == "Polynomial":
+        inner, bound = gamma * (Z @ Z.T) + kernel.coef0, gamma * (np.abs(Z) @ np.abs(Z).T) + kernel.coef0
+        return Gram(inner**kernel.degree, kernel.degree * bound**kernel.degree)
+    gap = Z[:, None, :] - Z[None, :, :]
+    off = Z - Z.mean(axis=0)
+    if name == "Laplacian":
+        d, reach = np.abs(gap).sum(axis=2), np.abs(Z).sum(axis=1)
+    else:
+        d, reach = (gap**2).sum(axis=2), (off**2).sum(axis=1)
+    K = np.exp(-gamma * d)
+    return Gram(K, K * (1 + gamma * (d + reach[:, None] + reach[None])))

@@ -1,0 +1,402 @@
+"""What a user does with a model: each step is judged by what must hold of its result."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from . import certificate
+from .judge import Ledger, Watch, Wrong, finite, near, same, snapshot
+from .objects import frame, notes, pairs, strings, tasks, views
+from .plans import Plan, plan
+from .worlds import World, sparse, stack, table
+
+WORLDS = [table] * 8 + [sparse] * 2 + [stack] * 4 + [frame] * 4 + [strings] * 3 + [views] * 3 + [notes, pairs, pairs, tasks]
+CERTIFIED = ("hinge", "logistic", "squared", "epsilon_insensitive")
+
+
+def journey(seed: int, limit: float = 5.0) -> Ledger:
+    """Draw data, an estimator and what follows from the seed, and walk through it."""
+    rng = np.random.default_rng(seed)
+    ledger = Ledger(seed)
+    world = WORLDS[rng.integers(len(WORLDS))](rng)
+    ledger.story.append(world.name)
+    if isinstance(world.kernels, list):
+        ledger.story.append(f"kernels {world.kernels}")
+    chosen = plan(rng, world)
+    ledger.story.append(chosen.name)
+    with tempfile.TemporaryDirectory() as folder:
+        Journey(world, chosen, rng, ledger, folder, limit).walk()
+    return ledger
+
+
+def n_rows(X: Any) -> int:
+    """How many examples X has."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+class Journey:
+    """One world, one plan, and the steps."""
+
+    def __init__(self, world: World, chosen: Plan, rng: Any, ledger: Ledger, folder: str, limit: float) -> None:
+        self.world, self.plan, self.rng, self.ledger, self.folder = world, chosen, rng, ledger, folder
+        inputs = {"X": world.X, "y": chosen.y, "new X": world.new, **chosen.weights}
+        self.watch = Watch(ledger, inputs, limit)
+
+    def walk(self) -> None:
+        """Fit, judge the fit, then one to four steps more."""
+        timed = not self.plan.search
+        model = self.watch("fit", lambda: self.fit(self.clone()), timed)
+        if model is None:
+            return
+        self.short = any("ConvergenceWarning" in text for text in self.watch.said)
+        self.indefinite = any("semidefinite" in text for text in self.watch.said)
+        self.model = model
+        self.watch("what was fitted", self.fitted)
+        decision = self.watch("predict", self.predict)
+        if decision is None:
+            return
+        self.decision = decision
+        steps = [self.parts, self.combined, self.saved, self.pickled, self.refitted, self.other_form, self.other_fit]
+        steps += [self.permuted, self.checkpoint, self.streamed, self.warm, self.scored, self.probabilities]
+        steps += [self.single, self.none, self.shown, self.deviation, self.threaded, self.spoiled]
+        slow = [self.relevance, self.bootstrap, self.suggest, self.path, self.cross_validated, self.report, self.tools]
+        picked = [steps[i] for i in self.rng.permutation(len(steps))[: self.rng.integers(3, 8)]]
+        if self.rng.random() < 0.3 and not self.world.tasks:
+            picked.append(slow[self.rng.choice(7, p=[0.25, 0.15, 0.1, 0.2, 0.15, 0.05, 0.1])])
+        for step in picked:
+            self.watch(step.__name__, step)
+
+    def clone(self) -> Any:
+        """A new estimator of the plan."""
+        from sklearn.base import clone
+
+        return clone(self.plan.model)
+
+    def fit(self, model: Any, X: Any = None) -> Any:
+        """Fit on the data of the world, or on others."""
+        X = self.world.X if X is None else X
+        more = self.plan.weights | ({"task": self.world.tasks[0]} if self.world.tasks else {})
+        return model.fit(X, **more) if self.plan.y is None else model.fit(X, self.plan.y, **more)
+
+    def decide(self, model: Any, X: Any) -> np.ndarray:
+        """Decisions of a classifier or of a novelty detector, predictions of a regressor."""
+        ask = model.decision_function if hasattr(model, "decision_function") else model.predict
+        if not self.world.tasks:
+            return np.asarray(ask(X))
+        return np.asarray(ask(X, task=self.world.tasks[len(self.world.tasks[0]) != n_rows(X)]))
+
+    @property
+    def new_task(self) -> dict[str, Any]:
+        return {"task": self.world.tasks[1]} if self.world.tasks else {}
+
+    @property
+    def bayes(self) -> bool:
+        return "EmpiricalBayes" in repr(self.model.get_params().get("regularizer"))
+
+    # Judgements of the fit
+
+    def fitted(self) -> None:
+        """Finite numbers, an honest gap, and the certificate where it can be recomputed."""
+        model = self.model
+        finite("dual_coef_, intercept_ or kernel_weights_", model.dual_coef_, model.intercept_, model.kernel_weights_)
+        if np.any(np.asarray(model.kernel_weights_) < 0):
+            raise Wrong("a weight is negative")
+        if self.bayes:
+            return finite("log_marginal_likelihood_", model.log_marginal_likelihood_)
+        finite("objective_ or duality_gap_", model.objective_, model.duality_gap_)
+        if model.duality_gap_ < -1e-9:
+            raise Wrong(f"duality_gap_ is {model.duality_gap_:.3g}")
+        if model.duality_gap_ > self.plan.model.tol and not self.short:
+            raise Wrong(f"duality_gap_ {model.duality_gap_:.3g} > tol {self.plan.model.tol:.3g}, and no warning")
+        if self.certifiable():
+            single = "float32" in self.world.name or "float16" in self.world.name
+            p, weights = self.plan.settings["p"], self.plan.settings["weights"]
+            certificate.check(model, self.world.grams(), self.plan.y, weights, p, single, whole=not self.short)
+
+    def certifiable(self) -> bool:
+        """Whether `certificate` knows the problem."""
+        chosen, get = self.plan, self.plan.model.get_params().get
+        usual = chosen.settings["p"] and self.world.grams and not chosen.search and chosen.task != "one class"
+        plain = not (get("slack") or get("class_weight") or get("approximation") or get("features") not in ("auto", "never"))
+        return bool(usual and plain and get("loss") in CERTIFIED and not self.indefinite and get("solver") != "coordinate")
+
+    def predict(self) -> np.ndarray:
+        """Predictions of new examples: finite, of the right shape, the sign or the largest of the decisions."""
+        model, new = self.model, self.world.new
+        decision, predicted = self.decide(model, new), np.asarray(model.predict(new, **self.new_task))
+        finite("a decision", decision)
+        if self.plan.task in ("classes",):
+            best = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+            if not np.array_equal(np.asarray(model.classes_)[best], predicted):
+                raise Wrong("predict is not the class of the largest decision")
+        if self.plan.task == "one class" and not np.array_equal(np.where(decision >= 0, 1, -1), predicted):
+            raise Wrong("predict is not the sign of the decision")
+        return decision
+
+    # What may follow
+
+    def size(self, X: Any) -> Any:
+        """How large the terms of each decision are together."""
+        parts = self.model.decision_parts(X, **self.new_task)
+        return np.abs(parts).sum(axis=-1) + np.abs(self.model.intercept_).max() + self.cancelled(X)
+
+    def cancelled(self, X: Any) -> float:
+        """Σ |a_i| θ K, of which 1e-7 may be lost to rounding where coefficients cancel."""
+        model = self.model
+        try:
+            K = np.abs(model.combined_kernel(X)).max()
+        except (ValueError, TypeError):
+            K = 1.0
+        return 1e-7 * float(np.abs(model.dual_coef_).sum(axis=1).max() * K)
+
+    def parts(self) -> None:
+        """The terms of the decisions add up to them."""
+        model, new = self.model, self.world.new
+        parts = model.decision_parts(new, **self.new_task)
+        finite("decision_parts", parts)
+        total = parts.sum(axis=-1) + (model.intercept_ if parts.ndim == 3 else model.intercept_[0])
+        near("decision_parts", total.reshape(self.decision.shape), self.decision, self.size(new).reshape(self.decision.shape))
+
+    def combined(self) -> None:
+        """The combined kernel is symmetric and finite, and gives the decisions of a model of one output."""
+        model, X = self.model, self.world.X
+        if self.world.tasks:
+            return
+        K = model.combined_kernel(X)
+        finite("combined_kernel", K)
+        near("combined_kernel and its transpose", K, K.T, np.abs(K).max() + 1e-300)
+        if len(model.dual_coef_) == 1 and not self.bayes and "Identity" not in str(self.world.kernels):
+            f = K[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
+            size = np.abs(K[:, model.support_]) @ np.abs(model.dual_coef_[0]) + abs(model.intercept_[0])
+            near("combined_kernel @ dual_coef_", f, self.decide(model, X).ravel(), size, 1e-5)
+
+    def saved(self) -> None:
+        """A model that is saved and loaded predicts the same, to the bit."""
+        import manykernels
+
+        self.model.save(f"{self.folder}/model.mk")
+        self.equal(manykernels.load(f"{self.folder}/model.mk"), "a loaded model")
+
+    def pickled(self) -> None:
+        """So does one that is pickled."""
+        self.equal(pickle.loads(pickle.dumps(self.model)), "an unpickled model")
+
+    def refitted(self) -> None:
+        """A fit is deterministic."""
+        self.equal(self.fit(self.clone()), "the same fit again")
+
+    def equal(self, model: Any, what: str) -> None:
+        """Wrong unless the decisions are those of this model, to the bit."""
+        other = self.decide(model, self.world.new)
+        if other.tobytes() != self.decision.tobytes():
+            raise Wrong(f"{what} predicts otherwise, by {np.abs(other - self.decision).max():.2g}")
+
+    def other_form(self) -> None:
+        """Equal values in another dtype or layout have equal predictions."""
+        for name, _, new in self.world.forms:
+            before = snapshot(new)
+            near(f"new X as {name}", self.decide(self.model, new), self.decision, self.size(self.world.new))
+            if before is not None and not same(before, new):
+                raise Wrong(f"new X as {name} changed in place")
+
+    def other_fit(self) -> None:
+        """Fitted on equal values in another dtype or layout the objective is the same, within both gaps."""
+        if self.world.forms:
+            name, X, _ = self.world.forms[self.rng.integers(len(self.world.forms))]
+            before = snapshot(X)
+            self.level(self.fit(self.clone(), X), f"X as {name}")
+            if before is not None and not same(before, X):
+                raise Wrong(f"X as {name} changed in place")
+
+    def level(self, model: Any, what: str) -> None:
+        """Wrong unless both objectives may be those of one problem."""
+        if self.bayes or self.indefinite or not hasattr(model, "objective_"):
+            return
+        a, b = self.model.objective_, model.objective_
+        unsure = (max(self.model.duality_gap_, 0) * abs(a) + max(model.duality_gap_, 0) * abs(b)) * 1.01
+        if self.short and self.plan.model.max_iter >= 30:
+            return  # it has said that rounding decides
+        if not abs(a - b) <= unsure + 1e-6 * max(abs(a), abs(b)) + 1e-12:
+            raise Wrong(f"{what}: objective {b:.9g} and {a:.9g}, gaps {model.duality_gap_:.2g}, {self.model.duality_gap_:.2g}")
+
+    def permuted(self) -> None:
+        """The order of the examples does not matter, beyond the gap."""
+        if "auto" in str(self.world.kernels)[:5] or self.world.tasks or self.plan.search or "Nystroem" in str(self.world.kernels):
+            return
+        order = self.rng.permutation(self.world.n)
+        if self.plan.model.get_params().get("approximation") or "Ball" in self.plan.name or "BestSingle" in self.plan.name:
+            return
+        X, weights = self.world.take(self.world.X, order), self.plan.weights
+        weights = {key: np.asarray(value)[order] for key, value in weights.items()}
+        y = () if self.plan.y is None else (np.asarray(self.plan.y)[order],)
+        self.level(self.clone().fit(X, *y, **weights), "examples in another order")
+
+    def checkpoint(self) -> None:
+        """A fit that is cut off goes on from its file; once done, its result comes from there."""
+        if self.plan.search:
+            return
+        path, few = f"{self.folder}/fit.ckpt", int(self.rng.integers(1, 4))
+        whole = self.plan.model.max_iter
+        self.fit(self.clone().set_params(checkpoint=path, max_iter=min(few, whole)))
+        model = self.fit(self.clone().set_params(checkpoint=path))
+        self.level(model, "resumed")
+        again = self.fit(self.clone().set_params(checkpoint=path))
+        if self.decide(again, self.world.new).tobytes() != self.decide(model, self.world.new).tobytes():
+            raise Wrong("a finished checkpoint gives another model")
+
+    def streamed(self) -> None:
+        """Read from files, the fit has the same objective and the model the same predictions."""
+        if self.world.sources is None or self.plan.task in ("labels", "targets"):
+            return
+        for name, source, new in self.world.sources(self.folder):
+            near(f"new examples from {name}", self.decide(self.model, new), self.decision, self.size(self.world.new))
+            model = self.fit(self.clone(), source)
+            finite("a decision of a streamed model", self.decide(model, self.world.new))
+            self.level(model, f"X from {name}")
+
+    def warm(self) -> None:
+        """A warm start ends at the same objective."""
+        if not self.plan.search:
+            model = self.fit(self.clone().set_params(warm_start=True))
+            self.level(self.fit(model), "warm start")
+
+    def scored(self) -> None:
+        """A score is finite and at most 1."""
+        if self.plan.y is not None:
+            task = {"task": self.world.tasks[0]} if self.world.tasks else {}
+            score = self.model.score(self.world.X, self.plan.y, **self.plan.weights, **task)
+            if not score <= 1 + 1e-12:
+                raise Wrong(f"score {score}")
+
+    def probabilities(self) -> None:
+        """Probabilities lie between 0 and 1, and those of classes sum to 1."""
+        if self.plan.task in ("classes", "labels") and hasattr(self.model, "predict_proba"):
+            P = self.model.predict_proba(self.world.new, **self.new_task)
+            finite("predict_proba", P)
+            if P.min() < 0 or P.max() > 1:
+                raise Wrong("a probability beyond [0, 1]")
+            if self.plan.task == "classes":
+                near("the sum of probabilities", P.sum(axis=1), np.ones(len(P)), 1.0, 1e-9)
+
+    def single(self) -> None:
+        """One example at a time has the decision that it has among others."""
+        if isinstance(self.world.new, dict) or self.world.tasks:
+            return
+        size = np.atleast_1d(self.size(self.world.new))
+        for row in range(min(len(self.decision), 2)):
+            one = self.decide(self.model, self.world.rows(self.world.new, np.array([row])))
+            near("an example alone", one[0], self.decision[row], size[row])
+
+    def none(self) -> None:
+        """No example at all has no decision, or is refused."""
+        if not (isinstance(self.world.new, dict) or self.world.tasks):
+            none = self.decide(self.model, self.world.rows(self.world.new, np.array([], dtype=int)))
+            if len(none):
+                raise Wrong(f"no example has {len(none)} decisions")
+
+    def shown(self) -> None:
+        """A model can be shown."""
+        from manykernels.inspect import weights_table
+
+        if not (repr(self.model) and self.model._repr_html_() and weights_table(self.model)):
+            raise Wrong("nothing to show")
+
+    def deviation(self) -> None:
+        """Standard deviations are finite and not negative."""
+        if self.bayes and self.plan.task == "numbers" and not self.world.tasks:
+            _, deviation = self.model.predict(self.world.new, return_std=True)
+            finite("a standard deviation", deviation)
+            if np.any(deviation < 0):
+                raise Wrong("a standard deviation is negative")
+
+    def threaded(self) -> None:
+        """A fit in another thread is the same (issue 11, point 21)."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:
+            self.equal(pool.submit(lambda: self.fit(self.clone())).result(), "a fit in another thread")
+
+    def spoiled(self) -> None:
+        """NaN and infinity in numbers are refused, or leave finite decisions."""
+        new = self.world.new
+        if isinstance(new, np.ndarray) and new.dtype.kind == "f":
+            bad = np.array(new)
+            bad[(0,) * bad.ndim] = self.rng.choice([np.nan, np.inf, -np.inf])
+            try:
+                decision = self.decide(self.model, bad)
+            except ValueError as error:
+                if not re.search("NaN|infinit|finite|too large", str(error)):
+                    raise
+                return
+            finite("a decision of spoiled data", decision)
+
+    # What takes longer
+
+    def tools(self) -> None:
+        """scikit-learn's searches, pipelines and calibration take the model."""
+        from sklearn.calibration import CalibratedClassifierCV
+        from sklearn.model_selection import GridSearchCV
+        from sklearn.pipeline import make_pipeline
+
+        if self.plan.y is None or self.plan.search or isinstance(self.world.X, dict):
+            return
+        model: Any = GridSearchCV(self.clone(), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
+        if self.plan.task == "classes" and self.rng.random() < 0.4:
+            model = CalibratedClassifierCV(self.clone(), cv=2)
+        elif self.rng.random() < 0.3:
+            model = make_pipeline("passthrough", self.clone())
+        finite_or_label = model.fit(self.world.X, self.plan.y).predict(self.world.new)
+        if len(finite_or_label) != len(self.decision):
+            raise Wrong("a tool predicts another number of examples")
+
+    def relevance(self) -> None:
+        """What sources are worth: as many rows as sources, finite scores."""
+        from manykernels.inspect import relevance
+
+        if self.plan.y is not None:
+            found = relevance(self.model, self.world.X, self.plan.y, cv=2, n_permutations=1, **self.plan.weights)
+            if not (str(found) and len(found.to_frame())):
+                raise Wrong("relevance has no rows")
+
+    def bootstrap(self) -> None:
+        """Weights of resamples are finite and not negative."""
+        from manykernels.inspect import bootstrap_weights
+
+        weights = bootstrap_weights(self.model, self.world.X, self.plan.y, n_boot=2)
+        finite("bootstrap_weights", weights)
+
+    def suggest(self) -> None:
+        """A suggestion can be printed."""
+        from manykernels.inspect import suggest
+
+        if self.plan.task in ("classes", "numbers"):
+            str(suggest(self.world.X, self.plan.y, self.world.kernels, Cs=[1.0], cv=2))
+
+    def path(self) -> None:
+        """Every point of a path has finite weights and a gap."""
+        if self.plan.y is not None and hasattr(self.model, "path") and not self.plan.search:
+            path = self.model.path(self.world.X, self.plan.y, Cs=[0.1, 1.0], **self.plan.weights)
+            finite("weights of the path", path.weights)
+
+    def cross_validated(self) -> None:
+        """scikit-learn's tools cut the data and score the model."""
+        from sklearn.model_selection import cross_val_score
+
+        if self.plan.y is not None and not isinstance(self.world.X, dict):
+            scores = cross_val_score(self.clone(), self.world.X, self.plan.y, cv=2, error_score="raise")
+            if scores.shape != (2,):
+                raise Wrong("cross_val_score has no two scores")
+
+    def report(self) -> None:
+        """A report is written, and holds no tag that the data brought."""
+        options: dict[str, Any] = {"cv": 2, "stability": 0}
+        y = () if self.plan.y is None else (self.plan.y,)
+        html = self.model.report(self.world.X, *y, **options).html()
+        if "<b>" in html.replace("<b>", "", 0) and "&lt;b&gt;" not in html and "<b>" in str(self.plan.y):
+            raise Wrong("a label arrives as a tag")
+
