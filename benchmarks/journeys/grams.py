@@ -31,9 +31,9 @@ def parts(entry: Any) -> tuple[Any, Any]:
 def all_plain(kernels: Any) -> bool:
     """Whether `of_table` can compute all of them."""
     found = [parts(entry)[0] for entry in kernels]
-    return all(
-        type(k).__name__ in PLAIN and not isinstance(getattr(k, "gamma", None), str) for k in found
-    ) and not any(type(entry).__name__ == "KernelSpec" for entry in kernels)
+    return all(type(k).__name__ in PLAIN and not isinstance(getattr(k, "gamma", None), str) for k in found) and not any(
+        type(entry).__name__ == "KernelSpec" for entry in kernels
+    )
 
 
 def of_table(kernels: Any, X: np.ndarray) -> list[Gram]:

@@ -94,7 +94,7 @@ def surroundings() -> dict[str, Any]:
     import sklearn
     from threadpoolctl import threadpool_info
 
-    name, keys, position, *_ = np.random.get_state()
+    name, keys, position, *_ = np.random.get_state()  # noqa: NPY002  (others may use it)
     return {
         "numpy's random state": (name, keys.tobytes(), position),
         "random's state": random.getstate(),

@@ -49,7 +49,9 @@ def frame(rng: np.random.Generator) -> World:
     number_columns = [name for name, kind in zip(data, kinds, strict=True) if kind in ("number", "int")]
     kernels: Any = "auto"
     if number_columns and rng.random() < 0.4:
-        kernels = named_kernels(rng, number_columns, [c for c, kind in zip(data, kinds, strict=True) if kind == "category"])
+        kernels = named_kernels(
+            rng, number_columns, [c for c, kind in zip(data, kinds, strict=True) if kind == "category"]
+        )
     index = str(rng.choice(["range", "text", "repeated", "dates", "multi", "reversed"]))
     X.index = {
         "range": pd.RangeIndex(total),
@@ -117,7 +119,9 @@ def named_kernels(rng: np.random.Generator, number_columns: list[str], categorie
     if categories:
         made.append(("kinds", k.Categorical(), categories, "zero"))
         if rng.random() < 0.5:
-            made.append(("both", k.On([first], k.RBF(), missing="zero") * k.On(categories, k.Categorical(), missing="zero")))
+            made.append(
+                ("both", k.On([first], k.RBF(), missing="zero") * k.On(categories, k.Categorical(), missing="zero"))
+            )
     return made
 
 
@@ -140,6 +144,13 @@ def frame_files(folder: str, X: Any, new: Any, rng: np.random.Generator) -> list
     new.to_parquet(f"{folder}/new.parquet")
     made.append(("Parquet", ParquetFiles(f"{folder}/all.parquet"), ParquetFiles(f"{folder}/new.parquet")))
     return made
+
+
+def choose(data: Any, rows: np.ndarray) -> Any:
+    """Some of a list, a tuple, an array or a pandas column."""
+    if hasattr(data, "iloc"):
+        return data.iloc[rows]
+    return data[rows] if isinstance(data, np.ndarray) else type(data)(data[i] for i in rows)
 
 
 def strings(rng: np.random.Generator) -> World:
@@ -194,13 +205,7 @@ def strings(rng: np.random.Generator) -> World:
     name = f"strings {n}×{length}{'' if equal else ' unequal'} {alphabet['alphabet']} {chosen} d={d}"
     world = World(name, X, new, kernels, n, forms)
     world.signal = np.array([text.upper().count("A") - 0.3 * text.upper().count("C") for text in data[:n]], float)
-    world.take = lambda rows_of, rows: (
-        rows_of.iloc[rows]
-        if hasattr(rows_of, "iloc")
-        else rows_of[rows]
-        if isinstance(rows_of, np.ndarray)
-        else type(rows_of)(rows_of[i] for i in rows)
-    )
+    world.take = choose
     if dna:
         world.sources = lambda folder: fasta(folder, data[:n], data[n:], rng)
     return world
@@ -242,7 +247,10 @@ def views(rng: np.random.Generator) -> World:
     if not holes and rng.random() < 0.3:
         names.append("network")
         points = rng.normal(size=(total, 3))
-        nets = {0: k.Precomputed.table(points[:n] @ points[:n].T), n: k.Precomputed.table(points[n:] @ points[:n].T, new=True)}
+        nets = {
+            0: k.Precomputed.table(points[:n] @ points[:n].T),
+            n: k.Precomputed.table(points[n:] @ points[:n].T, new=True),
+        }
     zero = ("zero",) if holes else ()
     options = {
         "rna": [("rna", k.RBF(gamma=0.1)), ("scaled", StandardScaler(), k.RBF(), "rna"), ("line", k.Linear(), "rna")],
@@ -289,9 +297,7 @@ def notes(rng: np.random.Generator) -> World:
     forms = [(str(other), makes[other](data[:n]), makes[other](data[n:]))]
     world = World(f"texts {n} {chosen}", makes[chosen](data[:n]), makes[chosen](data[n:]), kernels, n, forms)
     world.signal = np.array([float(len(text)) for text in data[:n]])
-    world.take = lambda rows_of, rows: (
-        rows_of.iloc[rows] if hasattr(rows_of, "iloc") else [rows_of[i] for i in rows] if isinstance(rows_of, list) else rows_of[rows]
-    )
+    world.take = choose
     return world
 
 

@@ -130,6 +130,8 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
     import manykernels as mk
     from manykernels import losses
 
+    maker: Any
+    searcher: Any
     n, signal = world.n, world.signal if world.signal is not None else np.arange(world.n, dtype=float)
     M = len(world.kernels) if isinstance(world.kernels, list) else None
     omega, p = regularizer(rng, M)
@@ -147,8 +149,8 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
     if rng.random() < 0.1:
         options["approximation"] = str(rng.choice(["nystroem", "rff"]))
         options["rank"] = 2 * int(rng.integers(1, 20))
-    if rng.random() < 0.1:
-        options["memory_limit"] = ["1MB", "50MB", "1GB", 1e6, 10_000][rng.integers(5)]
+    if rng.random() < 0.2:
+        options["memory_limit"] = ["60KB", "300KB", "1MB", "1GB", 200_000][rng.integers(5)]
     if rng.random() < 0.1:
         options["random_state"] = [0, 7, np.random.RandomState(3)][rng.integers(3)]
     weights = {"sample_weight": sample_weights(rng, n)} if rng.random() < 0.25 else {}
@@ -163,7 +165,7 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
             options["nu"] = float(rng.uniform(0.01, 1))
         if options["formulation"] == "svdd":
             options["normalize"] = "spherical"
-        model = mk.MKLOneClass(world.kernels, **options)
+        model: Any = mk.MKLOneClass(world.kernels, **options)
         return Plan("one class", model, None, weights, settings, name=f"{model!r} {weights.keys()}")
     options["fit_intercept"] = bool(rng.random() < 0.85)
     options["slack"] = bool(rng.random() < 0.07)
@@ -172,8 +174,10 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
         task, y, kind = "classes", *classes(rng, n, signal)
         if rng.random() < 0.1:
             task, y, kind = "labels", (rng.random((n, int(rng.integers(1, 5)))) < 0.4).astype(int), "labels"
-        options["loss"] = "squared" if bayes else str(
-            rng.choice(["hinge", "hinge", "squared_hinge", "smooth_hinge", "logistic", "logistic", "squared"])
+        options["loss"] = (
+            "squared"
+            if bayes
+            else str(rng.choice(["hinge", "hinge", "squared_hinge", "smooth_hinge", "logistic", "logistic", "squared"]))
         )
         options["multi_class"] = str(rng.choice(["ovr", "ovr", "shared", "auto"]))
         if rng.random() < 0.15 and task == "classes":
@@ -200,7 +204,9 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
     if search:
         regularizers = [omega, 1] if rng.random() < 0.5 else omega
         options["max_iter"] = 1000
-        model: Any = searcher(world.kernels, Cs=[C, 10 * C], cv=int(rng.integers(2, 4)), **options | {"regularizer": regularizers})
+        model: Any = searcher(
+            world.kernels, Cs=[C, 10 * C], cv=int(rng.integers(2, 4)), **options | {"regularizer": regularizers}
+        )
         if rng.random() < 0.3:
             model.set_params(refit="1se")
     else:

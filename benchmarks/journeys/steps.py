@@ -11,12 +11,16 @@ import numpy as np
 
 from . import certificate
 from .judge import Ledger, Watch, Wrong, finite, near, same, snapshot
+from .longer import Longer
 from .objects import frame, notes, pairs, strings, tasks, views
 from .plans import Plan, plan
 from .worlds import World, sparse, stack, table
 
-WORLDS = [table] * 8 + [sparse] * 2 + [stack] * 4 + [frame] * 4 + [strings] * 3 + [views] * 3 + [notes, pairs, pairs, tasks]
+WORLDS = (
+    [table] * 8 + [sparse] * 2 + [stack] * 4 + [frame] * 4 + [strings] * 3 + [views] * 3 + [notes, pairs, pairs, tasks]
+)
 CERTIFIED = ("hinge", "logistic", "squared", "epsilon_insensitive")
+UNORDERED = ("auto", "Nystroem", "nystroem", "rff", "Ball", "BestSingle")  # the order of the examples may matter
 
 
 def journey(seed: int, limit: float = 5.0) -> Ledger:
@@ -39,7 +43,7 @@ def n_rows(X: Any) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-class Journey:
+class Journey(Longer):
     """One world, one plan, and the steps."""
 
     def __init__(self, world: World, chosen: Plan, rng: Any, ledger: Ledger, folder: str, limit: float) -> None:
@@ -50,7 +54,7 @@ class Journey:
     def walk(self) -> None:
         """Fit, judge the fit, then one to four steps more."""
         timed = not self.plan.search
-        model = self.watch("fit", lambda: self.fit(self.clone()), timed)
+        model = self.watch("fit" if timed else "search", lambda: self.fit(self.clone()), timed)
         if model is None:
             return
         self.short = any("ConvergenceWarning" in text for text in self.watch.said)
@@ -116,14 +120,24 @@ class Journey:
         if self.certifiable():
             single = "float32" in self.world.name or "float16" in self.world.name
             p, weights = self.plan.settings["p"], self.plan.settings["weights"]
-            certificate.check(model, self.world.grams(), self.plan.y, weights, p, single, whole=not self.short)
+            certificate.check(
+                model, self.world.grams(), self.plan.y, weights, p, single, None if self.short else self.tighter
+            )
+
+    def tighter(self) -> Any:
+        """The same fit to a hundredth of the gap."""
+        return self.fit(self.clone().set_params(tol=self.plan.model.tol / 100, max_iter=10_000))
 
     def certifiable(self) -> bool:
         """Whether `certificate` knows the problem."""
         chosen, get = self.plan, self.plan.model.get_params().get
         usual = chosen.settings["p"] and self.world.grams and not chosen.search and chosen.task != "one class"
-        plain = not (get("slack") or get("class_weight") or get("approximation") or get("features") not in ("auto", "never"))
-        return bool(usual and plain and get("loss") in CERTIFIED and not self.indefinite and get("solver") != "coordinate")
+        plain = not (
+            get("slack") or get("class_weight") or get("approximation") or get("features") not in ("auto", "never")
+        )
+        return bool(
+            usual and plain and get("loss") in CERTIFIED and not self.indefinite and get("solver") != "coordinate"
+        )
 
     def predict(self) -> np.ndarray:
         """Predictions of new examples: finite, of the right shape, the sign or the largest of the decisions."""
@@ -160,7 +174,12 @@ class Journey:
         parts = model.decision_parts(new, **self.new_task)
         finite("decision_parts", parts)
         total = parts.sum(axis=-1) + (model.intercept_ if parts.ndim == 3 else model.intercept_[0])
-        near("decision_parts", total.reshape(self.decision.shape), self.decision, self.size(new).reshape(self.decision.shape))
+        near(
+            "decision_parts",
+            total.reshape(self.decision.shape),
+            self.decision,
+            self.size(new).reshape(self.decision.shape),
+        )
 
     def combined(self) -> None:
         """The combined kernel is symmetric and finite, and gives the decisions of a model of one output."""
@@ -222,14 +241,25 @@ class Journey:
         if self.short and self.plan.model.max_iter >= 30:
             return  # it has said that rounding decides
         if not abs(a - b) <= unsure + 1e-6 * max(abs(a), abs(b)) + 1e-12:
-            raise Wrong(f"{what}: objective {b:.9g} and {a:.9g}, gaps {model.duality_gap_:.2g}, {self.model.duality_gap_:.2g}")
+            raise Wrong(
+                f"{what}: objective {b:.9g} and {a:.9g}, gaps {model.duality_gap_:.2g}, {self.model.duality_gap_:.2g}"
+            )
 
     def permuted(self) -> None:
         """The order of the examples does not matter, beyond the gap."""
-        if "auto" in str(self.world.kernels)[:5] or self.world.tasks or self.plan.search or "Nystroem" in str(self.world.kernels):
+        if (
+            "auto" in str(self.world.kernels)[:5]
+            or self.world.tasks
+            or self.plan.search
+            or "Nystroem" in str(self.world.kernels)
+        ):
             return
         order = self.rng.permutation(self.world.n)
-        if self.plan.model.get_params().get("approximation") or "Ball" in self.plan.name or "BestSingle" in self.plan.name:
+        if (
+            self.plan.model.get_params().get("approximation")
+            or "Ball" in self.plan.name
+            or "BestSingle" in self.plan.name
+        ):
             return
         X, weights = self.world.take(self.world.X, order), self.plan.weights
         weights = {key: np.asarray(value)[order] for key, value in weights.items()}
@@ -334,69 +364,3 @@ class Journey:
                     raise
                 return
             finite("a decision of spoiled data", decision)
-
-    # What takes longer
-
-    def tools(self) -> None:
-        """scikit-learn's searches, pipelines and calibration take the model."""
-        from sklearn.calibration import CalibratedClassifierCV
-        from sklearn.model_selection import GridSearchCV
-        from sklearn.pipeline import make_pipeline
-
-        if self.plan.y is None or self.plan.search or isinstance(self.world.X, dict):
-            return
-        model: Any = GridSearchCV(self.clone(), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
-        if self.plan.task == "classes" and self.rng.random() < 0.4:
-            model = CalibratedClassifierCV(self.clone(), cv=2)
-        elif self.rng.random() < 0.3:
-            model = make_pipeline("passthrough", self.clone())
-        finite_or_label = model.fit(self.world.X, self.plan.y).predict(self.world.new)
-        if len(finite_or_label) != len(self.decision):
-            raise Wrong("a tool predicts another number of examples")
-
-    def relevance(self) -> None:
-        """What sources are worth: as many rows as sources, finite scores."""
-        from manykernels.inspect import relevance
-
-        if self.plan.y is not None:
-            found = relevance(self.model, self.world.X, self.plan.y, cv=2, n_permutations=1, **self.plan.weights)
-            if not (str(found) and len(found.to_frame())):
-                raise Wrong("relevance has no rows")
-
-    def bootstrap(self) -> None:
-        """Weights of resamples are finite and not negative."""
-        from manykernels.inspect import bootstrap_weights
-
-        weights = bootstrap_weights(self.model, self.world.X, self.plan.y, n_boot=2)
-        finite("bootstrap_weights", weights)
-
-    def suggest(self) -> None:
-        """A suggestion can be printed."""
-        from manykernels.inspect import suggest
-
-        if self.plan.task in ("classes", "numbers"):
-            str(suggest(self.world.X, self.plan.y, self.world.kernels, Cs=[1.0], cv=2))
-
-    def path(self) -> None:
-        """Every point of a path has finite weights and a gap."""
-        if self.plan.y is not None and hasattr(self.model, "path") and not self.plan.search:
-            path = self.model.path(self.world.X, self.plan.y, Cs=[0.1, 1.0], **self.plan.weights)
-            finite("weights of the path", path.weights)
-
-    def cross_validated(self) -> None:
-        """scikit-learn's tools cut the data and score the model."""
-        from sklearn.model_selection import cross_val_score
-
-        if self.plan.y is not None and not isinstance(self.world.X, dict):
-            scores = cross_val_score(self.clone(), self.world.X, self.plan.y, cv=2, error_score="raise")
-            if scores.shape != (2,):
-                raise Wrong("cross_val_score has no two scores")
-
-    def report(self) -> None:
-        """A report is written, and holds no tag that the data brought."""
-        options: dict[str, Any] = {"cv": 2, "stability": 0}
-        y = () if self.plan.y is None else (self.plan.y,)
-        html = self.model.report(self.world.X, *y, **options).html()
-        if "<b>" in html.replace("<b>", "", 0) and "&lt;b&gt;" not in html and "<b>" in str(self.plan.y):
-            raise Wrong("a label arrives as a tag")
-

@@ -163,7 +163,8 @@ def table_kernels(rng: np.random.Generator, p: int, positive: bool, plain: bool 
 
 def linear(A: Any, B: Any) -> Any:
     """A kernel as a plain function."""
-    return np.asarray(A, float) @ np.asarray(B, float).T
+    A, B = (Z.toarray() if scipy.sparse.issparse(Z) else np.asarray(Z, float) for Z in (A, B))
+    return A @ B.T
 
 
 def table(rng: np.random.Generator) -> World:
@@ -267,7 +268,10 @@ def stack(rng: np.random.Generator) -> World:
         ("slice", lambda A: A),
         ("reversed", lambda A: np.ascontiguousarray(A[::-1, :, ::-1])[::-1, :, ::-1]),
         ("KernelStack", lambda A: KernelStack(A.transpose(2, 0, 1))),
-        ("KernelStack of list", lambda A: KernelStack([A[:, :, j] for j in range(M)], names=[f"κ{j}" for j in range(M)])),
+        (
+            "KernelStack of list",
+            lambda A: KernelStack([A[:, :, j] for j in range(M)], names=[f"κ{j}" for j in range(M)]),
+        ),
     ]
     chosen, *others = rng.permutation(len(orders))[:3]
     name, make = orders[chosen]
