@@ -91,7 +91,7 @@ def check_size(name, array, M):
 
 
 def parse_bytes(value, name="memory_limit"):
-    """Bytes from an integer, "500MB", "4GB", "2GiB", or None (no limit asked for)."""
+    """Bytes from a whole number, "500MB", "4GB", "2GiB", or None (no limit asked for)."""
     if value is None or isinstance(value, Bytes):
         return value
     given = value
@@ -99,9 +99,9 @@ def parse_bytes(value, name="memory_limit"):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", value.upper())
         if match and match[2] in _UNITS:
             value = int(float(match[1]) * _UNITS[match[2]])
-    if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
-        return Bytes.of(value, given)
-    raise ValueError(f'{name}={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf and value == int(value):
+        return Bytes.of(int(value), given)
+    raise ValueError(f"{name}={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or \"4GB\".")
 
 
 def _owner(of):

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kernels._pairs import _KINDS
 
+UNEVEN = 2.0  # how much the factors of one kernel may differ: errors of a series rise by the square
 WIDTH = 512  # Chebyshev features that are multiplied at a time
-EVEN = 2.0  # by which the factors 1/√k(x, x) of the rows may differ: errors are relative to the largest kernel value
 
 
 def n_nodes(degree, rate, half, double):
@@ -44,20 +44,19 @@ def _nodes(p):
 def smooth_column(group, chosen, left, right):
     """(middle, half-width, nodes of each) where all chosen kernels are smooth functions of one column, else None."""
     interval = None if group.generic[chosen].any() else group.column(left, right)
-    if interval is None or not _even(chosen, left, right):
+    if interval is None or not _level(chosen, left, right):
         return None
     double = group.pairs.dtype == np.float64
     return *interval, n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double)
 
 
-def _even(chosen, *sides):
-    """Whether the factors of the rows, but for those that are 0, differ by `EVEN` at most for each kernel."""
-    factors = [np.ones((len(chosen), 1)) if side.factor is None else side.factor[chosen] for side in sides]
-    if all(side.factor is None for side in sides):
+def _level(chosen, *sides):
+    """Whether 1/√k(x, x) varies little: a series is exact beside its largest value, and factors raise its errors."""
+    factors = [side.factor[chosen] for side in sides if side.factor is not None]
+    if not factors:
         return True
-    most = np.max([f.max(axis=1, initial=0.0) for f in factors], axis=0)
-    least = np.min([np.where(f > 0, f, np.inf).min(axis=1, initial=np.inf) for f in factors], axis=0)
-    return bool(np.all(most <= EVEN * least))
+    F = np.concatenate(factors, axis=1)
+    return bool((F.max(axis=1) <= UNEVEN * np.where(F > 0, F, np.inf).min(axis=1)).all())
 
 
 def _at_nodes(group, middle, half, p):

@@ -82,7 +82,7 @@ class WordBank(ExplicitBank):
         for kernel, view in zip(bank.kernels.kernels, bank.kernels.view_of, strict=True):
             X = bank.views[view].X
             if kernel.family == "degree":
-                check(X.length * kernel.words[-1] <= PLACED, f"{kernel!r} has too many words")
+                check(not len(X) or X.length * kernel.words[-1] <= PLACED, f"{kernel!r} has too many words")
             else:
                 check(kernel.family == "channels", f"{kernel!r} is not of words")
                 check(kernel.n_readings(X.alphabet.size, bank.hashed) <= WAYS, f"{kernel!r} has too many words")
@@ -96,6 +96,8 @@ class WordBank(ExplicitBank):
             X = self.views[v].X
             if kernel.family == "channels":
                 self.parts.append(Anywhere(kernel, m, int(v), X, self.hashed))
+                continue
+            if not len(X):  # no support: no words, and all sums are 0
                 continue
             table = kernel.degree_table(X.length)
             if X.alphabet.size ** table.shape[1] >= 2**63:

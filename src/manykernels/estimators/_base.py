@@ -317,5 +317,7 @@ def _finite(values):
 
 
 def _take(X, rows):
-    table = isinstance(X, Views) or not is_views(X)
-    return _safe_indexing(X, rows) if table else {k: _safe_indexing(v, rows) for k, v in X.items()}
+    if is_views(X) and not isinstance(X, Views):
+        return {name: _take(view, rows) for name, view in X.items()}
+    unsliced = getattr(X, "format", None) in ("coo", "bsr", "dia")  # scipy cuts no rows of these
+    return _safe_indexing(X.tocsr() if unsliced else X, rows)

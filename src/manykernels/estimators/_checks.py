@@ -87,8 +87,11 @@ class Checks(BaseEstimator):
         if self.device not in ("cpu", "auto"):
             raise ValueError(f"{what} is for the processor, but device={self.device!r}: take device='cpu'.")
 
-    def _check_X(self, X, *, reset):
-        """X as kernels take it; records (or, with reset=False, compares) the number and names of the features."""
+    def _check_X(self, X, *, reset, part=False):
+        """X as kernels take it; records (or, with reset=False, compares) the number and names of the features.
+
+        `part`: X are the first of more examples.
+        """
         from ..banks._base import Source
 
         X, card = to_host(X)
@@ -97,7 +100,7 @@ class Checks(BaseEstimator):
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
         if isinstance(X, Stream):
-            self._check_X(X.head, reset=reset)
+            self._check_X(X.head, reset=reset, part=True)
         elif self._is_precomputed():
             X = check_stack(X, reset, None if reset else self._predictor.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
@@ -120,7 +123,7 @@ class Checks(BaseEstimator):
             finite = "allow-nan" if isinstance(self.kernels, Source) else isinstance(self.kernels, str)
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
             X = check_table(self, X, reset, options)
-        if reset and n_examples(X) < 2:
+        if reset and not part and n_examples(X) < 2:
             raise ValueError(f"X has n_samples={n_examples(X)}: at least two examples are needed.")
         return X
 

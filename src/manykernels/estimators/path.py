@@ -13,6 +13,7 @@ from ..kernels._views import n_examples
 from ._folds import Fold, Kernels, shared
 from ._search import grid_of_C, is_exact, list_of_regularizers
 from .inputs import check_y
+from .outputs import read_labels
 from .tasks import check_task
 from .validation import check_weight
 
@@ -99,7 +100,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     found = list_of_regularizers(model.regularizer if regularizer is None else regularizer)
     plain = clone(model)
     plain._check_params()
-    y = check_y(plain, y, numeric=not is_classifier(model))
+    y = read_labels(plain, y)[0] if is_classifier(model) else check_y(plain, y, numeric=True, several=True)
     X = plain._check_X(X, reset=True)
     n = n_examples(X)
     weight = None if sample_weight is None else check_weight(sample_weight, n)

@@ -206,7 +206,7 @@ def _without(solution, usable):
 
     theta = np.where(usable, solution.theta, 0.0)
     total = theta.sum()
-    return replace(solution, theta=theta * (solution.theta.sum() / total) if total > 0 else theta)
+    return replace(solution, theta=theta / total * solution.theta.sum() if total > 0 else theta)
 
 
 def _same_length(decision, X: Any):

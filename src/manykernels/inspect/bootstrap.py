@@ -60,6 +60,11 @@ def bootstrap_weights(
     if n_boot < 1:
         raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
     check_model(model)
+    if hasattr(model, "Cs"):
+        raise ValueError(
+            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an "
+            "estimator with the C and the regularizer that it chose."
+        )
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)

@@ -148,6 +148,7 @@ def suggest(
 
     X = among_themselves(X)
     y, n = np.asarray(y), n_examples(X)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if n > max_examples:
         rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
         square = isinstance(kernels, str) and kernels == "precomputed"
@@ -198,7 +199,7 @@ def _errors(scores, overlap):
 
 def _alignments(model, X, y, real):
     """(centred alignments with the targets (M,), their mean between the best aligned kernels)."""
-    from ..kernels.align import centred_products
+    from ..kernels.align import centred_products, cosines
 
     if real:
         Y = np.asarray(y, float)[None]
@@ -207,7 +208,7 @@ def _alignments(model, X, y, real):
     best = model.best_estimator_
     bank = best._make_bank(best._check_X(X, reset=True), None)
     target, squares, norm = centred_products(bank, Y)
-    found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares > 0)
+    found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares * norm > 0)
     top = np.sort(np.argsort(-found, kind="stable")[:MOST])
     top = top[squares[top] > 0]
     if len(top) < 2:
@@ -215,6 +216,6 @@ def _alignments(model, X, y, real):
     part = bank.restrict(np.arange(bank.n), top)
     grams = centred_products(bank if part is None else part, Y, pairs=True)[1]
     grams = grams[np.ix_(top, top)] if part is None else grams
-    root = np.sqrt(np.diagonal(grams))
-    cosine = grams / np.outer(root, root)
-    return found, float((cosine.sum() - len(top)) / (len(top) * (len(top) - 1)))
+    cosine, alive = cosines(grams), np.diagonal(grams) > 0
+    pairs = alive.sum() * (alive.sum() - 1)
+    return found, float((cosine.sum() - alive.sum()) / pairs) if pairs else 1.0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .._state import check, check_is
 from ._base import MAKERS, Kernel, len_
@@ -82,6 +83,8 @@ class GaussianProcess(Kernel):
         check_is("kernel", self.kernel, Process)
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
+            raise ValueError(f"{self!r} needs dense data, X is sparse; pass X.toarray().")
         return self.kernel(X, Y)
 
     def diag(self, X: Any) -> np.ndarray:

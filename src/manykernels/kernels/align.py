@@ -100,6 +100,13 @@ def centred_products(bank, Y, weights=None, pairs=False):
     return target, grams, float(np.sum((U @ U.T) ** 2))
 
 
+def cosines(grams):
+    """⟨K_k, K_l⟩ / (‖K_k‖ ‖K_l‖), 0 where a kernel does not vary."""
+    root = np.sqrt(np.maximum(np.diagonal(grams), 0.0))
+    size = np.outer(root, root)
+    return np.divide(grams, size, out=np.zeros_like(grams), where=size > 0)
+
+
 def _centre(K):
     return K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
 

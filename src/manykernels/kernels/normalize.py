@@ -139,6 +139,7 @@ def scales(diagonal, variance, normalize, known):
     The variance is Σ w_i k_ii / W − Σ w_i w_j k_ij / W². A kernel has none, and is not usable, where it is at most
     `known` times the mean diagonal, the precision to which it was computed; its scale is 0 then.
     """
+    diagonal, variance = np.asarray(diagonal, float), np.asarray(variance, float)  # of integers, their sums are such
     by = {"multiplicative": variance, "trace": diagonal}.get(normalize, np.ones_like(diagonal))
     scale = np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny)
     usable = (variance > known * np.maximum(np.abs(diagonal), np.finfo(float).tiny)) & (scale > 0)

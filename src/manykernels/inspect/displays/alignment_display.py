@@ -128,7 +128,7 @@ def _targets(y, labels):
 
 def _measure(bank, Y, top):
     """(alignments between the `top` kernels best aligned with Y, their names, their alignments with Y)."""
-    from ...kernels.align import centred_products
+    from ...kernels.align import centred_products, cosines
 
     alive = np.flatnonzero(bank.usable)
     if not len(alive):
@@ -143,9 +143,9 @@ def _measure(bank, Y, top):
     target, grams, norm = centred_products(bank if part is None else part, some, pairs=True)
     if part is None:
         target, grams = target[which], grams[np.ix_(which, which)]
-    root = np.sqrt(np.diagonal(grams))
+    size = np.sqrt(np.maximum(np.diagonal(grams), 0.0) * norm)
     names = [str(bank.names[m]) for m in which]
-    return grams / np.outer(root, root), names, target / (root * np.sqrt(norm) if norm > 0 else np.inf)
+    return cosines(grams), names, np.divide(target, size, out=np.zeros_like(target), where=size > 0)
 
 
 def _clustered(A):
