@@ -20,7 +20,7 @@ ARGUMENTS = """X y sample_weight task kernels kernel regularizer loss epsilon C 
 approximation rank tol max_iter fit_intercept class_weight multi_class memory_limit device n_jobs random_state
 checkpoint nu formulation cv scoring sources groups gamma degree coef0 view views columns column missing weights
 examples example n_splits landmarks precomputed kernels_chosen_ letters sequence sequences strings labels label class
-classes target targets Y KernelStack Pairs index dtype input samples""".split()
+classes target targets Y KernelStack Pairs index dtype input with_mean with_centering samples""".split()
 NAMES = re.compile(r"(?<![A-Za-z_])(" + "|".join(ARGUMENTS) + r")(?![A-Za-z_])", re.IGNORECASE)
 
 

@@ -1,0 +1,15 @@
+"""Forty random journeys through the package, as a stranger would use it: none ends badly.
+
+`python -m benchmarks.journeys --case NUMBER` tells the story of one; benchmarks/README.md says what is judged.
+"""
+
+import pytest
+from benchmarks.journeys.steps import journey
+
+CASES, CHUNK = range(4000, 4040), 5
+
+
+@pytest.mark.parametrize("first", CASES[::CHUNK])
+def test_journeys_succeed_or_are_refused_on_purpose(first):
+    failures = [journey(number, limit=1e9).failures for number in range(first, first + CHUNK)]  # time is no test
+    assert [failure for journey in failures for failure in journey] == []
