@@ -91,6 +91,7 @@ def same(a: Any, b: Any) -> bool:
 
 def surroundings() -> dict[str, Any]:
     """What a library must leave as it found it."""
+    import rich.style  # noqa: F401  (draws a random number when it is imported)
     import sklearn
     from threadpoolctl import threadpool_info
 
