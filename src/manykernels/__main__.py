@@ -1,6 +1,25 @@
-"""python -m manykernels: the command line."""
+"""The command line, as `manykernels` and as `python -m manykernels`."""
 
-from .cli import app
+import os
+import signal
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C ends it with exit code 130 and without a traceback, while it imports too."""
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # jobs of a shell may ignore it
+    if heard:
+        signal.signal(signal.SIGINT, _leave)  # nothing is begun yet, and an import would turn it into other errors
+    from .cli import app
+
+    if heard:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    app(prog_name="manykernels")
+
+
+def _leave(*_: object) -> None:
+    os.write(2, b"manykernels: interrupted.\n")
+    os._exit(130)
+
 
 if __name__ == "__main__":
-    app(prog_name="manykernels")
+    main()

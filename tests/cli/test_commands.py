@@ -27,8 +27,13 @@ def test_fit_says_on_stderr_what_it_chose_and_shows_results_on_stdout(folder, tm
     result = run("fit", folder / "data.csv", "--target", "y", "-o", tmp_path / "m.mk", "--json")
     facts = json.loads(result.stdout)
     assert facts["task"] == "classification" and facts["examples"] == 40 and facts["gap"] <= 1e-3
-    assert {row["kernel"] for row in facts["weights"]} == {"age", "dose", "sex"}
-    for text in ("task: classification", "'name' is left out", "Categorical on 'sex'", "'dose' is missing in 2 of 40"):
+    assert {row["kernel"] for row in facts["weights"]} == {"age", "dose", "all numbers", "sex"}
+    for text in (
+        "task: classification",
+        "'name' is left out (40 different texts): a config",
+        "Categorical on 'sex'",
+        "'dose' is missing in 2 of 40",
+    ):
         assert text in result.stderr
     quiet = run("fit", folder / "data.csv", "--target", "y", "-o", tmp_path / "m.mk", "--quiet")
     assert quiet.stderr == "" and "classification" in quiet.stdout
@@ -96,6 +101,7 @@ def test_init_writes_what_fit_would_choose(folder, tmp_path):
     assert settings["target"] == "y" and [table["kernel"] for table in settings["kernel"]] == [
         "RBF",
         "RBF",
+        "RBF",  # on both, gaps at their means
         "Categorical",
     ]
     again = run("fit", folder / "data.csv", "--config", tmp_path / "kernels.toml", "-o", tmp_path / "m.mk")

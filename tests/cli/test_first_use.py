@@ -33,11 +33,11 @@ def survey(tmp_path_factory):
 def test_what_is_left_out_says_why_and_what_to_do(survey):
     said = (survey / "said.txt").read_text()
     for text in (
-        "'who' is left out: it is another text in every row, as ids are; --id takes it",
-        "'income' is left out: it holds numbers, but none in 3 rows ('refused', for example); empty these cells",
-        "'day' is left out: it holds dates",
-        "'remark' is left out: it holds 90 different texts",
-        "'rare' is left out: it is empty in 85 of 90 rows",
+        "'who' is left out (90 different texts, one a row as ids are): --id takes it",
+        "'income' is left out (numbers, but none in 3 rows, 'refused' for example): empty these cells",
+        "'day' is left out (dates): make numbers of them",
+        "'remark' is left out (90 different texts): a configuration",
+        "left out 'rare' (empty in 85 of 90 rows)",
         "'smokes' is missing in 10 of 90 examples",
     ):
         assert text in said
@@ -116,7 +116,7 @@ def test_numbers_of_rows_are_no_source(tmp_path):
     frame.to_csv(tmp_path / "d.csv")
     result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
     assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} == {"x", "visits", "all numbers"}
-    assert result.stderr.count("is left out: it numbers the rows; a configuration may name it") == 2
+    assert "'Unnamed: 0', 'id' are left out (numbers of the rows): a configuration may name it" in result.stderr
 
 
 def test_groups_of_columns_are_named_and_a_model_that_is_written_over(tmp_path):

@@ -239,7 +239,7 @@ def test_values_that_the_estimator_refuses(folder):
 
 
 def test_init_does_not_write_over_a_file(folder):
-    says(run("init", folder / "data.csv", "-t", "y", "-o", folder / "data.csv"), "is there already", "--force")
+    says(run("init", folder / "data.csv", "-t", "y", "-o", folder / "model.mk"), "is there already", "--force")
 
 
 @pytest.mark.parametrize(

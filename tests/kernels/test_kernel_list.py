@@ -147,7 +147,8 @@ def test_auto_kernels_fit_the_data_and_the_memory():
     assert many.M == 10 + 4 * 4
     assert auto_kernels(X, 4 * 400 * 15)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
     assert len(auto_kernels(X, 4 * 400 * 15)) == 10 + 4
-    assert KernelList.from_spec("auto", FRAME).M == many.M
+    assert KernelList.from_spec("auto", FRAME).names == ["a", "b", "c", "d", "all numbers"]  # that of a table
+    assert KernelList.from_spec("auto", FRAME, 4 * 400 * 3).names == ["all numbers"]  # too many for one each
     assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 4 + 4  # a few a view, not some a column
 
 

@@ -6,30 +6,37 @@ by the names of its columns and needs nothing besides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ._data import is_number
+from ._data import is_number, numeric_names
 from ._matrices import with_places
 from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
-MANY = 100  # columns without a prefix that have a kernel each
-ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
-EMPTY = 0.9  # a column that is emptier than this is not used unasked
-CATEGORIES = 30  # that a column of texts has at most to be used unasked
+CURES = {  # of what a column holds that is left out
+    "dates": "make numbers of them, days since the first, say, to use them",
+    "times": "make numbers of them, days since the first, say, to use them",
+    "spoiled": "empty these cells and it is used",
+    "ids": "--id takes it for that",
+    "rows": "a configuration may name it if it means something",
+    "many": 'a configuration with kernel = "Categorical" uses it, or "Tfidf" its words',
+}
 
 
-def suggest(frame: Any, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration, one a kernel: of numbers, categories, matrices and sequences; it is said."""
+def suggest(frame: Any, say: Callable[[str], None]) -> tuple[list[dict[str, Any]], str]:
+    """Tables of a configuration, one a kernel, of all kinds of columns, and what was chosen for the plain ones."""
     matrices, sequences = frame.attrs.get("matrices", {}), frame.attrs.get("sequences", [])
     aside = [name for name in frame.columns if name.partition(".")[0] in matrices]
     made = [_matrix(frame, stem, say) for stem in matrices]
     made += [table for column in sequences for table in string_tables(frame, column, say)]
     plain = frame.drop(columns=[*aside, *sequences, *(n for n in frame.attrs.get("aside", ()) if n in frame.columns)])
-    return made + _suggest_plain(plain, say) if plain.shape[1] or not made else made
+    if made and not plain.shape[1]:
+        return made, ""
+    tables, chosen = _suggest_plain(plain, say)
+    return made + tables, chosen
 
 
 def _matrix(frame, stem, say):
@@ -41,116 +48,44 @@ def _matrix(frame, stem, say):
 
 
 def _suggest_plain(frame, say):
-    """Tables for columns of numbers and of categories."""
-    numbers, categories, dropped = sort_columns(frame)
-    lacking = frame.attrs.get("lacking", {})
-    for name, why in dropped.items():
-        say(f"{name!r} is left out: {why}.")
-    if not numbers and not categories:
+    """(tables, what is said of them) for columns of numbers, categories and texts, as estimators choose them."""
+    from ..kernels._table import choose_for, describe, entries
+    from ..kernels.auto import kernels_that_fit
+
+    columns = describe(entries(frame))
+    specs, chosen = choose_for(columns, kernels_that_fit(len(frame)))
+    if not specs:
         raise Wrong("No column is left to learn from: give columns that vary beside the target.")
-    groups = grouped(numbers)
-    tables = [_rbf(frame, name, columns) for name, columns in groups.items()]
-    whole = [name for name in numbers if not frame[name].isna().any()]
-    if len(groups) > 1 and len(whole) > 1:
-        tables.append(_rbf(frame, "all numbers" if "all numbers" not in groups else "all numbers together", whole))
-    taken = {table["name"] for table in tables}
-    names = [f"{name}, categories" if name in taken else name for name in categories]
-    tables += [{"name": a, "kernel": "Categorical", "columns": [b]} for a, b in zip(names, categories, strict=True)]
-    say(
-        f"{len(tables)} kernels chosen: an RBF on {_places(groups)}"
-        + (", one on all of them, standardised" if len(tables) > len(groups) + len(categories) else "")
-        + (f", Categorical on {', '.join(map(repr, categories[:5]))}" if categories else "")
-        + (f" and {len(categories) - 5} more" if len(categories) > 5 else "")
-        + ". `manykernels init` writes them down to be changed."
-    )
-    for name, columns in groups.items():
-        lost = int(frame[columns].isna().all(axis=1).sum())
-        if lost and lost != lacking.get(name):
-            say(f"{name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
-        holes = int(frame[columns].isna().any(axis=1).sum()) - lost
-        if holes:
-            say(f"{name!r} has gaps in {holes} of {len(frame)} examples, which are filled in with means.")
-    for name in categories:
-        lost = int(frame[name].isna().sum())
-        if lost and name not in lacking:
-            say(f"{name!r} is missing in {lost} of {len(frame)} examples, which are like no other in it.")
-    return tables
+    say(f"{chosen}. `manykernels init` writes them down to be changed.")
+    for kind, cure in CURES.items():
+        for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
+            names = [repr(column.name) for column in columns if column.why == why]
+            some = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            say(f"{some} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
+    for spec in specs:
+        _say_gaps(frame, spec, [columns[k] for k in spec.columns], say)
+    return [_table(spec, [columns[k] for k in spec.columns]) for spec in specs], chosen
 
 
-def _places(groups):
-    """Columns and groups of them, in words."""
-    several = {name: columns for name, columns in groups.items() if len(columns) > 1}
-    alone = len(groups) - len(several)
-    said = [f"each of {alone} columns of numbers"] * (alone > 1) + ["one column of numbers"] * (alone == 1)
-    said += [f"{name!r} ({len(columns)} columns together)" for name, columns in list(several.items())[:5]]
-    said += [f"{len(several) - 5} more such groups"] * (len(several) > 5)
-    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0] if said else "no column"
+def _table(spec, columns):
+    """A kernel as a table of a configuration."""
+    kernel = {"Features": "Tfidf"}.get(type(spec.kernel).__name__, type(spec.kernel).__name__)
+    table = {"name": spec.name, "kernel": kernel} | ({"gamma": spec.kernel.gamma} if kernel == "RBF" else {})
+    table |= {"columns": [column.name for column in columns]} | ({"scale": True} if spec.transformer else {})
+    lacks = kernel != "Categorical" and any(column.gaps for column in columns)
+    return table | {"missing": "zero"} if lacks else table
 
 
-def _rbf(frame, name, columns):
-    table = {"name": name, "kernel": "RBF", "gamma": "median", "columns": columns}
-    table |= {"scale": True} if len(columns) > 1 else {}  # one column has no other to be hidden by
-    return table | {"missing": "zero"} if frame[columns].isna().any(axis=None) else table
-
-
-def sort_columns(frame: Any) -> tuple[list[str], list[str], dict[str, str]]:
-    """Names of columns of numbers, of categories, and {name: why} of those that are left out."""
-    numbers, categories, dropped = [], [], {}
-    for name in frame.columns:
-        column = frame[name]
-        different, lost = column.nunique(), int(column.isna().sum())
-        if different < 2:
-            dropped[name] = "it has one value only" if different else "it is empty"
-        elif lost > EMPTY * len(column):
-            dropped[name] = f"it is empty in {lost} of {len(column)} rows, too many to be used unasked"
-        elif is_number(column) and _counts_rows(column, different):
-            dropped[name] = "it numbers the rows; a configuration may name it if it means something"
-        elif is_number(column):
-            numbers.append(name)
-        elif different > min(CATEGORIES, (len(column) - lost) // 2):
-            dropped[name] = _why_texts(column, different)
-        else:
-            categories.append(name)
-    return numbers, categories, dropped
-
-
-def _counts_rows(column, different):
-    """Whether it holds every whole number of a range once, as an index or an id written into the table does."""
-    if len(column) < ROWS or different < len(column):
-        return False
-    return column.max() - column.min() == len(column) - 1 and bool((column % 1 == 0).all())
-
-
-def _why_texts(column, different):
-    """What a column of many different texts is, and what can be done about it."""
-    pd = pandas()
-    known = column.dropna().map(str)
-    strange = known[pd.to_numeric(known, errors="coerce").isna()]
-    if len(strange) <= len(known) // 5:
-        return (
-            f"it holds numbers, but none in {len(strange)} rows ({strange.iloc[0]!r}, for example); empty these cells "
-            "and it is used"
-        )
-    if known.str.match(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}").mean() > 0.8:
-        return "it holds dates; make numbers of them, days since the first, say, to use it"
-    if different == len(known) and not known.str.contains(" ").any():
-        return "it is another text in every row, as ids are; --id takes it for that"
-    return (
-        f"it holds {different} different texts, too many for categories unasked; a configuration with kernel = "
-        '"Categorical" uses it, and Features(TfidfVectorizer()) in Python its words'
-    )
-
-
-def grouped(names: list[str]) -> dict[str, list[str]]:
-    """{group: columns}: those called GROUP.x or GROUP:x together, others alone, or all together if they are many."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        stem = name.replace(":", ".").partition(".")[0]
-        groups.setdefault(stem if stem and stem != name else name, []).append(name)
-    alone = [name for name, columns in groups.items() if columns == [name]]
-    if len(alone) > MANY:
-        groups = {name: columns for name, columns in groups.items() if name not in alone} | {"others": alone}
-    return groups
+def _say_gaps(frame, spec, columns, say):
+    """How many examples lack what a kernel sees, unless that is said of its file already."""
+    if spec.name in frame.attrs.get("lacking", {}) or not any(column.gaps for column in columns):
+        return
+    empty = frame[[column.name for column in columns]].isna()
+    lost, some = int(empty.all(axis=1).sum()), int(empty.any(axis=1).sum())
+    if lost:
+        say(f"{spec.name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
+    if some > lost and spec.transformer is not None:
+        say(f"{spec.name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled in with means.")
 
 
 def indicators(frame: Any, name: str) -> list[str]:
@@ -169,8 +104,8 @@ def as_texts(column: Any) -> np.ndarray:
     return column.map(lambda v: str(int(v) if whole else v), na_action="ignore").to_numpy(object)
 
 
-def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
-    """The columns called `names`: numbers, indicators of categories, and sequences as they are, those in `texts`."""
+def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
+    """The columns called `names`: numbers, indicators of categories, and sequences or texts where `written` says so."""
     frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
@@ -180,20 +115,26 @@ def encode(frame: Any, names: list[str], texts: Collection[str] = ()) -> Any:
             f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees: add them, empty "
             'where their kernels have missing = "zero".'
         )
+    numbers = numeric_names(frame)
+    plain = [name for name in names if name in numbers and name not in written]
+    block = frame[plain].to_numpy(float, na_value=np.nan)  # at once: column by column is slow where they are thousands
+    for k in np.flatnonzero(np.isinf(block).any(axis=0)):
+        as_numbers(frame[plain[k]])
     made: dict[str, Any] = {}
     known: dict[str, np.ndarray] = {}
-    for name in names:
+    for name in names if len(plain) < len(names) else ():
         base, equals, category = name.partition("=")
-        if name in texts:
-            made[name] = as_sequences(frame[name])
-            continue
-        if not equals:
+        if name in written:
+            made[name] = as_sequences(frame[name]) if written[name] == "sequences" else as_words(frame[name])
+        elif not equals and name not in numbers:
             made[name] = as_numbers(frame[name])
-            continue
-        if base not in known:
-            known[base] = as_texts(frame[base])
-        made[name] = (known[base] == category).astype(float)
-    return pandas().DataFrame(made, index=frame.index)
+        elif equals:
+            if base not in known:
+                known[base] = as_texts(frame[base])
+            made[name] = (known[base] == category).astype(float)
+    pd = pandas()
+    parts = [pd.DataFrame(block, columns=plain, index=frame.index), pd.DataFrame(made, index=frame.index)]
+    return parts[0] if not made else pd.concat(parts, axis=1)[names]
 
 
 def new_categories(frame: Any, names: list[str], texts: Collection[str] = ()) -> list[str]:
@@ -232,11 +173,17 @@ def as_sequences(column: Any) -> list[str | None]:
     return [None if lost else str(text).upper() for text, lost in zip(column, column.isna(), strict=True)]
 
 
+def as_words(column: Any) -> np.ndarray:
+    """A column of texts; None where one is missing."""
+    return np.array([None if lost else str(text) for text, lost in zip(column, column.isna(), strict=True)], object)
+
+
 def as_numbers(column: Any) -> np.ndarray:
     """A column as floats, or a sentence that shows what is no number."""
     pd = pandas()
-    found = pd.to_numeric(column, errors="coerce")
-    wrong = column[found.isna() & column.notna()]
+    known = is_number(column)
+    found = column if known else pd.to_numeric(column, errors="coerce")
+    wrong = () if known else column[found.isna() & column.notna()]
     if len(wrong):
         row = list(column.index).index(wrong.index[0]) + 1
         raise Wrong(

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ._columns import indicators
-from ._data import is_number, pick
+from ._data import holds_numbers, numeric_names, pick
 from ._matrices import columns_of_matrix
 from ._talk import Wrong
 
 KERNELS = (
     "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial",
-    "Precomputed", "RBF", "Tanimoto",
+    "Precomputed", "RBF", "Tanimoto", "Tfidf",
 )  # fmt: skip
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
 SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
@@ -47,15 +47,25 @@ def kernel_class(name: str) -> Any:
     from .. import kernels, strings
 
     _known(name, (*KERNELS, *STRINGS), "The kernel")
+    if name == "Tfidf":
+        return tfidf
     return getattr(strings if name in STRINGS else kernels, name)
 
 
-def sequence_columns(specs: Any) -> set[str]:
-    """The columns that kernels of sequences see."""
+def tfidf() -> Any:
+    """The words of texts, those of few texts weighing more: tf-idf."""
+    from ..kernels._table import words
+
+    return words()
+
+
+def written_columns(specs: Any) -> dict[str, str]:
+    """{column: "sequences" or "objects", which are texts} of those that kernels of sequences and of texts see."""
     from ..kernels.spec import as_spec
 
     found = [as_spec(spec) for spec in specs] if isinstance(specs, list) else []
-    return {column for spec in found if spec.kernel.reads == "sequences" for column in spec.columns}
+    found = [spec for spec in found if spec.kernel.reads in ("sequences", "objects")]
+    return {column: spec.kernel.reads for spec in found for column in spec.columns}
 
 
 def parameters(cls: Any) -> dict[str, Any]:
@@ -75,6 +85,8 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
 
 
 def _specification(table, k, frame):
+    from ..kernels._table import scaler
+
     if not isinstance(table, dict) or "kernel" not in table:
         raise Wrong(f'[[kernel]] number {k + 1} does not say which: add kernel = "RBF".')
     cls, name = kernel_class(table["kernel"]), str(table.get("name", f"{table['kernel']} {k + 1}"))
@@ -86,34 +98,29 @@ def _specification(table, k, frame):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
-    if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", *STRINGS):
+    if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", "Tfidf", *STRINGS):
         raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and to kernels of numbers only.")
     if table["kernel"] == "Precomputed":
         return name, cls(), _matrix_columns(name, columns, frame), missing
-    columns = [column for given in columns for column in _matching(frame, given)]
+    columns, known = [column for given in columns for column in _matching(frame, given)], set(frame.columns)
     for column in columns:
-        pick(frame, column, f"Kernel {name!r}: column")
+        if column not in known:
+            pick(frame, column, f"Kernel {name!r}: column")
         if "=" in column:
             raise Wrong(f"Column {column!r} has = in its name, which stands for categories here: rename it.")
     if table["kernel"] == "Categorical":
         return _categorical(name, params, columns, frame)
-    if table["kernel"] in STRINGS:
+    if table["kernel"] in ("Tfidf", *STRINGS):
         if len(columns) > 1:
-            raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel of sequences sees one.")
+            raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel of texts or sequences sees one.")
         _check_gaps(frame[columns[0]], name, missing)
         return name, cls(**params), columns, missing
+    plain = frame[columns]
+    sound = numeric_names(plain) - set(plain.columns[plain.isna().any()])
     for column in columns:
-        _check_column(frame[column], name, missing)
-    return (name, _scaler(), cls(**params), columns, missing) if scale else (name, cls(**params), columns, missing)
-
-
-def _scaler():
-    """Columns are brought to one scale, and gaps of examples that have other columns filled in with means."""
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+        if column not in sound:
+            _check_column(plain[column], name, missing)
+    return (name, scaler(), cls(**params), columns, missing) if scale else (name, cls(**params), columns, missing)
 
 
 def _matching(frame, column):
@@ -148,7 +155,7 @@ def _categorical(name, params, columns, frame):
 
 
 def _check_column(column, name, missing):
-    if not is_number(column):
+    if not holds_numbers(column):
         text = next((value for value in column if isinstance(value, str) and not _reads(value)), None)
         text = column.dropna().iloc[0] if text is None and column.notna().any() else text
         raise Wrong(

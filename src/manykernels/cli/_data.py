@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import io
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from ._talk import Wrong, pandas
 
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 KNOWN = (*TABLES, ".parquet", ".npz")
+WIDE = 1000  # columns that pandas reads into a block of memory each, and is slow with
 
 
 def read_data(
@@ -96,11 +100,10 @@ def read_file(path: str) -> Any:
 
 def read_text(data: bytes) -> Any:
     """CSV or TSV of a pipe: tabs where the first line has more of them than commas."""
-    pd = pandas()
     try:
-        text = data.decode("utf-8-sig")
-        head = text.partition("\n")[0]
-        frame = pd.read_csv(io.StringIO(text), sep="\t" if head.count("\t") > head.count(",") else ",")
+        frame = read_named(lambda: io.BytesIO(data), "stdin", separator(data.partition(b"\n")[0]))
+    except Wrong:
+        raise
     except Exception as error:  # readers raise what they like
         raise Wrong(f"stdin cannot be read as csv: {str(error).rstrip('.')}.") from error
     return checked(frame, "stdin")
@@ -109,9 +112,7 @@ def read_text(data: bytes) -> Any:
 def checked(frame: Any, path: str) -> Any:
     """The frame, where its columns have names that differ."""
     frame.columns = [str(name) for name in frame.columns]
-    twice = sorted({name for name in frame.columns if list(frame.columns).count(name) > 1})
-    if twice:
-        raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
+    check_header(frame.columns, path)
     if len(frame.columns) == 1 and ";" in frame.columns[0]:
         raise Wrong(f"{path} has fields with ; between: save it with commas, or call it .txt to have that found out.")
     return frame
@@ -119,15 +120,49 @@ def checked(frame: Any, path: str) -> Any:
 
 def read_table(path: str) -> Any:
     """CSV or TSV: tabs where the name says so."""
-    pd = pandas()
     sep = "\t" if ".tsv" in Path(path).name.lower() else "," if ".csv" in Path(path).name.lower() else None
-    return pd.read_csv(path, sep=sep, engine="python" if sep is None else "c")
+    if Path(path).is_file():
+        return read_named(lambda: path, path, sep)
+    data = Path(path).read_bytes()  # a pipe, which can be read once
+    data = gzip.decompress(data) if path.lower().endswith(".gz") else data
+    return read_named(lambda: io.BytesIO(data), path, sep)
+
+
+def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
+    """The frame of a path or of bytes; its header is read first, since pandas calls the second x of a header x.1."""
+    pd = pandas()
+    if sep is None:
+        options: dict[str, Any] = {"sep": None, "engine": "python"}
+        head = pd.read_csv(source(), header=None, nrows=1, dtype=str, keep_default_na=False, **options).iloc[0].tolist()
+    else:
+        options, place = {"sep": sep}, source()
+        stream = (gzip.open if place.lower().endswith(".gz") else open)(place, "rb") if place is path else place
+        with io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
+            head = next((row for row in csv.reader(lines, delimiter=sep) if row), [])
+    check_header([name for name in head if name], path)
+    frame = pd.read_csv(source(), **options)
+    return frame.copy() if frame.shape[1] > WIDE else frame  # which puts columns into one block of memory
+
+
+def separator(head: bytes) -> str:
+    """Tabs where a line has more of them than commas."""
+    return "\t" if head.count(b"\t") > head.count(b",") else ","
+
+
+def check_header(names: Iterable[str], path: str) -> None:
+    """A sentence where two columns have one name: the second of a target would be learned from."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
 
 
 def read_parquet(path: str) -> Any:
     """Parquet, by pandas where pyarrow is installed and else by polars."""
     pd = pandas()
     try:
+        from pyarrow.parquet import read_schema
+
+        check_header(read_schema(path).names, path)
         return pd.read_parquet(path)
     except ImportError:
         pass
@@ -157,7 +192,9 @@ def read_npz(path: str) -> Any:
             array = arrays[name]
             if array.ndim not in (1, 2):
                 raise Wrong(f"{path}: the array {name!r} has shape {array.shape}: give (n,) or (n, d).")
-            columns |= {name: array} if array.ndim == 1 else {f"{name}.{j}": a for j, a in enumerate(array.T)}
+            found = {name: array} if array.ndim == 1 else {f"{name}.{j}": a for j, a in enumerate(array.T)}
+            check_header([*columns, *found], path)
+            columns |= found
     sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         raise Wrong(f"{path}: arrays have different numbers of examples, {min(sizes.values())} and others.")
@@ -257,3 +294,14 @@ def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
 def is_number(column: Any) -> bool:
     """Whether a column holds numbers; truth values are categories."""
     return getattr(column.dtype, "kind", "O") in "iuf"
+
+
+def numeric_names(frame: Any) -> set[str]:
+    """The columns that hold numbers."""
+    return {name for name, dtype in zip(frame.columns, frame.dtypes, strict=True) if dtype.kind in "iuf"}
+
+
+def holds_numbers(column: Any) -> bool:
+    """The same, of a feature: whole numbers beyond 64 bits, objects to pandas, are numbers too."""
+    known = column.dropna() if column.dtype == object else ()
+    return is_number(column) or len(known) > 0 and all(type(value) is int for value in known)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._columns import as_numbers, encode, guess_task, seen, suggest
-from ._config import build, read_config, sequence_columns
+from ._config import build, read_config, written_columns
 from ._data import is_number, pick, read_data
 from ._talk import Wrong
 
@@ -23,6 +23,7 @@ class Job(NamedTuple):
     X: Any
     y: Any
     settings: dict[str, Any]
+    chosen: str  # what was chosen unasked, in words
 
 
 def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
@@ -33,9 +34,9 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     frame = read_data(data, settings.get("id"), say, labels)
     settings["target"] = settings.get("target") or only_label(labels)
     task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
-    tables = settings.pop("kernel") if "kernel" in settings else suggest(frame, say)
+    tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say)
     kernels, names = build(tables, frame)
-    return Job(task, kernels, encode(frame, names, sequence_columns(kernels)), y, settings)
+    return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen)
 
 
 def only_label(labels: str | None) -> str | None:
@@ -156,10 +157,27 @@ def as_classes(model: Any, y: Any) -> Any:
     return labels
 
 
-def check_output(path: str) -> None:
-    """A sentence, before anything is computed, where a file cannot be written."""
+def check_output(path: str, *inputs: str | None) -> str:
+    """A sentence, before anything is computed, where a file cannot be written or is one of the `inputs`.
+
+    What to say once it is written: that another file was there.
+    """
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise Wrong(f"-o {path}: the folder {folder} does not exist: make it first.")
     if Path(path).is_dir() or not os.access(folder, os.W_OK):
         raise Wrong(f"-o {path} cannot be written: give another path.")
+    for given in inputs:
+        if given is not None and given != "-" and any(_is_same(path, file) for file in _files(Path(given))):
+            raise Wrong(f"-o {path} would write over {given}, which this command reads: give another path.")
+    return ", over the file that was there" if Path(path).is_file() else ""
+
+
+def _files(place):
+    """A file, or those of a folder."""
+    return place.iterdir() if place.is_dir() else [place]
+
+
+def _is_same(one, other):
+    """Whether two paths lead to one file, also by links."""
+    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)

@@ -42,8 +42,7 @@ def demo(
     from ..inspect import weights_table
 
     begin = time.perf_counter()
-    if output is not None:
-        check_output(output)
+    over = "" if output is None else check_output(output)
     console = Console(quiet=quiet or json)
     title, X, y, kernels, scaler = _load(data.value)
     X, X_new, y, y_new = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
@@ -83,7 +82,7 @@ def demo(
     if json:
         show(facts | {"seconds": seconds}, True)
     else:
-        console.print(f"All of it took {seconds:.0f} s. The report, to be opened in a browser:")
+        console.print(f"All of it took {seconds:.0f} s. The report{over}, to be opened in a browser:")
         typer.echo(str(found.path))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -47,14 +46,15 @@ def fit(
     say = speaker(quiet)
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, -o model.mk.")
-    check_output(output)
+    over = check_output(output, data, config, labels)
     given = {"target": target, "C": C, "p": p, "task": task, "loss": loss, "nu": nu, "id": id}
     job = prepare(data, config, given | {"labels": labels}, say)
     model = estimator(job, verbose=progress(quiet))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
-    over = ", over the file that was there" if Path(output).exists() else ""
+    if job.chosen:
+        model.kernels_chosen_ = job.chosen
     model.save(output)
     say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW like {data}.")
     facts = summary(job, model)

@@ -46,7 +46,7 @@ def report(
     say = speaker(quiet)
     if output == "-":
         raise Wrong("-o - would write a page to the terminal: give a path, -o report.html.")
-    check_output(output)
+    over = [check_output(str(path), model, data, labels) for path in (Path(output), Path(output).with_suffix(".json"))]
     fitted = read_model(model)
     frame = read_data(data, id, say, labels)
     target = target or only_label(labels)
@@ -65,7 +65,10 @@ def report(
     found.facts["reproduce"] = _commands(model, data, target, output, cv, relevance, stability, threshold)
     place = found.write(output)
     seconds = sum(found.facts["cost"].values())
-    say(f"{place} is written, in {seconds:.1f} s: open it in a browser. Its numbers are in {place.stem}.json.")
+    say(
+        f"{place} is written{over[0]}, in {seconds:.1f} s: open it in a browser. Its numbers are in "
+        f"{place.stem}.json{over[1]}."
+    )
     if json:
         typer.echo(found.json())
     else:

@@ -29,17 +29,18 @@ def init(
 ) -> None:
     """Write a commented TOML of kernels for the columns of a table, to be changed and given to fit."""
     say = speaker(quiet)
+    over = ""
     if output != "-":
-        check_output(output)
+        over = check_output(output, data, labels)
         if Path(output).exists() and not force:
             raise Wrong(f"{output} is there already: give another path, or --force to write over it.")
     task, _, frame = split_target(read_data(data, id, say, labels), task, target, data, say)
-    text = write_config({"target": target, "id": id, "task": task}, suggest(frame, say), data)
+    text = write_config({"target": target, "id": id, "task": task}, suggest(frame, say)[0], data)
     if output == "-":
         typer.echo(text, nl=False)
         return
     Path(output).write_text(text)
-    say(f"{output} is written; `manykernels fit {data} --config {output}` uses it.")
+    say(f"{output} is written{over}; `manykernels fit {data} --config {output}` uses it.")
 
 
 def kernels(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:

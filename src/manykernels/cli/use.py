@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ._columns import encode, new_categories
-from ._config import sequence_columns
+from ._config import written_columns
 from ._data import read_data
 from ._models import as_classes, check_output, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
@@ -28,8 +28,7 @@ def predict(
     debug: Debug = False,
 ) -> None:
     """Predict new examples: a row for each, with the values of the decision function."""
-    if output != "-" and not output.startswith("/dev/"):
-        check_output(output)
+    over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     say, fitted = speaker(quiet), read_model(model)
     frame = read_data(data, id, say, unique=False)
     made = predictions(fitted, columns_of(fitted, frame))
@@ -39,16 +38,16 @@ def predict(
         return
     with open(output, "w") as stream:
         stream.write(text)
-    say(f"{output} has {len(made)} predictions.")
+    say(f"{output} has {len(made)} predictions{over}.")
 
 
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
     from ..kernels.spec import as_spec
 
-    names, texts = list(model.feature_names_in_), sequence_columns(model.kernels)
-    X = encode(frame, names, texts)
-    for sentence in new_categories(frame, names, texts):
+    names, written = list(model.feature_names_in_), written_columns(model.kernels)
+    X = encode(frame, names, written)
+    for sentence in new_categories(frame, names, written):
         warnings.warn(sentence, UserWarning, stacklevel=2)
     specs = [as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
     strict = {column for spec in specs if spec.missing == "error" for column in spec.columns or ()}

@@ -190,10 +190,11 @@ def _column_indices(columns, X):
     if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
         if names is None:
             raise ValueError(f"columns={shown(columns)} are names, but X has none; give positions or a DataFrame.")
-        unknown = sorted(set(keys.tolist()) - set(names))
+        place = {name: k for k, name in enumerate(names)}
+        unknown = sorted(set(keys.tolist()) - place.keys())
         if unknown:
             raise ValueError(unknown_names(unknown, names))
-        return np.array([names.index(k) for k in keys], int)
+        return np.array([place[k] for k in keys.tolist()], int)
     if keys.dtype.kind == "b":
         if keys.size != d:
             raise ValueError(f"columns is a mask of {keys.size} entries, but X has {d} columns.")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ._frames import check_names, is_frame, missing_entries, pick, to_numbers, values
+from ._frames import check_names, is_frame, to_numbers
 from ._median import median_between
+from ._table import MANY, USED, Column, choose_for, describe, entries, left_out, scaler, words
+from ._table import called as some_of
 from ._views import Source, checked_view, is_numeric
 from .categorical import Categorical
-from .features import Features
 from .grids import rbf_grid
 from .linear import Linear
 from .polynomial import Polynomial
@@ -21,21 +22,23 @@ from .spec import KernelSpec
 
 MOST = 2000  # kernels
 ENTRIES = 2e9  # kernel values
-CATEGORIES = 50  # that a column has at most, and half as many as examples
+TABLE = 2e10  # the same of a frame, whose columns should rather have a kernel each
 FEW = "RBF of 3 widths and linear"  # of a view, and of a column
 
 
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
     """Kernels chosen from the data: what an estimator takes for kernels="auto".
 
-    An array of numbers, or a frame of numbers without gaps: RBF kernels of seven widths around the median distance,
-    linear and polynomial ones on all columns as they are; on each column RBF kernels of three widths and a linear one,
-    while the kernels stay within 2,000 and within n²M of 2·10⁹ entries (and of `memory_limit` float32 entries where
-    that is less), on evenly spaced columns where not all fit.
+    A frame: what the command line chooses for the same table. An RBF kernel of the median width on each column of
+    numbers, on columns called GROUP.x or GROUP:x together, and on all numbers; where it sees several columns they are
+    standardised and gaps filled in by means, and an example that lacks them all is like no other. `Categorical()` on
+    each column of categories and of truth values, tf-idf on each of texts. More than 100 columns share a kernel, fewer
+    where n²M would be more than 2·10¹⁰ entries (or `memory_limit` float32 entries). Dates, ids, numbers of rows,
+    columns with one value, with more than 50 different texts that share no words, or nearly empty ones are left out.
 
-    Another frame: the same, the numbers standardised and gaps filled in by means where all columns are seen, an example
-    that lacks a column like no other where that column alone is; `Categorical()` on each column of categories, tf-idf
-    on each of texts. Times, columns with one value and those of more than 50 categories are left out.
+    An array of numbers: RBF kernels of seven widths around the median distance, linear and polynomial ones on all
+    columns as they are; on each column RBF kernels of three widths and a linear one, while the kernels stay within
+    2,000 and within n²M of 2·10⁹ entries (and of `memory_limit`), on evenly spaced columns where not all fit.
 
     Several views: RBF kernels of three widths and a linear one on each, its numbers standardised (sparse ones as they
     are), `Categorical()` or tf-idf on columns of the other kinds, and none on single columns of numbers.
@@ -76,28 +79,31 @@ def choose_kernels(
             "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
         )
     source = Source(X)
-    most = int(np.clip(ENTRIES / max(source.n, 1) ** 2, 0, MOST))
-    if memory_limit is not None:
-        most = min(most, int(memory_limit // (4 * max(source.n, 1) ** 2)))
+    frame = is_frame(source.X.get(None))
+    most = kernels_that_fit(source.n, memory_limit, frame)
     if None not in source.X:
         found = [_few(Table(source, view, weights)) for view in source.X]
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     else:
         table = Table(source, None, weights)
-        specs, text = _mixed(table, most) if is_frame(table.x) else _many(X, table, most, weights)
+        if frame:
+            specs, text = choose_for(table.columns, most)
+            if table.of("numbers"):
+                table.numbers(table.of("numbers"))  # names what is infinite
+            specs = [spec._replace(columns=table.where(spec.columns)) for spec in specs]
+        else:
+            specs, text = _many(X, table, most, weights)
         said = [text]
     if not specs:
         raise ValueError(f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels.')
-    return specs, f"{len(specs)} kernels: {'; '.join(said)}"
+    return specs, said[0] if frame else f"{len(specs)} kernels: {'; '.join(said)}"
 
 
-class Kinds(NamedTuple):
-    """The columns of a table by what they hold, positions, and {position: why} of those that are left out."""
-
-    numbers: list[int]
-    categories: list[int]
-    texts: list[int]
-    out: dict[int, str]
+def kernels_that_fit(n: int, memory_limit: float | None = None, frame: bool = True) -> int:
+    """How many kernels of n examples to choose at most; of a frame, how many columns have one each."""
+    n2 = max(n, 1) ** 2
+    most = int(min((TABLE if frame else ENTRIES) / n2, MANY if frame else MOST))
+    return most if memory_limit is None else min(most, int(memory_limit // (4 * n2)))
 
 
 class Table:
@@ -113,30 +119,16 @@ class Table:
             self.labels = [str(name) for name in check_names(self.x)]
         else:
             self.labels = [str(k) for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
-        self.numeric = is_numeric(self.x)
-        self.kinds = self._sort()
+        if is_numeric(self.x) or sp.issparse(self.x):
+            self.columns = [Column(name, "numbers") for name in self.labels]
+        else:
+            x = self.x.reshape(len(self.x), -1) if not is_frame(self.x) else None
+            own = entries(self.x) if x is None else zip(self.labels, x.T, strict=True)
+            self.columns = describe((name, x if self.given is None else x[self.given]) for name, x in own)
 
-    def _sort(self):
-        if self.numeric or sp.issparse(self.x):
-            return Kinds(list(range(len(self.labels))), [], [], {})
-        found = Kinds([], [], [], {})
-        for k in range(len(self.labels)):
-            column = self.column(k)
-            where = _kind(column, self.n)
-            if isinstance(where, str):
-                found.out[k] = where
-            else:
-                found[where].append(k)
-        return found
-
-    def plain(self):
-        """Whether an array of numbers without gaps could hold the same: then kernels are those of that array."""
-        return len(self.kinds.numbers) == len(self.labels) and not missing_entries(values(self.x)).any()
-
-    def column(self, k):
-        """Column k, (n,), of the examples that have the view."""
-        x = values(pick(self.x, [k]))[:, 0] if is_frame(self.x) else self.x if len(self.x.shape) == 1 else self.x[:, k]
-        return x if self.given is None else x[self.given]
+    def of(self, kind):
+        """The columns of a kind, positions."""
+        return [k for k, column in enumerate(self.columns) if column.kind == kind]
 
     def where(self, columns):
         """`columns` of a specification, names where there are some; all of them are None, or the view."""
@@ -182,35 +174,6 @@ class Table:
         middle = median_between(x, self.weights)
         return [RBF(float(gamma)) for gamma in ratio ** (np.arange(n) - (n - 1) / 2) / middle]
 
-    def names(self, columns):
-        some = ", ".join(repr(self.labels[k]) for k in columns[:5])
-        return some + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
-
-
-def _kind(column, n):
-    """The number in `Kinds` of what a column holds, or why it is left out."""
-    if column.dtype.kind in "mM":
-        return "times"
-    if column.dtype.kind == "c":
-        return "complex numbers"
-    known = column[~missing_entries(column)]
-    if not len(known):
-        return "nothing in it"
-    texts = [isinstance(value, str | bytes) for value in known] if known.dtype.kind in "OUS" else [False]
-    if not any(texts):
-        try:
-            different = len(np.unique(known.astype(float)))
-        except (TypeError, ValueError):
-            return "objects"
-        return 0 if different > 1 else "one value only"
-    different = len(set(map(str, known)))
-    if different < 2:
-        return "one value only"
-    if different <= min(CATEGORIES, n / 2):
-        return 1
-    spaced = np.mean([" " in str(value).strip() for value in known])
-    return 2 if spaced > 0.5 else f"{different} different texts"
-
 
 def _many(X, table, most, weights):
     """Kernels of an array of numbers, on all columns and on each."""
@@ -224,34 +187,16 @@ def _many(X, table, most, weights):
     return specs, text + _on_each(some, d)
 
 
-def _mixed(table, most):
-    """Kernels of a frame."""
-    numbers, categories, texts, _ = table.kinds
-    specs, said = [], []
-    if numbers:
-        scaled = not table.plain()
-        scaler, how = (_scaler(), table.scaled(numbers)) if scaled else (_filled(), "as they are")
-        kernels = [*table.rbfs(numbers, 7, 4.0, scaled=scaled), Linear(), Polynomial(2), Polynomial(3)]
-        specs += [table.spec(kernel, numbers, scaler) for kernel in kernels]
-        text = f"RBF of 7 widths, linear, polynomials of degree 2 and 3 on {_columns(len(numbers))} of numbers, {how}"
-        some = _spread(numbers, (most - len(specs) - len(categories)) // 4) if len(numbers) > 1 else []
-        for column in some:
-            specs += [table.spec(kernel, [column]) for kernel in (*table.rbfs([column], 3, 8.0), Linear())]
-        said.append(text + _on_each(some, len(numbers)))
-    more, text = _others(table)
-    return specs + more, "; ".join([*said, *text])
-
-
 def _few(table):
     """Some kernels of a view."""
-    numbers = table.kinds.numbers
+    numbers = table.of("numbers")
     specs, said = [], []
     if numbers:
         if sp.issparse(table.x):
-            kernels, scaler, how = table.rbfs(numbers, 3, 8.0), None, "as they are"
+            kernels, before, how = table.rbfs(numbers, 3, 8.0), None, "as they are"
         else:
-            kernels, scaler, how = table.rbfs(numbers, 3, 8.0, scaled=True), _scaler(), table.scaled(numbers)
-        specs += [table.spec(kernel, numbers, scaler) for kernel in (*kernels, Linear())]
+            kernels, before, how = table.rbfs(numbers, 3, 8.0, scaled=True), scaler(), table.scaled(numbers)
+        specs += [table.spec(kernel, numbers, before) for kernel in (*kernels, Linear())]
         said.append(f"{FEW} on {_columns(len(numbers))} of numbers, {how}")
     more, text = _others(table)
     lacks = "" if table.given is None else ", 0 for examples that lack it"
@@ -260,40 +205,24 @@ def _few(table):
 
 
 def _others(table):
-    """(kernels, phrases) of the columns that are no numbers."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    _, categories, texts, out = table.kinds
+    """(kernels, phrases) of the columns of a view that are no numbers."""
     specs, said = [], []
-    for columns, make, what in (
-        (categories, Categorical, "Categorical on"),
-        (texts, lambda: Features(TfidfVectorizer()), "tf-idf of the words in"),
+    for kind, make, what in (
+        ("categories", Categorical, "Categorical on"),
+        ("texts", words, "tf-idf of the words in"),
     ):
+        columns = table.of(kind)
         specs += [table.spec(make(), [k], called=table.called(k)) for k in columns]
         if columns:
-            said.append(f"{what} {table.names(columns)}" if len(table.labels) > 1 else what.rpartition(" ")[0])
-    if out and not (table.kinds.numbers or specs) and table.view is not None:
+            names = some_of(table.columns, columns)
+            said.append(f"{what} {names}" if len(table.labels) > 1 else what.rpartition(" ")[0])
+    out = [column for column in table.columns if column.kind not in USED]
+    if len(out) == len(table.columns):
         raise ValueError(
-            f'kernels="auto" has no kernel for the view {table.view!r} ({next(iter(out.values()))}): list the kernels, '
-            "of sequences strings.Spectrum(3), say."
+            f'kernels="auto" has no kernel for the view {table.view!r} ({out[0].why}): list the kernels, of sequences '
+            "strings.Spectrum(3), say."
         )
-    for why in dict.fromkeys(out.values()):
-        said.append(f"left out {table.names([k for k in out if out[k] == why])} ({why})")
-    return specs, said
-
-
-def _filled():
-    """New examples may have gaps where these have none."""
-    from sklearn.impute import SimpleImputer
-
-    return SimpleImputer(keep_empty_features=True)
-
-
-def _scaler():
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(_filled(), StandardScaler())
+    return specs, [*said, *left_out(table.columns)]
 
 
 def _spread(columns, fit):

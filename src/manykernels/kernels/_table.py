@@ -1,0 +1,222 @@
+"""Which kernels a table suggests: what its columns hold, kernels on them, and a sentence that says what was chosen.
+
+Estimators with kernels="auto" and the command line both ask `choose_for`, so one table has one choice of kernels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._frames import missing_entries
+from .categorical import Categorical
+from .features import Features
+from .rbf import RBF
+from .spec import KernelSpec
+
+MANY = 100  # columns that have a kernel each; where there are more they share one
+CATEGORIES = 50  # that a column has at most, and half as many as examples
+EMPTY = 0.9  # a column that is emptier than this is left out
+ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
+
+
+class Column(NamedTuple):
+    """A column of a table: "numbers", "categories" or "texts", or another kind, left out, and `why`."""
+
+    name: str
+    kind: str
+    gaps: int = 0  # examples that lack it
+    why: str = ""
+
+
+def describe(columns: Iterable[tuple[str, np.ndarray]]) -> list[Column]:
+    """What columns (name, entries (n,)) hold."""
+    return [_described(name, x) for name, x in columns]
+
+
+def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
+    """(name, entries (n,)) of the columns of a frame; numbers of pandas are taken out at once, which is quicker."""
+    numbers = [getattr(dtype, "kind", "O") in "iuf" for dtype in frame.dtypes] if hasattr(frame, "iloc") else []
+    block = iter(frame.loc[:, numbers].to_numpy(float, na_value=np.nan).T if any(numbers) else ())
+    for k, name in enumerate(frame.columns):
+        yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
+
+
+def choose_for(columns: Sequence[Column], most: int = MANY) -> tuple[list[KernelSpec], str]:
+    """(kernels on the columns of a table, by position, and a sentence that says what they are and what was left out).
+
+    An RBF of the median width on each column of numbers, on those called GROUP.x or GROUP:x together, and on all
+    numbers, standardised; `Categorical` on each column of categories; tf-idf on each of texts. Where more than `most`
+    columns would have a kernel each they share one.
+    """
+    numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED)
+    groups, said = _grouped(columns, numbers, most), []
+    specs = [_rbf(name, group) for name, group in groups.items()]
+    if len(groups) > 1:
+        specs.append(_rbf("all numbers" if "all numbers" not in groups else "all numbers together", numbers))
+    if groups:
+        scaled = ", one on all of them" * (len(groups) > 1) + ", standardised" * (len(numbers) > 1)
+        gaps = any(columns[k].gaps for k in numbers) and len(numbers) > 1
+        said.append(f"an RBF on {_places(groups)}{scaled}{', gaps filled in by means' * gaps}")
+    shared = len(categories) > most
+    for name, where in [("categories", categories)] if shared else [(columns[k].name, [k]) for k in categories]:
+        specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero"))
+    if categories:
+        said.append(f"Categorical on {called(columns, categories)}{' together' * shared}")
+    for k in texts:
+        specs.append(KernelSpec(_other(columns[k].name, specs, "words"), words(), [k], "zero"))
+    if texts:
+        said.append(f"tf-idf of the words in {called(columns, texts)}")
+    return specs, f"{len(specs)} kernel{'s'[: len(specs) != 1]}: {'; '.join([*said, *left_out(columns)])}"
+
+
+def left_out(columns: Sequence[Column]) -> list[str]:
+    """Which columns have no kernel and why, in phrases."""
+    found: dict[str, list[int]] = {}
+    for k, column in enumerate(columns):
+        if column.kind not in USED:
+            found.setdefault(column.why, []).append(k)
+    return [f"left out {called(columns, where)} ({why})" for why, where in found.items()]
+
+
+def called(columns: Sequence[Column], which: Sequence[int]) -> str:
+    """The names of some columns, five at most."""
+    some = ", ".join(repr(columns[k].name) for k in which[:5])
+    return some + (f" and {len(which) - 5} more" if len(which) > 5 else "")
+
+
+def words() -> Features:
+    """The kernel of texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return Features(TfidfVectorizer())
+
+
+def filled() -> Any:
+    """Gaps at their means; new examples may have some where these have none."""
+    from sklearn.impute import SimpleImputer
+
+    return SimpleImputer(keep_empty_features=True)
+
+
+def scaler() -> Any:
+    """Columns brought to one scale, gaps at their means."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(filled(), StandardScaler())
+
+
+USED = ("numbers", "categories", "texts")
+
+
+def _rbf(name, columns):
+    """One column has no other that it could hide, and a width of its own: it need not be scaled."""
+    return KernelSpec(name, RBF("median"), columns, "zero", transformer=scaler() if len(columns) > 1 else None)
+
+
+def _grouped(columns, numbers, most):
+    """{group: columns}: those called GROUP.x or GROUP:x together, others alone, or all together if they are many."""
+    groups: dict[str, list[int]] = {}
+    for k in numbers:
+        name = columns[k].name
+        stem = name.replace(":", ".").partition(".")[0]
+        groups.setdefault(stem if stem and stem != name else name, []).append(k)
+    alone = {name for name, group in groups.items() if len(group) == 1 and columns[group[0]].name == name}
+    if len(alone) > most:
+        rest = [k for k in numbers if columns[k].name in alone]
+        groups = {name: group for name, group in groups.items() if name not in alone}
+        name = "others" if groups else "all numbers"
+        groups[name if name not in groups else "other columns"] = rest
+    return groups
+
+
+def _places(groups):
+    """Columns and groups of them, in words."""
+    several = {name: columns for name, columns in groups.items() if len(columns) > 1}
+    alone = len(groups) - len(several)
+    said = [f"each of {alone} columns of numbers"] * (alone > 1) + ["one column of numbers"] * (alone == 1)
+    said += [f"{name!r} ({len(columns)} columns together)" for name, columns in list(several.items())[:5]]
+    said += [f"{len(several) - 5} more such groups"] * (len(several) > 5)
+    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0]
+
+
+def _other(name, specs, more):
+    """The name of a kernel that no other has yet."""
+    return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
+
+
+def _described(name, x):
+    lost = missing_entries(x)
+    known, gaps = x[~lost], int(lost.sum())
+    kind, why = _kind(known, len(x))
+    if kind in USED and gaps > EMPTY * len(x):
+        kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
+    return Column(name, kind, gaps, why)
+
+
+def _kind(known, n):
+    """(kind, why it is left out) of the entries that are there, of n."""
+    if known.dtype.kind in "mM":
+        return "times", "times"
+    if known.dtype.kind == "c":
+        return "complex", "complex numbers"
+    if not len(known):
+        return "empty", "nothing in it"
+    if known.dtype.kind in "iuf":
+        return _kind_of_numbers(known.astype(float), n)
+    items = known.tolist()
+    if not any(isinstance(item, str | bytes | bool) for item in items):
+        try:
+            return _kind_of_numbers(known.astype(float), n)  # whole numbers beyond 64 bits, too
+        except (TypeError, ValueError, OverflowError):
+            return "objects", "objects"
+    return _kind_of_texts([str(item) for item in items])
+
+
+def _kind_of_numbers(x, n):
+    x = np.sort(x)
+    different = 1 + np.count_nonzero(x[1:] != x[:-1])
+    if different == 1:
+        return "constant", "one value only"
+    if n >= ROWS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
+        return "rows", "numbers of the rows"
+    return "numbers", ""
+
+
+def _kind_of_texts(texts):
+    different, n = len(set(texts)), len(texts)
+    if different == 1:
+        return "constant", "one value only"
+    if different <= min(CATEGORIES, n // 2):
+        return "categories", ""
+    strange = [text for text in texts if not _reads(text)]
+    if 0 < len(strange) <= n // 5:
+        return "spoiled", f"numbers, but none in {len(strange)} rows, {strange[0]!r} for example"
+    if sum(map(bool, map(_DATE.match, texts))) > 0.8 * n:
+        return "dates", "dates"
+    spaced = sum(" " in text.strip() for text in texts)
+    if different == n and not spaced:
+        return "ids", f"{different} different texts, one a row as ids are"
+    if spaced > n / 2 and _share_words(texts):
+        return "texts", ""
+    return "many", f"{different} different texts"
+
+
+def _share_words(texts):
+    """Whether some word stands in several texts and not in all: else words tell nothing, as in "patient 17"."""
+    count = Counter(word for text in texts for word in set(text.lower().split()))
+    return any(1 < times < len(texts) for times in count.values())
+
+
+def _reads(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,79 @@
+"""The command line and Python choose the same kernels for the same table, say the same of it, and predict the same."""
+
+import io
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import manykernels
+from manykernels import MKLClassifier
+from tables import run
+
+N = 60
+
+
+def table(kind):
+    """A table of 60 examples by what its columns hold, and y."""
+    rng = np.random.default_rng(3)
+    y = np.tile(["ill", "well"], N // 2)
+    shift = (y == "ill").astype(float)
+    numbers = pd.DataFrame({"age": 50 + 9 * rng.normal(size=N) + 9 * shift, "dose": 1000 * rng.exponential(size=N)})
+    groups = pd.DataFrame(rng.normal(size=(N, 4)) + shift[:, None], columns=["rna.a", "rna.b", "x:1", "x:2"])
+    gaps = numbers.mask(rng.random((N, 2)) < 0.15)
+    texts = [
+        f"seen on {i}: {rng.choice(['fever', 'cough', 'tired'])} {'ill' if s else 'fine'}" for i, s in enumerate(shift)
+    ]
+    others = pd.DataFrame({"sex": rng.choice(["f", "m"], N), "smokes": rng.random(N) < 0.4 + 0.3 * shift})
+    others["site"] = np.where(rng.random(N) < 0.2, None, rng.choice(["north", "south", "west"], N))
+    useless = pd.DataFrame({"id": np.arange(N), "code": [f"c{i}" for i in range(N)], "same": 1})
+    useless["day"] = pd.date_range("2026-01-01", periods=N).strftime("%Y-%m-%d")
+    found = {
+        "numbers": [numbers],
+        "groups": [groups, numbers],
+        "gaps": [gaps],
+        "categories": [others],
+        "texts": [pd.DataFrame({"note": texts})],
+        "mixed": [useless, gaps, others, pd.DataFrame({"note": np.where(rng.random(N) < 0.1, None, texts)})],
+        "many": [
+            pd.DataFrame(rng.normal(size=(N, 130)) + shift[:, None], columns=[f"g{j}" for j in range(130)]),
+            others,
+        ],
+    }
+    return pd.concat(found[kind], axis=1), y
+
+
+@pytest.mark.parametrize("kind", ["numbers", "groups", "gaps", "categories", "texts", "mixed", "many"])
+def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(tmp_path, kind):
+    """Issue 11, point 9."""
+    frame, y = table(kind)
+    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    X = pd.read_csv(tmp_path / "d.csv").drop(columns="y")
+    model = MKLClassifier().fit(X, y)
+    result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk")
+    assert result.exit_code == 0, result.output
+    own = manykernels.load(tmp_path / "m.mk")
+    assert own.kernel_names_ == model.kernel_names_
+    assert own.kernels_chosen_ == model.kernels_chosen_ and own.kernels_chosen_ in result.stderr
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.csv").stdout))
+    np.testing.assert_allclose(found.decision, model.decision_function(X), atol=1e-8)
+    assert list(found.prediction) == list(model.predict(X))
+
+
+def test_texts_are_written_down_to_be_changed(tmp_path):
+    frame, y = table("mixed")
+    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    assert run("init", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "k.toml").exit_code == 0
+    tables = tomllib.loads((tmp_path / "k.toml").read_text())["kernel"]
+    assert tables[-1] == {"name": "note", "kernel": "Tfidf", "columns": ["note"], "missing": "zero"}
+    for way in ([], ["--config", tmp_path / "k.toml"]):
+        result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", *way)
+        assert result.exit_code == 0, result.output
+    assert manykernels.load(tmp_path / "m.mk").kernel_names_ == MKLClassifier().fit(frame, y).kernel_names_
+
+
+def test_words_that_no_texts_share_are_no_texts():
+    frame = pd.DataFrame({"x": np.arange(N) % 7, "name": [f"patient {i}" for i in range(N)]})
+    model = MKLClassifier().fit(frame, np.arange(N) % 2)
+    assert model.kernel_names_ == ["x"] and "left out 'name' (60 different texts)" in model.kernels_chosen_
