@@ -189,3 +189,34 @@ def test_categories_may_hold_any_sign(tmp_path):
     assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} <= {"c", "c, categories"}
     assert list(manykernels.load(tmp_path / "m.mk").feature_names_in_) == ["c.1", "c.2", "c=x=1", "c=x=2, é"]
     assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] == 1
+
+
+@pytest.mark.parametrize("options", [("--loss", "logistic"), ("--probabilities",)], ids=["logistic", "hinge"])
+def test_predict_writes_probabilities(folder, tmp_path, options):
+    """Issue 11, point 9."""
+    result = run("fit", folder / "data.csv", "-t", "y", "-o", tmp_path / "m.mk", *options)
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", folder / "data.csv").stdout))
+    assert list(found.columns) == ["prediction", "decision", "probability:ill", "probability:well"]
+    np.testing.assert_allclose(found["probability:ill"] + found["probability:well"], 1)
+    truth = pd.read_csv(folder / "data.csv").y
+    assert (
+        found["probability:ill"][truth == "ill"].mean() > 0.6 > 0.4 > found["probability:ill"][truth == "well"].mean()
+    )
+
+
+def test_folds_of_cv_keep_groups_whole(tmp_path):
+    """Issue 11, point 9: four rows of each patient, whose label is a coin's."""
+    rng = np.random.default_rng(4)
+    patient = np.tile(np.arange(30), 4)
+    frame = pd.DataFrame(rng.normal(size=(30, 3))[patient] + 0.01 * rng.normal(size=(120, 3)), columns=list("abc"))
+    frame["who"], frame["y"] = [f"p{k}" for k in patient], rng.integers(0, 2, 30)[patient]
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    score = {}
+    for groups in ((), ("--groups", "who")):
+        result = run("cv", tmp_path / "d.csv", "-t", "y", "-C", "10", "-p", "2", "--folds", "3", "--json", *groups)
+        assert result.exit_code == 0, result.output
+        score[groups] = json.loads(result.stdout)["scores"][0]["score"]
+    assert score[()] > 0.85 and score["--groups", "who"] < 0.7
+    result = run("cv", tmp_path / "d.csv", "-t", "y", "--folds", "31", "--groups", "who")
+    assert result.exit_code == 1 and "--folds 31 is more than the 30 groups" in result.stderr

@@ -6,7 +6,7 @@ by the names of its columns and needs nothing besides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -183,7 +183,7 @@ def as_numbers(column: Any) -> np.ndarray:
     pd = pandas()
     known = is_number(column)
     found = column if known else pd.to_numeric(column, errors="coerce")
-    wrong = () if known else column[found.isna() & column.notna()]
+    wrong = column[:0] if known else column[found.isna() & column.notna()]
     if len(wrong):
         row = list(column.index).index(wrong.index[0]) + 1
         raise Wrong(

@@ -24,19 +24,21 @@ class Job(NamedTuple):
     y: Any
     settings: dict[str, Any]
     chosen: str  # what was chosen unasked, in words
+    groups: Any = None  # (n,), whom rows are of
 
 
 def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
     """Read and check all before anything is computed; options win over the configuration."""
     settings = read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
-    labels = settings.pop("labels", None)
+    labels, groups = settings.pop("labels", None), settings.pop("groups", None)
     frame = read_data(data, settings.get("id"), say, labels)
     settings["target"] = settings.get("target") or only_label(labels)
     task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
+    of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
     tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say)
     kernels, names = build(tables, frame)
-    return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen)
+    return Job(task, kernels, encode(frame, names, written_columns(kernels)), y, settings, chosen, of)
 
 
 def only_label(labels: str | None) -> str | None:
@@ -47,6 +49,17 @@ def only_label(labels: str | None) -> str | None:
 
     found = list(read_file(labels).columns)[1:]
     return found[0] if len(found) == 1 else None
+
+
+def split_groups(frame: Any, groups: str, say: Callable[[str], None]) -> tuple[Any, Any]:
+    """(whom rows are of (n,), the other columns)."""
+    if groups == frame.index.name:
+        return frame.index.to_numpy(), frame
+    column = pick(frame, groups, "--groups")
+    if column.isna().any():
+        raise Wrong(f"--groups {groups!r} is empty in {int(column.isna().sum())} rows: fill it in or remove them.")
+    say(f"rows of one {groups!r} are held out together, {column.nunique()} in all, and nothing is learned from it.")
+    return column.to_numpy(), frame.drop(columns=groups)
 
 
 def split_target(frame, task, target, data, say):

@@ -37,6 +37,9 @@ def fit(
     nu: Nu = None,
     id: Id = None,
     labels: Labels = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="So that predict writes probabilities, of any loss; 5 more fits.")
+    ] = False,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the model is written.")] = "model.mk",
     json: Json = False,
     quiet: Quiet = False,
@@ -49,7 +52,7 @@ def fit(
     over = check_output(output, data, config, labels)
     given = {"target": target, "C": C, "p": p, "task": task, "loss": loss, "nu": nu, "id": id}
     job = prepare(data, config, given | {"labels": labels}, say)
-    model = estimator(job, verbose=progress(quiet))
+    model = estimator(job, verbose=progress(quiet), **_calibration(job, probabilities))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
@@ -74,24 +77,25 @@ def cv(
     id: Id = None,
     labels: Labels = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5,
+    groups: Annotated[
+        str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Score candidates for C and p by cross-validation, on examples that were held out."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     say = speaker(quiet)
     Cs, ps = _numbers(C, "-C"), _numbers(p, "-p")
-    given = {"target": target, "task": task, "loss": loss, "id": id, "labels": labels}
+    given = {"target": target, "task": task, "loss": loss, "id": id, "labels": labels, "groups": groups}
     job = prepare(data, config, given, say)
     if job.task == "one-class":
         raise Wrong("cv needs targets to score by, which --task one-class has not: give another task.")
     _check_folds(job, folds)
-    splitter = StratifiedKFold if job.task == "classification" else KFold
-    cut = splitter(folds, shuffle=True, random_state=0)
-    search = estimator(job, search=True, Cs=Cs, cv=cut, verbose=progress(quiet)).set_params(regularizer=ps)
-    search.fit(job.X, job.y)
+    search = estimator(job, search=True, Cs=Cs, cv=_splitter(job, folds), verbose=progress(quiet)).set_params(
+        regularizer=ps
+    )
+    search.fit(job.X, job.y, groups=job.groups)
     found = search.cv_results_
     rows = [
         {"C": float(c["C"]), "p": float(c["regularizer"]), "score": float(mean), "std": float(std)}
@@ -103,6 +107,15 @@ def cv(
     show(
         {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"]} | {"scores": rows}, json
     )
+
+
+def _calibration(job, wanted):
+    """The setting of an estimator that gives probabilities, unless its loss does."""
+    if not wanted:
+        return {}
+    if job.task != "classification":
+        raise Wrong(f"--probabilities are those of classes, which --task {job.task} has not: leave it out.")
+    return {} if job.settings.get("loss") == "logistic" else {"calibrate": "sigmoid"}
 
 
 def summary(job: Job, model: Any) -> dict[str, Any]:
@@ -136,9 +149,22 @@ def _numbers(text, option):
         raise Wrong(f"{option} {text!r} is no list of numbers: give {option} 0.1,1,10.") from None
 
 
+def _splitter(job, folds):
+    """What cuts the folds: classes evenly, rows of one group together."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    classes = job.task == "classification"
+    if job.groups is not None and not classes:
+        return GroupKFold(folds)
+    splitter = StratifiedKFold if classes else KFold
+    return (splitter if job.groups is None else StratifiedGroupKFold)(folds, shuffle=True, random_state=0)
+
+
 def _check_folds(job, folds):
     import numpy as np
 
+    if job.groups is not None and folds > len(np.unique(job.groups)):
+        raise Wrong(f"--folds {folds} is more than the {len(np.unique(job.groups))} groups: give fewer folds.")
     least = len(job.X) if job.task == "regression" else int(np.unique(job.y, return_counts=True)[1].min())
     if folds > least:
         what = "examples there are" if job.task == "regression" else "examples the rarest class has"

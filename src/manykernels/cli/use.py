@@ -27,7 +27,7 @@ def predict(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Predict new examples: a row for each, with the values of the decision function."""
+    """Predict new examples: a row for each, with the values of the decision function, and probabilities if it has."""
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     say, fitted = speaker(quiet), read_model(model)
     frame = read_data(data, id, say, unique=False)
@@ -61,7 +61,7 @@ def columns_of(model: Any, frame: Any) -> Any:
 
 
 def predictions(model: Any, X: Any) -> Any:
-    """A frame of predictions and decisions."""
+    """A frame of predictions, decisions and, where the model has some, probabilities."""
     found = {"prediction": model.predict(X)}
     if hasattr(model, "classes_") or not hasattr(model, "n_outputs_"):
         decision = model.decision_function(X)
@@ -69,6 +69,9 @@ def predictions(model: Any, X: Any) -> Any:
             found["decision"] = decision
         else:
             found |= {f"decision:{name}": decision[:, k] for k, name in enumerate(model.classes_)}
+    if hasattr(model, "predict_proba"):
+        P = model.predict_proba(X)
+        found |= {f"probability:{name}": P[:, k] for k, name in enumerate(model.classes_)}
     return pandas().DataFrame(found, index=X.index)
 
 

@@ -37,6 +37,7 @@ from .tensors import card_for
 
 OPTIONAL = (  # not of every model
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
+    "calibration_",
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from ..kernels._views import n_examples
 from ..streaming import is_source
 from ._available import available_if
 from ._base import MKLBase
+from ._calibrate import learn_sigmoids
 from ._paths import HasPath
 from ._streamed import fit_source
 from .inputs import check_order
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 def _has_probabilities(self):
     from .. import regularizers
 
-    if losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
+    if self.calibrate is not None or losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
         return
     raise AttributeError(
-        f'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
-        f"loss={self.loss!r}: for other losses use scikit-learn's CalibratedClassifierCV(model), which learns "
-        "probabilities from decisions."
+        "predict_proba and predict_log_proba need loss=\"logistic\" or regularizer=EmpiricalBayes(...), not "
+        f"loss={self.loss!r}: for other losses give calibrate=\"sigmoid\", or scikit-learn's CalibratedClassifierCV(model), "
+        "which learn probabilities from decisions."
     )
 
 
@@ -108,6 +109,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         one weight vector for all of them. "auto" shares where a class has fewer than 30 examples, too few for weights
         of its own, and with EmpiricalBayes, which costs as many times more as there are classes; else it takes "ovr".
         `multi_class_reason_` says which and why.
+    calibrate : "sigmoid" or None, default None
+        "sigmoid": `predict_proba` of any loss, by 1 / (1 + e^{−(slope f + offset)}) of the decisions f, whose two
+        numbers for each output are learned from decisions on held-out examples in 5 more fits; `predict` stays that
+        of the decisions.
     memory_limit : int, str or None, default None
         Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept. The
         combined kernel of the examples that matter takes half as much besides, at most; a larger one is multiplied
@@ -166,6 +171,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         The classes, or 0..T−1 of T labels.
     multi_class_, multi_class_reason_ : str
         "ovr" or "shared", and why, in words.
+    calibration_ : array (1 or n_classes, 2)
+        With calibrate="sigmoid", slope and offset of each output.
     multilabel_ : bool
         Whether y was an indicator matrix (n, T) of labels that may hold together, with an output each.
     tasks_ : array
@@ -214,6 +221,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         fit_intercept: bool = True,
         class_weight: dict | str | None = None,
         multi_class: str = "ovr",
+        calibrate: str | None = None,
         memory_limit: float | str | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,
@@ -238,6 +246,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.calibrate = calibrate
         self.memory_limit = memory_limit
         self.device = device
         self.n_jobs = n_jobs
@@ -258,10 +267,14 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         y is (n,), a class for each example, or (n, T) of 0 and 1, labels of which any number may hold.
         """
         if is_source(X):
+            if self.calibrate is not None:
+                raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
             return fit_source(self, X, y, sample_weight, task)
+        given = X
         self._check_params()
         check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
+        check_choice("calibrate", self.calibrate, (None, "sigmoid"))
         loss = check_loss(self.loss, "binary", also=("squared",))
         check_order(X, y)
         y, self.multilabel_ = read_labels(self, y)
@@ -272,7 +285,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
         joint = len(Y) == 1 or self.multi_class_ == "shared"
         options = dict(C=self.C, intercept=self.fit_intercept, joint=joint, task=task)
-        return self._fit(X, Y, weight, self.C * weight * of_example, loss, **options)
+        self._fit(X, Y, weight, self.C * weight * of_example, loss, **options)
+        if self.calibrate is not None:
+            self.calibration_ = learn_sigmoids(self, given, y, Y, weight, task)
+        return self
 
     def _labels(self, y, weight, task):
         """(±1 (T, n), factors of the examples (n,)) of labels that may hold together."""
@@ -325,11 +341,13 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         With loss="logistic" 1 / (1 + e^{−f}). With regularizer=EmpiricalBayes(...) labels are ±1 and Gaussian about
         the posterior, and P is the probability that a new one, its noise included, is positive:
         Φ(f(x) / √(var(x) + σ²)). That needs the kernels between all n training examples, n² + 2 n n_new float64
-        numbers, and their Cholesky factor, for each vector of weights and in each call. For other losses wrap the model
-        in scikit-learn's `CalibratedClassifierCV`.
+        numbers, and their Cholesky factor, for each vector of weights and in each call. For other losses
+        calibrate="sigmoid", or scikit-learn's `CalibratedClassifierCV`.
         """
         decision, variance = self._decide(X, task), None
-        if not losses.get(self.loss).probabilistic:
+        if self.calibrate is not None:
+            decision = decision * self.calibration_[:, 0] + self.calibration_[:, 1]
+        elif not losses.get(self.loss).probabilistic:
             variance = posterior_variance(self, self._new_X(X, task)) + self.noise_
         return probabilities(decision, variance, not self.multilabel_)
 

@@ -17,6 +17,7 @@ from .._tags import outside
 from .._validation import parse_bytes
 
 FITTED = (
+    "calibration_",
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
     "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
@@ -141,6 +142,10 @@ def check_model(model):
             check_array("slack_weight_", model.slack_weight_, np.float64, outputs)
         else:
             check_is("slack_weight_", model.slack_weight_, Real)
+    calibrated = getattr(model, "calibrate", None) is not None
+    check(hasattr(model, "calibration_") == calibrated, "calibration_ does not go with calibrate")
+    if calibrated:
+        check_array("calibration_", model.calibration_, np.float64, outputs, 2)
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
