@@ -55,9 +55,9 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     ----------
     kernels : "auto", "precomputed", or list of kernels, default "auto"
         Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
-        stand before the kernel. "auto": RBF kernels of several widths, linear and polynomial ones, on all columns and
-        on each of them, a few on each of several views, and such as suit categories and texts of frames
-        (`kernels.auto_kernels`); `kernels_chosen_` says which. "precomputed": X is an (n, n_train, M) array or a
+        stand before the kernel. "auto": of a frame an RBF kernel on each column of numbers and on all, and such as suit
+        categories and texts, as on the command line; of an array RBF kernels of several widths, linear and polynomial
+        ones; a few on each of several views (`kernels.auto_kernels`); `kernels_chosen_` says which. "precomputed": X is an (n, n_train, M) array or a
         `KernelStack`.
         Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
         `regularizer__p`, `solver__tau`.
