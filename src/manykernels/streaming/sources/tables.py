@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
@@ -10,6 +11,10 @@ import numpy as np
 
 from ._base import FileSource, naming
 
+_FORM = (  # options of pandas.read_csv that say where and how the header stands
+    "sep", "delimiter", "engine", "encoding", "compression", "quotechar", "quoting", "escapechar", "comment",
+    "skiprows", "skipinitialspace", "skip_blank_lines", "storage_options",
+)  # fmt: skip
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
@@ -20,6 +25,7 @@ class _Table(FileSource):
 
     def _split(self, frame, path):
         """(X, y) of a block."""
+        _check_header(list(frame.columns), path)
         if self.target is None:
             return (frame if self.columns is None else frame[self.columns]), None
         if self.target not in frame.columns:
@@ -143,9 +149,20 @@ class CSVFiles(_Table):
             raise ImportError("CSVFiles needs pandas: pip install manykernels[stream]") from error
         exact = {} if "engine" in self.options else {"float_precision": "round_trip"}
         options = exact | self.options
+        if not {"names", "header"} & options.keys():  # pandas calls the second x of a header x.1
+            form = {name: options[name] for name in _FORM if name in options}
+            head = pd.read_csv(piece, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
+            _check_header([name for name in head.iloc[0] if name], piece)
         with pd.read_csv(piece, usecols=self._wanted(), chunksize=self.rows, **options) as blocks:
             for frame in blocks:
                 yield self._split(frame, piece)
+
+
+def _check_header(names, path):
+    """Two columns of one name: the second of a target would be learned from."""
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"{path} has several columns called {twice!r}: rename them.")
 
 
 def _is_parquet(path):
