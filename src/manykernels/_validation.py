@@ -101,7 +101,7 @@ def parse_bytes(value, name="memory_limit"):
             value = int(float(match[1]) * _UNITS[match[2]])
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf and value == int(value):
         return Bytes.of(int(value), given)
-    raise ValueError(f"{name}={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or \"4GB\".")
+    raise ValueError(f'{name}={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
 
 
 def _owner(of):

@@ -1,6 +1,8 @@
 """`manykernels report`: a page and its numbers beside it, from a model and a table."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -28,7 +30,9 @@ def test_a_page_is_written_and_its_path_is_the_result(folder, tmp_path):
     assert "What predicts y" in page and len(page) < 500_000
     assert facts["score"]["measure"] == "accuracy"
     assert {row["name"] for row in facts["sources"]["rows"]} >= {"age", "dose"}
-    assert facts["reproduce"][0].startswith("manykernels report") and "sha256" in "".join(facts["reproduce"])
+    assert any(line.startswith("manykernels report") for line in facts["reproduce"]) and "sha256" in "".join(
+        facts["reproduce"]
+    )
 
 
 def test_json_and_quiet(folder, tmp_path):
@@ -97,3 +101,32 @@ def test_interruption_writes_nothing(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(manykernels.MKLClassifier, "report", interrupted)
     result = run("report", folder / "model.mk", folder / "data.csv", "-t", "y", "-o", tmp_path / "r.html")
     assert result.exit_code == 130 and "interrupted" in result.stderr and not list(tmp_path.iterdir())
+
+
+def test_how_to_repeat_runs_as_it_is_printed(tmp_path, monkeypatch):
+    """Issue 11, points 5 and 8: with quotes and spaces, ids and what was asked for; in a process of its own."""
+    monkeypatch.chdir(tmp_path)
+    frame = patients().rename(columns={"y": "it's so"})
+    frame["name"] = frame.name.str.replace(" ", "")
+    frame.to_csv("my data.csv", index=False)
+    target = ("-t", "it's so", "--id", "name")
+    assert run("fit", "my data.csv", *target, "-C", "3", "-o", "a model.mk").exit_code == 0
+    given = ("--cv", "2", "--relevance", "fast", "--stability", "0", "--title", "Who's ill", "--max-examples", "36")
+    result = run("report", "a model.mk", "my data.csv", *target, *given, "-o", "a page.html", "--json")
+    facts = json.loads(result.stdout)
+    assert all(row["held_out"] and row["id"].startswith("patient") for row in facts["examples"]["rows"])
+    lines = "\n".join(facts["reproduce"]).replace("manykernels ", f"{sys.executable} -m manykernels ")
+    done = subprocess.run(["sh", "-e", "-c", lines], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "--id name" in lines and "fit 'my data.csv'" in lines and (tmp_path / "a model-again.mk").exists()
+    again = json.loads((tmp_path / "a page-again.json").read_text())
+    for key in ("score", "sources", "examples", "title"):
+        assert again[key] == facts[key]
+
+
+def test_columns_that_are_not_used_stand_at_the_top(folder, tmp_path):
+    """Issue 11, point 8."""
+    given = ("--cv", "0", "--stability", "0", "-o", tmp_path / "r.html")
+    assert run("report", folder / "model.mk", folder / "data.csv", *given).exit_code == 0
+    head = (tmp_path / "r.html").read_text().partition('<div class="lead">')[2].partition("</div>")[0]
+    assert "Not used by the model:" in head and ">name<" in head

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from ._columns import seen
 from ._data import pick, read_data
-from ._models import as_classes, check_output, only_label, read_model, target_of
+from ._models import as_classes, check_output, estimator, only_label, prepare, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, complain, speaker
 from .learn import Data, Id, Labels, Target, progress
 from .use import Model, columns_of
@@ -22,8 +23,10 @@ def report(
     target: Target = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the page is written.")] = "report.html",
     cv: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5,
-    relevance: Annotated[str, typer.Option(help="auto, full (refits without each source) or fast.")] = "auto",
-    stability: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for none.")] = 10,
+    relevance: Annotated[str, typer.Option(help="auto, full (each single source left out too) or fast.")] = "auto",
+    stability: Annotated[
+        int | None, typer.Option(min=0, help="Bootstrap samples; 100 where time allows, 0 for none.")
+    ] = None,
     examples: Annotated[str, typer.Option(help="Rows to take apart, with commas between; else six are chosen.")] = "",
     max_examples: Annotated[int | None, typer.Option(min=10, help="Examples that are looked at, at most.")] = None,
     title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
@@ -62,7 +65,11 @@ def report(
     options |= dict(threshold=threshold)
     found = fitted.report(X, truth, verbose=progress(quiet), **options)
     _describe(found.facts, fitted, frame, truth, None if y is None else str(y.name))
-    found.facts["reproduce"] = _commands(model, data, target, output, cv, relevance, stability, threshold)
+    asked = {"--cv": cv, "--relevance": relevance, "--stability": stability, "--examples": examples or None}
+    asked |= {"--max-examples": max_examples, "--title": title, "--groups": groups, "--scoring": scoring}
+    asked |= {"--threshold": threshold}
+    where = {"--target": target or (None if y is None else str(y.name)), "--id": id, "--labels": labels}
+    found.facts["reproduce"] = _commands(fitted, model, data, output, where, asked)
     place = found.write(output)
     seconds = sum(found.facts["cost"].values())
     say(
@@ -94,15 +101,51 @@ def _rows(text):
         raise Wrong(f"--examples {text!r} is no list of row numbers: give --examples 0,5,17.") from None
 
 
-def _commands(model, data, target, output, cv, relevance, stability, threshold=None):
-    """How to repeat it, with what tells the files from others of the same names."""
-    wanted = f" --target {target!r}" if target else ""
-    wanted += "" if threshold is None else f" --threshold {threshold:g}"
-    options = f"{wanted} --cv {cv} --relevance {relevance} --stability {stability} -o {output}"
-    lines = [f"manykernels report {model} {data}{options}", ""]
+def _commands(fitted, model, data, output, where, asked):
+    """How to repeat it, beside the files that are there, with what tells these from others of the same names."""
+    lines = ["# the data came by a pipe: - stands for them"] if data == "-" else []
+    again, fit = _beside(model), _fit(fitted, data, where)
+    if fit:
+        lines += [
+            "# the model, if it was fitted to these data; else take the file itself",
+            f"{fit} {_said({'-o': again})}",
+        ]
+    else:
+        lines.append("# the model's kernels are its own: the file has them")
+    options = _said(where | asked | {"-o": _beside(output)})
+    lines += [f"manykernels report {quote(again if fit else model)} {quote(data)} {options}", ""]
     for path in (model, data):
         place = Path(path)
         for file in sorted(place.iterdir()) if place.is_dir() else [place]:
             if file.is_file():
                 lines.append(f"# sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}")
     return lines
+
+
+def _fit(fitted, data, where):
+    """The command that fits such a model to the data, or nothing where it would choose other kernels."""
+    from sklearn.base import is_classifier, is_outlier_detector
+
+    if data == "-":
+        return ""
+    task = "one-class" if is_outlier_detector(fitted) else "classification" if is_classifier(fitted) else "regression"
+    given = {"--task": task, "-p": fitted.regularizer}
+    given |= {"--nu": fitted.nu} if task == "one-class" else {"-C": fitted.C, "--loss": fitted.loss}
+    if not all(isinstance(value, str | int | float) for value in given.values()):
+        return ""
+    settings = {name.lstrip("-"): value for name, value in (where | given).items()}
+    try:
+        other = estimator(prepare(data, None, settings, lambda text: None))
+    except Exception:  # the data of another model
+        return ""
+    same = repr(other.set_params(verbose=fitted.verbose).get_params()) == repr(fitted.get_params())
+    return f"manykernels fit {quote(data)} {_said(where | given)}" if same else ""
+
+
+def _said(options):
+    return " ".join(f"{name} {quote(str(value))}" for name, value in options.items() if value is not None)
+
+
+def _beside(path):
+    place = Path(path)
+    return str(place.with_name(f"{place.stem}-again{place.suffix}"))

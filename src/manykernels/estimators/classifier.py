@@ -38,8 +38,8 @@ def _has_probabilities(self):
     if self.calibrate is not None or losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
         return
     raise AttributeError(
-        "predict_proba and predict_log_proba need loss=\"logistic\" or regularizer=EmpiricalBayes(...), not "
-        f"loss={self.loss!r}: for other losses give calibrate=\"sigmoid\", or scikit-learn's CalibratedClassifierCV(model), "
+        'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
+        f'loss={self.loss!r}: for other losses give calibrate="sigmoid", or scikit-learn\'s CalibratedClassifierCV(model), '
         "which learn probabilities from decisions."
     )
 

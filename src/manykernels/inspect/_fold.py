@@ -116,10 +116,10 @@ class Fold:
 
         f is a sum over kernels, so that this permutes the source's own part of it. `draws` (d, n_test) are orders.
         """
-        every, support = self.every, np.flatnonzero(self.every.a.any(axis=0))
-        if not len(support):
+        every = self.every
+        if not every.a.any():
             return np.full((len(sources), len(draws)), self.score(np.tile(every.b, (self.n_test, 1))))
-        parts = self._parts(support, every.a, every.theta)
+        parts = self.parts(every)
         decision = (parts.sum(axis=2) + every.b[:, None]).T
         same, found = self.score(decision), []
         for wanted in sources:
@@ -129,6 +129,13 @@ class Fold:
             own = parts[:, :, wanted].sum(axis=2).T
             found.append([self.score(decision - own + own[order]) for order in draws])
         return np.array(found)
+
+    def parts(self, machine):
+        """What each kernel adds to the decisions of a machine at the held-out examples, (T, n_test, M)."""
+        support = np.flatnonzero(machine.a.any(axis=0))
+        if not len(support):
+            return np.zeros((len(machine.b), self.n_test, self.M))
+        return self._parts(support, machine.a, machine.theta)
 
     def _parts(self, support, a, theta):
         """θ_m Σ_i a_i k_m(x_i, x) of T functions at the held-out examples, (T, n_test, M)."""

@@ -85,6 +85,33 @@ def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
     return found
 
 
+def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | None = None) -> list[list[int]]:
+    """The rows by their numbers, those together that see a column in common, directly or through others.
+
+    `same` {column: the first one with the same values} makes one of identical columns. Sources that share kernels were
+    asked for as they are, and stay apart.
+    """
+    alone = [[k] for k in range(len(rows))]
+    if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
+        return alone
+    same = same or {}
+    first: dict[Any, int] = {}
+    found: dict[int, list[int]] = dict(enumerate(alone))
+    home = list(range(len(rows)))
+    needs = [kernel_list.needs(row.wanted) for row in rows]
+    whole = {view for need in needs for view, columns in need.items() if columns is None}
+    for k, need in enumerate(needs):
+        for view, columns in need.items():
+            for column in [None] if view in whole else [same.get(c, c) for c in columns or ()]:
+                here, there = home[k], home[first.setdefault((view, column), k)]
+                if here != there:
+                    keep, go = min(here, there), max(here, there)
+                    for j in found[go]:
+                        home[j] = keep
+                    found[keep] += found.pop(go)
+    return [sorted(group) for group in found.values()]
+
+
 def _size(needs):
     return sum(np.inf if columns is None else len(columns) for columns in needs.values())
 

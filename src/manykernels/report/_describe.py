@@ -11,12 +11,14 @@ import scipy.sparse as sp
 
 from ..kernels._frames import is_frame, missing_entries
 from ..kernels._views import is_views, n_examples
+from ..kernels.pairs import Pairs, count
+from ..kernels.stack import KernelStack
 from ..kernels.views import Views
+from ._joined import identical_columns
 
 COLUMNS = 40  # that are described
 ROWS = 20_000  # that a description looks at
 BINS = 12
-CODE = 1_500  # letters of a model's code
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 PARAMETERS = (
     "loss", "C", "nu", "formulation", "regularizer", "epsilon", "normalize", "slack", "solver", "features", "tol",
@@ -30,6 +32,8 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"examples": n, "form": _form(model, X)}
     if model._is_precomputed():
         found["parts"] = []
+    elif isinstance(X, Pairs):
+        found["parts"], found["total"], found["what"] = [_side(X, side) for side in ("left", "right")], 2, "side"
     elif is_views(X):
         names = _view_names(X)
         present = X.present if isinstance(X, Views) else {}
@@ -38,9 +42,30 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     else:
         columns, total = _columns(X)
         found["parts"], found["total"], found["what"] = columns, total, "column"
+    found["identical"] = _identical(X)
+    found["unused"] = _unused(model, X)
     if y is not None:
         found["target"] = _target(model, np.asarray(y))
     return found
+
+
+def _identical(X):
+    """Columns that have the same values in every row, by name, as lists."""
+    groups: dict[Any, list[str]] = {}
+    label = str if is_frame(X) else lambda key: f"column {key}"
+    for column, first in identical_columns(X).items():
+        groups.setdefault(first, [label(first)]).append(label(column))
+    return list(groups.values())
+
+
+def _unused(model, X):
+    """The columns of a frame that no kernel sees."""
+    kernel_list = model._predictor.kernel_list
+    if not is_frame(X) or kernel_list is None:
+        return []
+    seen = kernel_list.needs(np.ones(kernel_list.M, bool))
+    known: set = set().union(*(columns or X.columns for columns in seen.values()))
+    return [str(name) for name in X.columns if name not in known]
 
 
 def _view_names(X):
@@ -51,6 +76,8 @@ def _form(model, X):
     """The data in a few words."""
     if model._is_precomputed():
         return f"kernel matrices of {len(model.kernel_names_)} kernels"
+    if isinstance(X, Pairs):
+        return f"pairs of {count(X.left):,} left and {count(X.right):,} right objects"
     if is_views(X):
         return f"{len(_view_names(X))} views"
     if _is_texts(X):
@@ -75,6 +102,19 @@ def _view(name, part, present):
     )
     lost = 0 if present is None else int(np.sum(~present))
     return {"name": str(name), "kind": "missing" if n is None else kind, "missing": lost}
+
+
+def _side(X, side):
+    """A side of pairs: what its table holds, and how many of its objects are met in a pair."""
+    table = getattr(X, side)
+    if isinstance(table, KernelStack) or np.ndim(table) == 3:
+        kind = "kernel matrices"
+    elif isinstance(table, dict):
+        kind = f"{len(table)} views"
+    else:
+        kind = _view(side, table, None)["kind"]
+    met = len(np.unique(X.index[:, side == "right"].astype(int)))
+    return {"name": side, "kind": f"{count(table):,} objects, {kind}", "missing": count(table) - met}
 
 
 def _columns(X):
@@ -162,7 +202,7 @@ def _target(model, y):
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """The estimator, how near the optimum it is, and its parameters as code."""
+    """The estimator, how near the optimum it is, and its parameters."""
     params = model.get_params(deep=False)
     names = [name for name in PARAMETERS if name in params]
     gap = float(model.duality_gap_)
@@ -175,29 +215,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         "steps": int(model.n_iter_),
         "support": len(model.support_),
         "classes": [str(c) for c in model.classes_.tolist()] if hasattr(model, "classes_") else None,
-        "code": _code(model),
     }
-
-
-def _code(model):
-    """The call that makes the model, as it would be typed; a long list of kernels is cut, and that is said."""
-    defaults = type(model)()
-    given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(getattr(defaults, k))}
-    kernels = given.pop("kernels", None)
-    if isinstance(kernels, list):
-        kernels = "[\n" + "".join(f"        {spec!r},\n" for spec in kernels) + "    ]"
-    elif kernels is not None:
-        kernels = repr(kernels)
-    given.pop("verbose", None)
-    lines = [f"    {name}={value!r}," for name, value in given.items()]
-    if kernels is not None:
-        if len(kernels) > CODE:
-            kernels = f"kernels,  # {len(model.kernel_names_)} of them, too long to print; the saved model holds them"
-        else:
-            kernels += ","
-        lines.insert(0, f"    {kernels}")
-    name = type(model).__name__
-    return f"{name}(\n" + "\n".join(lines) + "\n)" if lines else f"{name}()"
 
 
 def versions() -> dict[str, str]:

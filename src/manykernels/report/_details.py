@@ -6,6 +6,7 @@ from typing import Any
 
 from .._pictures import short
 from . import _charts as charts
+from . import _words as words
 from ._html import (
     Column,
     behind,
@@ -125,18 +126,17 @@ def data(facts):
     elif target.get("kind") == "numbers":
         rows = [[name(facts.get("target") or "target"), charts.histogram(target["counts"]), *_middle(target)]]
         out.append(table([Column("target"), Column("values", "graph"), *_MIDDLE], rows, "The target"))
-    if data["parts"] and data["what"] == "view":
+    if data["parts"] and data["what"] in _TABLES:
+        what, lost, head = _TABLES[data["what"]]
         rows = [[name(v["name"], 60), text(v["kind"]), (f"{v['missing']:,}", v["missing"])] for v in data["parts"]]
-        out.append(table([Column("view"), Column("holds"), Column("lack it", "num")], rows, "Views", tools=True))
+        out.append(table([Column(what), Column("holds"), Column(lost, "num")], rows, head, tools=True))
     elif data["parts"]:
         out.append(_columns(data))
-    if data.get("unused"):
-        some = ", ".join(name(column, 40) for column in data["unused"][:20])
-        more = f" and {len(data['unused']) - 20:,} more" if len(data["unused"]) > 20 else ""
-        out.append(paragraphs(f"Not used by the model: {some}{more}."))
+    out.append(paragraphs(words.identical(facts), words.unused(facts)))
     return together(out)
 
 
+_TABLES = {"view": ("view", "lack it", "Views"), "side": ("side", "in no pair", "The two sides of the pairs")}
 _MIDDLE = [Column("mean", "num"), Column("s.d.", "num"), Column("least", "num more"), Column("greatest", "num more")]
 
 
@@ -174,7 +174,7 @@ def settings(facts):
     rows = [[key, code(text(value, 120))] for key, value in model["parameters"].items()]
     rows += [["support", f"{model['support']:,} examples"], ["steps", f"{model['steps']:,}"]]
     versions = [[text(key), text(value)] for key, value in facts["versions"].items()]
-    lines = element("code", "\n".join(_line(line) for line in facts["reproduce"]))
+    lines = element("code", "\n".join(facts["reproduce"]))
     return together(
         element("pre", lines, tabindex=0, role="region", aria_label="How to repeat this"),
         element(
@@ -184,8 +184,3 @@ def settings(facts):
             class_="pair",
         ),
     )
-
-
-def _line(line: str) -> str:
-    """A line of code, with its indent."""
-    return line[: len(line) - len(line.lstrip(" "))] + text(line, 400)

@@ -7,20 +7,21 @@ import math
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..estimators.validation import make_splits
 from ..inspect import relevance as measure_relevance
 from ..inspect._fold import Fold
-from ..inspect._sources import read_sources, shared_columns
 from ..inspect.held_out import _scorer
 from ..inspect.relevance_result import spread_of
 from ..kernels._views import n_examples
 from ..kernels.pairs import Pairs
-from ._case import CLASSES, FIT, LIMIT, POINTS, SOURCES, Case
+from ._case import CLASSES, POINTS, SOURCES, Case
+from ._decisions import Decisions
 from ._nested import chosen_in_folds
 from ._rates import held, rates
+from ._worth import ENDS, LEVEL, Plan, clear, make_plan, measure_alone, measure_units, over_folds
 
-LEVEL = 0.95  # of intervals
 DRAWS = 5  # orders of the held-out examples
 
 
@@ -49,42 +50,43 @@ def _splits(case: Case, cv: Any) -> list:
     return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 
 
-def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> dict[str, Any]:
-    """What held-out examples say: scores, predictions, and what each source is worth."""
+def score(
+    case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decided: Decisions | None = None
+) -> dict[str, Any]:
+    """What held-out examples say: scores, predictions, and what each source is worth.
+
+    The verdict is about units, sources of which some are joined (`find_units`), and each is left out and tried alone by
+    fits of its own: the same fits whether relevance is "fast" or "full", which measures every single source besides.
+    """
     why = "Cross-validation was not asked for (cv=None)." if cv is None or cv == 0 else why_no_folds(case)
     splits = [] if why or not jobs else _splits(case, cv)
     if not splits:
         return {"score": {"why": why or "A class has a single example, so that none can be held out."}, "method": None}
-    scorer, worth, rng = _scorer_of(case), _worth_scorer(case), np.random.default_rng(case.seed)
-    rows: list[Any] = []
-    shared: list[Any] = []
-    full = alone = False
-    scores, baseline, permuted, gains, told, overlap = [], [], [], [], [], []
-    guesses, decided = [], []
+    scorer, worth, rng = _scorer_of(case), _worth_scorer(case), check_random_state(case.seed)
+    orders = [[rng.permutation(len(test)) for _ in range(DRAWS)] for _, test in splits]  # those of inspect.relevance
+    scores, baseline, together, alone, told, overlap, guesses, answers = [], [], [], [], [], [], [], []
     models, nested = chosen_in_folds(case, splits, one_pass)
+    plan: Plan | None = None
     for k, (train, test) in enumerate(splits):
         fold = Fold(models[k], case.X, case.y, None, train, test, scorer)
-        if not rows:
-            rows = _rows(case, fold)
-            shared = shared_columns(fold.kernel_list, rows)
-            fits = len(splits) * (2 * len(rows) + 2)
-            full = case.y.ndim == 1 and (relevance == "full" or relevance == "auto" and fits * one_pass <= LIMIT)
-            alone = not full and len(splits) * len(rows) * len(fold.every.b) * 4 * FIT <= LIMIT
+        if plan is None:
+            plan = make_plan(case, fold, relevance, len(splits), one_pass)
         decision = fold.decisions([fold.every])[0]
         scores.append(fold.score(decision))
         dummy = _dummy(case, train)
         baseline.append(float(scorer(dummy, np.zeros((len(test), 1)), case.y[test])))
         guesses.append(dummy.predict(np.zeros((len(test), 1))))
-        orders = [rng.permutation(len(test)) for _ in range(DRAWS)]
         judged = copy.copy(fold)
         judged.scorer = worth
-        permuted.append(judged.score(decision) - judged.permuted([row.wanted for row in rows], orders).mean(axis=1))
-        if alone:
-            gains.append(_gains(judged, [row.wanted for row in rows], orders))
+        together.append(measure_units(judged, plan.units, orders[k]))
+        alone.append(measure_alone(judged, plan.alone, orders[k]))
         told.append((test, fold.deciding(decision).predict(fold.X)))
-        decided.append(held(case, fold, test, decision))
+        answers.append(held(case, fold, test, decision))
         overlap.append(len(test) / len(train))
+        if decided is not None:
+            decided.take(fold, decision, test, plan.sources)
         case.tick("held out", k + 1, len(splits))
+    assert plan is not None  # there is a fold
     both = [spread_of(np.array(v, float)[:, None], float(np.mean(overlap)), LEVEL) for v in (scores, baseline)]
     score = {
         "measure": measure_name(case),
@@ -97,22 +99,16 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
         "baseline": float(both[1].mean[0]),
         "better": _surely_better(scores, baseline, float(np.mean(overlap))) or _more_often_right(case, told, guesses),
         **_told(case, told),
-        **rates(case, decided, float(np.mean(overlap))),
+        **rates(case, answers, float(np.mean(overlap))),
         "nested": nested,
     }
-    measured = {"permute": np.array(permuted)}
-    if alone:
-        measured |= {"gain": np.array(gains), "worth": 0.5 * (np.array(permuted) + np.array(gains))}
-    spreads = {name: spread_of(values, float(np.mean(overlap)), LEVEL) for name, values in measured.items()}
-    found: dict[str, Any] = {"score": score, "method": "fast", "measure": "worth" if alone else "permute"}
-    found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in shared]
-    found["table"] = {
-        row.name: {f"{name}{end}": float(v[k]) for name, spread in spreads.items()
-                   for end, v in zip(_ENDS, spread, strict=True)}
-        for k, row in enumerate(rows)
-    }  # fmt: skip
-    if full:
-        chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in rows}
+    found: dict[str, Any] = {"score": score, "method": "full" if plan.full else "fast", "measure": "relevance"}
+    found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in plan.shared]
+    found["together"] = over_folds(plan.units, together, float(np.mean(overlap)))
+    single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}
+    found["table"] = single | over_folds(plan.alone, alone, float(np.mean(overlap)))
+    if plan.full:
+        chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
         options: dict[str, Any] = dict(
             sources=chosen, cv=splits, kernels=False, n_jobs=case.n_jobs, random_state=case.seed
         )
@@ -120,17 +116,9 @@ def score(case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float) -> di
             case.model, case.X, case.y, scoring=_worth_scoring(case),
             callback=lambda a, b: case.tick("relevance", a, b), **options,
         )  # fmt: skip
-        found |= {"method": "full", "measure": "relevance", "table": {row["name"]: row for row in result.table()}}
+        found["table"] |= {row["name"]: row for row in result.table()}
         found["groups"] = [group._asdict() for group in result.groups]
-    return found
-
-
-def _gains(fold: Fold, wanted: list[np.ndarray], orders: list[np.ndarray]) -> np.ndarray:
-    """What each source scores by itself, above what it scores when its rows change places."""
-    found = []
-    for decision in fold.decisions([fold.solve(mask) for mask in wanted]):
-        found.append(fold.score(decision) - np.mean([fold.score(decision[order]) for order in orders]))
-    return np.array(found)
+    return found | {"units": plan.every}
 
 
 def _scoring(case: Case) -> Any:
@@ -161,13 +149,6 @@ def measure_name(case: Case, scoring: Any = None) -> str:
     if scoring is None:
         return "accuracy" if case.kind == "classification" else "R²"
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))
-
-
-def _rows(case: Case, fold: Fold) -> list[Any]:
-    """The sources to be measured, the heaviest."""
-    rows = read_sources(case.model, fold, case.sources, False)
-    share = fold.shares([row.wanted for row in rows])
-    return [rows[k] for k in np.argsort(-share, kind="stable")[:SOURCES]]
 
 
 def _dummy(case: Case, train: np.ndarray) -> Any:
@@ -216,19 +197,31 @@ def _told(case: Case, told: list) -> dict[str, Any]:
     }
 
 
-_ENDS = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of the interval
-
-
 def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """A row for each source, the most relevant first, with its weight."""
-    shares, measured = weights["sources"], found.get("table", {})
-    keep = [f"{key}{end}" for key in ("relevance", "worth", "drop", "permute", "gain", "alone") for end in _ENDS]
-    rows: list[dict[str, Any]] = []
-    for name, own in shares.items():
-        given = measured.get(name, {})
-        rows.append({"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}})
+    """A row for each source, the most relevant first, with its weight; and what the verdict is about."""
+    shares = weights["sources"]
+    keep = [f"{key}{end}" for key in ("relevance", "drop", "permute", "gain", "alone") for end in ENDS]
     measure = found.get("measure", "share")
-    rows.sort(key=lambda row: (-row.get(measure, -math.inf), -row["share"]))
+
+    def read(name, own, table="table"):
+        given = found.get(table, {}).get(name, {})
+        return {"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}}
+
+    def worth(row):
+        return -row.get(measure, -math.inf), -row["share"]
+
+    units = found.get("units", [])
+    joined = {name: unit.name for unit in units if unit.why for name in unit.members}
+    rows = [read(name, own) | {"joined": joined.get(name)} for name, own in shares.items()]
+    rows.sort(key=worth)
+    judged = []
+    for unit in units:
+        own = [shares[name] for name in unit.members if name in shares]
+        whole = {key: sum(one[key] for one in own) for key in ("share", "kernels")}
+        judged.append(
+            read(unit.name, whole, "together" if unit.why else "table") | {"members": unit.members, "why": unit.why}
+        )
+    judged.sort(key=worth)
     hidden = rows[SOURCES:]
     return {
         "method": found.get("method"),
@@ -237,6 +230,8 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         "total": len(rows),
         "rows": rows[:SOURCES],
         "left_share": float(sum(row["share"] for row in hidden)),
+        "units": judged,
+        "verdict": [unit["name"] for unit in judged if clear(unit)],
         "groups": found.get("groups", []),
         "shared": found.get("shared", []),
     }

@@ -1,7 +1,7 @@
 """What a report has to say of a model, as numbers and names that JSON can hold.
 
 Work is bounded before it begins: a fit on n examples and M kernels reads n² M entries some times, and what is done here
-may cost `LIMIT` entries for the folds, as many for relevance, and twice that for stability; examples are drawn where
+may cost `LIMIT` entries for the folds, as many for relevance and half as many for stability; examples are drawn where
 there are more. What was left out for it stands in the facts.
 """
 
@@ -20,30 +20,38 @@ from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays._base import class_names, members_of
 from ..kernels._views import n_examples
 from ._case import ALIGNED, CLASSES, FIT, KERNELS, LIMIT, SOURCES, STEPS, Case
+from ._decisions import Decisions, size_of
 from ._held_out import fold_count, score, source_rows
-from ._singles import is_list, single_examples
+from ._singles import ids_of, is_list, single_examples
+
+SAMPLES = 10, 100  # of the bootstrap, at least and where the bound allows
 
 
-def measure(case: Case, cv: Any, relevance: Any, stability: int, examples: Any, max_examples: int | None) -> dict:
+def measure(
+    case: Case, cv: Any, relevance: Any, stability: int | None, examples: Any, max_examples: int | None
+) -> dict:
     """The facts of all sections, but for those of data and settings."""
     facts: dict[str, Any] = {"weights": _weights(case), "convergence": _convergence(case.model), "cost": {}}
     n, M = n_examples(case.X), len(case.model.kernel_names_)
     outputs = 1 if np.ndim(case.model.kernel_weights_) == 1 else case.outputs
     jobs = fold_count(cv, case)
-    room = int(math.sqrt(LIMIT / (max(jobs, stability // 2, 1) * M * outputs)))
+    room = int(math.sqrt(LIMIT / (max(jobs, (10 if stability is None else stability) // 2, 1) * M * outputs)))
     used = min(n, max(room, 50), n if max_examples is None else max_examples)
     rows = _sample(case, used) if used < n else np.arange(n)
     facts["sampled"] = {"examples": n, "used": len(rows), "asked": max_examples is not None and used == max_examples}
-    shown, known = (case, np.arange(n)) if is_list(examples) else (None, rows)  # those asked for are of all examples
+    whole, ids = case, ids_of(case.X)  # examples that are asked for are of all
     if used < n:
         own = None if case.groups is None else case.groups[rows]
         case = case._replace(groups=own, **dict(zip(("X", "y"), case.part(rows), strict=True)))
     one_pass = (float(len(rows)) ** 2 * M + FIT) * outputs
+    samples = int(np.clip(LIMIT / 2 / one_pass, *SAMPLES)) if stability is None else stability
+    wanted = np.flatnonzero(np.isin(rows, np.asarray(examples))) if is_list(examples) else None
+    held = Decisions(case, wanted, size_of(examples))
     steps: list[tuple[str, Callable[[], Any]]] = [
-        ("score", lambda: score(case, cv, relevance, jobs, one_pass)),
-        ("stability", lambda: _stability(case, stability)),
+        ("score", lambda: score(case, cv, relevance, jobs, one_pass, held)),
+        ("stability", lambda: _stability(case, samples)),
         ("alignment", lambda: _alignment(case)),
-        ("examples", lambda: single_examples(shown or case, examples, known)),
+        ("examples", lambda: single_examples(whole, examples, rows, held, ids)),
     ]
     for name, step in steps:
         begin = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
@@ -75,7 +76,7 @@ def make_report(
     *,
     cv: Any = 5,
     relevance: str = "auto",
-    stability: int = 10,
+    stability: int | None = None,
     examples: int | ArrayLike | None = None,
     sources: dict[str, Any] | None = None,
     scoring: Any = None,
@@ -106,12 +107,14 @@ def make_report(
     cv : int, splitter or None, default 5
         Folds; a number is lowered to the size of the rarest class. None: nothing is held out.
     relevance : {"auto", "full", "fast"}
-        "full" refits without each source and with it alone, in every fold; "fast" changes the places of its rows in
-        place of the former; "auto" is "full" where that is within the bound.
-    stability : int, default 10
-        Bootstrap samples; 0 for none.
+        Sources that see a column in common are joined, since the others make up for one that is left out. "fast"
+        refits without each source or joined sources and with them alone, in every fold; "full" also without each
+        single one of those joined; "auto" is "full" where that is within the bound. The verdict is the same.
+    stability : int, optional
+        Bootstrap samples; 0 for none. None: 100, or as many as the bound allows, ten at least.
     examples : int or list of int, optional
-        Rows of X whose decisions are taken apart, or how many; None: six, some clear, some close, some mistaken.
+        Rows of X whose decisions are taken apart, or how many; None: six, some clear, some close, some mistaken. They
+        are decisions of models that had not learned from the example, where it was held out.
     sources : dict, optional
         {name: kernels}, as in `inspect.relevance`; None: as there, and each kernel where all see the same.
     scoring : str or callable, optional
@@ -153,13 +156,15 @@ def make_report(
     from ._describe import describe_data, describe_model, versions
     from ._measure import measure
     from ._progress import showing
+    from ._repeat import report_lines
     from ._singles import check_examples, is_list
 
     check_model(model)
     check_is_fitted(model)
     chosen = getattr(model, "best_estimator_", model)
     check_choice("relevance", relevance, ("auto", "full", "fast"))
-    check_integer("stability", stability, 0)
+    if stability is not None:
+        check_integer("stability", stability, 0)
     if isinstance(examples, int | np.integer):
         check_integer("examples", examples, 0)
     if max_examples is not None:
@@ -189,21 +194,21 @@ def make_report(
         case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick, groups,
                     model if hasattr(model, "Cs") else None, threshold or 0.0)  # fmt: skip
         found = measure(case, cv, relevance, stability, examples, max_examples)
+    asked = dict(cv=cv, relevance=relevance, stability=stability, examples=examples, sources=sources, scoring=scoring,
+                 groups=groups, max_examples=max_examples, title=title, target=target, data=data,
+                 random_state=random_state, threshold=threshold)  # fmt: skip
     title = title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
-    description = describe_model(chosen)
     facts = {
         "title": title,
         "made": time.strftime("%Y-%m-%d %H:%M"),
         "kind": kind,
         "target": target,
-        "model": description,
+        "model": describe_model(chosen),
         "data": describe_data(chosen, X, y),
         **found,
         "versions": versions(),
-        "reproduce": [f"from manykernels import {type(chosen).__name__}", *_imports(description["code"]), "",
-                      f"model = {description['code']}", "model.fit(X, y)" if y is not None else "model.fit(X)",
-                      _call(y, cv, relevance, stability, random_state, groups, threshold)],
-    }  # fmt: skip
+        "reproduce": report_lines(chosen, y, asked, _defaults()),
+    }
     report = Report(facts)
     if place is not None:
         report.write(place, data)
@@ -219,26 +224,8 @@ def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
     return {name: [m] for m, name in enumerate(names)} if alone else None
 
 
-def _imports(code: str) -> list[str]:
-    """The lines that import the parts which the code names."""
-    from .. import kernels, losses, regularizers, strings
-
-    lines = []
-    for module in (kernels, regularizers, losses, strings):
-        used = [n for n in module.__all__ if n[:1].isupper() and any(f"{before}{n}(" in code for before in " (=[,\n")]
-        if used:
-            lines.append(f"from {module.__name__} import {', '.join(used)}")
-    return lines
-
-
-def _call(y, cv, relevance, stability, random_state, groups, threshold):
-    given = [f"cv={cv!r}"] if cv is None or isinstance(cv, int) and cv != 5 else []
-    given += [f"relevance={relevance!r}"] if relevance != "auto" else []
-    given += [f"stability={stability}"] if stability != 10 else []
-    given += [f"random_state={random_state}"] if random_state else []
-    given += ["groups=groups"] if groups is not None else []
-    given += [f"threshold={float(threshold)!r}"] if threshold is not None else []
-    return f"model.report({', '.join(['X', *(['y'] if y is not None else ['None']), repr('report.html'), *given])})"
+def _defaults() -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in inspect.signature(make_report).parameters.items()}
 
 
 def _targets(model, kind, y, n):

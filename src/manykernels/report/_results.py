@@ -107,17 +107,19 @@ def _told(facts):
     return paragraphs(score.get("confusion_why", ""))
 
 
-_HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone", "gain": "gain alone"}
-_LINE = "The line is a 95 % interval; where it does not reach 0 the source is clearly worth something."
+_HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone"}
 _EXPLAINED = {
     "relevance": f"{strong('Relevance')} is what a source is worth on new examples: the mean of what the {{score}} "
-    f"loses when the source is left out and what it gains by it alone. {_LINE}",
-    "worth": f"{strong('Worth')} on new examples is the mean of what the {{score}} loses when the rows of a source "
-    f"change places among them, and of what the source gains alone. {_LINE} Refits without each source are made with "
-    'relevance="full".',
-    "permute": f"{strong('Worth')} on new examples is what the {{score}} loses when the rows of a source change "
-    f'places among them. {_LINE} relevance="full" also refits without each source.',
+    "loses when the model is fitted again without the source, and of what it gains by the source alone. The line is a "
+    "95 % interval; a source is clearly worth something where the line lies above 0 and leaving the source out does "
+    "not help.",
     "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
+}
+_JOINED = "Sources that see a column in common are left out together: leaving out one leaves its columns in the model."
+_FEW = "The lightest sources are left out together, to bound the time."
+_MODES = {
+    "full": "Each source was also left out by itself; beside others that see its columns that says little.",
+    "fast": 'Single sources of such a group were not left out; relevance="full" does that too.',
 }
 _WEIGHT = (
     f"{strong('Weight')} says how much of a source the fit uses. The two differ where a source fits the training "
@@ -138,24 +140,28 @@ def _score_called(scoring):
 
 def sources(facts):
     found = facts["sources"]
-    rows, measure, method = found["rows"], found["measure"], found["method"]
-    explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), _WEIGHT])
-    weight = charts.covering([row["share"] for row in rows])
+    measure, method = found["measure"], found["method"]
+    joined = [unit for unit in found["units"] if unit["why"]]
+    kinds = {unit["why"] for unit in joined}
+    said = [_JOINED] * ("columns" in kinds) + [_FEW] * ("rest" in kinds) + [_MODES.get(method, "")] * bool(joined)
+    explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), *said, _WEIGHT])
+    rows = found["rows"]
+    every = [*joined, *rows]
+    weight = charts.covering([row["share"] for row in every])
     columns = [Column("source"), Column("weight", "graph", below=charts.axis(weight, 2, True)), Column("share", "num")]
     if method:
-        ends = [row.get(f"{measure}{end}") for row in rows for end in ("", "_low", "_high")]
+        ends = [row.get(f"{measure}{end}") for row in every for end in ("", "_low", "_high")]
         worth = charts.covering(ends)
-        head = "relevance" if method == "full" else "worth"
-        columns += [Column(head, "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
-    more = {"relevance": ("drop", "permute", "alone"), "worth": ("permute", "gain")}.get(measure, ())
+        columns += [Column("relevance", "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
+    more = ("drop", "permute", "alone") if method else ()
     columns += [Column(_HEADS[key], "num more") for key in more]
-    several = any(row["kernels"] > 1 for row in rows)
+    several = any(row["kernels"] > 1 for row in every)
     columns += [Column("kernels", "num more")] if several else []
     body = []
-    for row in rows:
+    for row in every:
         share = percent(row["share"])
         line: list[Any] = [
-            name(row["name"], 60),
+            words.called(row) if "members" in row else name(row["name"], 60),
             cell(charts.bar(weight, row["share"], f"{short(clean(row['name']))}: {share}"), row["share"]),
             cell(share, row["share"]),
         ]
@@ -164,8 +170,8 @@ def sources(facts):
             low, high = row.get(f"{measure}_low", math.nan), row.get(f"{measure}_high", math.nan)
             ends = f"95 % from {number(low, 3)} to {number(high, 3)}"
             said = f"{short(clean(row['name']))}: {number(mean, 3, True)}, {ends}"
-            shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else (
-                soft("not measured"))  # fmt: skip
+            lost = "not by itself" if row.get("joined") else "not measured"
+            shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else soft(lost)
             line += [cell(charts.interval(worth, low, mean, high, said), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
@@ -190,7 +196,7 @@ def sources(facts):
         )
     for one in found["shared"]:
         out.append(paragraphs(f"{Shared(**one).said(lambda other: name(other, 40))}."))
-    return together(out, _classes(facts))
+    return together(out, paragraphs(words.identical(facts)), _classes(facts))
 
 
 def _classes(facts):
@@ -248,8 +254,22 @@ def stability(facts):
         f"The model was fitted again to {found['samples']} samples drawn with replacement from the data. The dot is "
         "the median share of the weights, the line holds 90 % of the samples, the upright stroke is the share on all "
         "data. A short line says that the weight is well determined, not that the source is relevant.",
+        _outside(rows),
         words.sampled(facts),
     ) + table(columns, body, "Shares of the weights over samples", note=note, tools=True, kind="stack three")
+
+
+def _outside(rows):
+    """A sentence where the share on all data lies outside a band."""
+    names = [name(row["name"], 40) for row in rows if not row["low"] - 1e-9 <= row["share"] <= row["high"] + 1e-9]
+    if not names:
+        return ""
+    some = names[:5] + [f"{len(names) - 5:,} more"] * (len(names) > 5)
+    return (
+        f"The share on all data lies outside the line of {words._list(some)}. A sample has some examples twice and "
+        "lacks about a third, so that its weights are shifted as well as scattered: the line says how much a share "
+        "varies from sample to sample, not where the share on all data must lie."
+    )
 
 
 def examples(facts):
@@ -278,14 +298,31 @@ def examples(facts):
         lines.append([strong("sum"), "", strong(number(row["sum"], d, True))])
         columns = [Column("source", sort=False), Column("adds", "graph"), Column("value", "num")]
         title = f"{called}{told}{true}"
-        cards.append(element("article", table(columns, lines, title, note=text(row["why"])), class_="card"))
+        mixed = any(other["held_out"] for other in found["rows"]) and not row["held_out"]
+        note = text(row["why"]) + (", by the fitted model" if mixed else "")
+        cards.append(element("article", table(columns, lines, title, note=note), class_="card"))
     what = {"regression": "prediction", "one-class": "decision, which is negative outside,"}.get(facts["kind"])
     what = what or name(found["label"], 80)
     return paragraphs(
         f"Each {what} is exactly the sum of what the sources add to it and of an intercept. Blue to the right "
-        "raises it, orange to the left lowers it. These are decisions of the fitted model on rows of the data, "
-        "counted from 0, which it may have learned from.",
+        f"raises it, orange to the left lowers it. {_whose(found['rows'])} Rows are counted from 0.",
     ) + element("div", cards, class_="cards")
+
+
+def _whose(rows):
+    """Which model has made the decisions that are shown."""
+    if not any(row["held_out"] for row in rows):
+        return (
+            "These are decisions of the fitted model, which may have learned from these rows: nothing was held out. "
+            "On new examples it makes more mistakes."
+        )
+    said = (
+        "The examples were held out: each decision is that of a model of the cross-validation that had not learned "
+        "from the example, with weights of its own."
+    )
+    if all(row["held_out"] for row in rows):
+        return said
+    return f"{said} The others are by the fitted model, which may have learned from them; their notes say so."
 
 
 def _value(value):

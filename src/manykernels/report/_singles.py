@@ -9,46 +9,69 @@ import numpy as np
 from ..estimators._base import _take
 from ..inspect.displays._base import members_of
 from ..inspect.displays.decision_display import _one_output
-from ._case import EXAMPLES, PARTS, Case
+from ..kernels._views import n_examples
+from ..kernels.pairs import Pairs
+from ._case import PARTS, Case
+from ._decisions import MOST, Decision, Decisions, choose, ranked
 
-MOST = 24  # examples that are shown
 
+def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions, ids: Any) -> dict[str, Any]:
+    """Single decisions as sums over sources: held-out ones, and where there are none those of the fitted model.
 
-def single_examples(case: Case, examples: Any, rows: np.ndarray) -> dict[str, Any]:
-    """Single decisions of the model as sums over sources."""
+    `case` holds all examples, `rows` the ones that were drawn of them, which `held` numbers.
+    """
     if isinstance(examples, int | np.integer) and examples == 0:
         return {"why": "No examples were asked for (examples=0)."}
     if hasattr(case.model, "tasks_"):
         return {"why": "The model has several tasks, and decisions need to know them."}
-    if case.outputs > 1 and (case.kind == "regression" or getattr(case.model, "multilabel_", False)):
+    if not held.possible:
         return {"why": f"The model has {case.outputs} outputs; decision_parts splits each of them."}
-    if case.model._is_precomputed() and len(rows) < case.model.n_features_in_:
-        return {"why": "Of matrices all examples are needed, and some of them were drawn: raise max_examples."}
-    chosen, why = _choose(case, examples, rows)
-    parts = case.model.decision_parts(_take(case.X, chosen))
-    (parts, intercept), labels, label = _one_output(case.model, parts, None)
+    known = {int(rows[row]): one for row, one in held.known.items()}
+    if is_list(examples):
+        chosen = check_examples(examples, n_examples(case.X))[:MOST]
+        why = ["chosen by you"] * len(chosen)
+    elif held.rows:
+        places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
+        chosen = rows[np.array(held.rows)[places]]
+    else:
+        decision = case.model._decide(case.part(rows)[0] if not case.model._is_precomputed() else case.X)
+        decision = decision if len(decision) == len(rows) else decision[rows]
+        value, error = ranked(case, getattr(case.model, "classes_", None), decision, rows)
+        places, why = choose(case.kind, value, error, held.size)
+        chosen = rows[places]
     names, members = members_of(case.model, "source", case.sources)
-    grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
-    ids = _ids(case.X)
+    fitted = np.array([row for row in chosen if int(row) not in known], int)
+    known |= dict(zip(fitted.tolist(), _fitted(case, fitted, members), strict=True)) if len(fitted) else {}
     shown = []
-    for k, row in enumerate(chosen):
-        heavy = np.argsort(-np.abs(grouped[k]), kind="stable")
-        heavy = heavy[grouped[k][heavy] != 0]
+    for row, reason in zip(chosen.tolist(), why, strict=True):
+        one, out = known[row], row not in fitted
+        called = held.names if out else names
+        heavy = np.argsort(-np.abs(one.parts), kind="stable")
+        heavy = heavy[one.parts[heavy] != 0]
         rest = heavy[PARTS:]
         shown.append(
             {
-                "row": int(rows[row]),
+                "row": row,
                 "id": None if ids is None else str(ids[row]),
-                "why": why[k],
-                "prediction": labels[k] or None,
+                "why": reason,
+                "held_out": out,
+                "prediction": one.prediction,
                 "true": None if case.y is None else _plain(case.y[row]),
-                "parts": [{"name": names[m], "value": float(grouped[k, m])} for m in heavy[:PARTS]],
-                "others": {"count": len(rest), "value": float(grouped[k][rest].sum())},
-                "intercept": float(intercept[k]),
-                "sum": float(grouped[k].sum() + intercept[k]),
+                "parts": [{"name": called[m], "value": float(one.parts[m])} for m in heavy[:PARTS]],
+                "others": {"count": len(rest), "value": float(one.parts[rest].sum())},
+                "intercept": one.intercept,
+                "sum": float(one.parts.sum() + one.intercept),
             }
         )
-    return {"label": label, "rows": shown}
+    return {"label": known[int(chosen[0])].label, "rows": shown}
+
+
+def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
+    """Decisions of the fitted model."""
+    parts = case.model.decision_parts(_take(case.X, rows))
+    (parts, intercept), labels, label = _one_output(case.model, parts, None)
+    grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
+    return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label) for k in range(len(rows))]
 
 
 def check_examples(examples: Any, n: int) -> np.ndarray:
@@ -65,69 +88,17 @@ def is_list(examples: Any) -> bool:
     return not (examples is None or isinstance(examples, int | np.integer))
 
 
-def _choose(case: Case, examples: Any, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Which rows of the sample are shown, and why: those asked for, or some clear, close and mistaken ones."""
-    n = len(rows)
-    if is_list(examples):
-        wanted = check_examples(examples, n)
-        return wanted[:MOST], ["chosen by you"] * len(wanted[:MOST])
-    size = EXAMPLES if examples is None else min(int(examples), MOST)
-    decision = case.model._decide(case.X)
-    if case.kind == "regression":
-        error = decision[:, 0] - case.y
-        lists = [
-            ("the largest overestimate", np.argsort(-error)),
-            ("the largest underestimate", np.argsort(error)),
-            ("the highest prediction", np.argsort(-decision[:, 0])),
-            ("the lowest prediction", np.argsort(decision[:, 0])),
-            ("among the most exact", np.argsort(np.abs(error))),
-        ]
-    elif case.kind == "one-class":
-        lists = [
-            ("the farthest outside", np.argsort(decision[:, 0])),
-            ("near the border", np.argsort(np.abs(decision[:, 0]))),
-            ("among the most typical", np.argsort(-decision[:, 0])),
-        ]
-    else:
-        margin = _margins(case, decision)
-        wrong = np.argsort(margin)
-        lists = [
-            ("among the most mistaken", wrong[margin[wrong] < 0]),
-            ("a close call", np.argsort(np.abs(margin))),
-            ("among the clearest", np.argsort(-margin)),
-        ]
-    found: dict[int, str] = {}
-    for turn in range(n):
-        for why, order in lists:
-            free = [int(row) for row in order[: turn + 1 + len(found)] if int(row) not in found]
-            if free and len(found) < min(size, n):
-                found[free[0]] = why
-        if len(found) >= min(size, n):
-            break
-    order_of = {why: k for k, (why, _) in enumerate(lists)}
-    chosen = sorted(found, key=lambda row: order_of[found[row]])
-    return np.array(chosen), [found[row] for row in chosen]
-
-
-def _margins(case: Case, decision: np.ndarray) -> np.ndarray:
-    """How far each example is on the right side of its border."""
-    classes = case.model.classes_
-    code = np.searchsorted(classes, case.y)
-    if decision.shape[1] == 1:
-        return np.where(code == 1, 1.0, -1.0) * decision[:, 0]
-    every = np.arange(len(code))
-    others = decision.copy()
-    others[every, code] = -np.inf
-    return decision[every, code] - others.max(axis=1)
-
-
-def _ids(X: Any) -> Any:
-    """The names of the examples, where the data have some beyond their numbers."""
+def ids_of(X: Any) -> Any:
+    """The names of the examples, (n,), where the data have some beyond numbers; of pairs those of both sides."""
+    if isinstance(X, Pairs):
+        sides = [ids_of(table) for table in (X.left, X.right)]
+        return [" × ".join(str(k if side is None else side[k]) for side, k in zip(sides, pair, strict=True))
+                for pair in X.index.tolist()]  # fmt: skip
     index = getattr(X, "index", None)
     if index is None or callable(index):
         return None
     found = np.asarray(index)
-    return None if found.dtype.kind in "iu" and getattr(index, "name", None) is None else found
+    return None if getattr(index, "name", None) is None and np.array_equal(found, np.arange(len(found))) else found
 
 
 def _plain(value: Any) -> Any:

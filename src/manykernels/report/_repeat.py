@@ -1,0 +1,132 @@
+"""The lines that repeat a report: imports, the model as it would be typed, its fit and the page."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+CODE = 20_000  # letters of a model's code
+PARTS = ("kernels", "regularizers", "losses", "strings", "pairs", "weighting", "solvers", "streaming")
+_LONG = re.compile(r"\S{400}")  # a name that nobody types
+_NAMES = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?=\()|\b(inf|nan)\b")
+
+
+def code_of(model: Any) -> str:
+    """The call that makes a model, as it would be typed."""
+    defaults = type(model)()
+    given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(getattr(defaults, k))}
+    kernels = given.pop("kernels", None)
+    given.pop("verbose", None)
+    lines = [f"    {name}={typed(value)}," for name, value in given.items()]
+    if isinstance(kernels, list):
+        lines.insert(0, "    [\n" + "".join(f"        {typed(spec)},\n" for spec in kernels) + "    ],")
+    elif kernels is not None:
+        lines.insert(0, f"    {typed(kernels)},")
+    name = type(model).__name__
+    return f"{name}(\n" + "\n".join(lines) + "\n)" if lines else f"{name}()"
+
+
+def typed(value: Any) -> str:
+    """A value as code on one line: arrays in full, numbers of numpy as those of Python."""
+    if isinstance(value, np.generic):
+        return typed(value.item())
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        inner = ", ".join(map(typed, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+    if isinstance(value, dict) and type(value) is dict:
+        return "{" + ", ".join(f"{typed(k)}: {typed(v)}" for k, v in value.items()) + "}"
+    with np.printoptions(threshold=2**31, linewidth=2**31):
+        return " ".join(repr(value).split("\n")) if "\n" in repr(value) else repr(value)
+
+
+def imports_of(code: str, *values: Any) -> list[str]:
+    """The lines that import what the code calls, those of `values` and of their parts among them."""
+    known = {type(part).__name__: type(part) for value in values for part in _walk(value, set())}
+    wanted: dict[str, list[str]] = {}
+    for name in dict.fromkeys(a or b for a, b in _NAMES.findall(code)):
+        module = "numpy" if name in ("array", "inf", "nan") else _home(known.get(name), name)
+        if module:
+            wanted.setdefault(module, []).append(name)
+    return [f"from {module} import {', '.join(names)}" for module, names in sorted(wanted.items(), key=_ours)]
+
+
+def model_lines(model: Any) -> list[str]:
+    """Imports and the model; where its code cannot be typed, that it is to be saved and loaded."""
+    code = code_of(model)
+    lines = [*imports_of(code, model), "", f"model = {code}"]
+    if len(code) <= CODE and not _LONG.search(code) and _runs("\n".join(lines)):
+        return lines
+    return [
+        "from manykernels import load",
+        "",
+        "# the model is too long to type, or has parts that cannot be imported: model.save('model.mk') comes first",
+        "model = load('model.mk')",
+    ]
+
+
+def _runs(code):
+    """Whether it is code whose names are all known."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # <function f at 0x7f...>
+        return False
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    known = {alias.name for node in found for alias in node.names} | {"model"}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names <= known and all(node.module != "__main__" for node in found)
+
+
+def report_lines(model: Any, y: Any, given: dict[str, Any], defaults: dict[str, Any]) -> list[str]:
+    """All lines; `given` are the options of the report, those that cannot be typed stand for themselves."""
+    data = ["X"] if y is None else ["X", "y"]
+    options, own = [], []
+    for name, value in given.items():
+        default = defaults[name]
+        if value is default or type(value) is type(default) and value == default:
+            continue
+        typeable = isinstance(value, str | int | float | list | tuple | dict | None)
+        typeable = typeable or hasattr(value, "get_n_splits") and "<" not in repr(value)
+        typeable = typeable and not _LONG.search(typed(value))
+        options.append(f"{name}={typed(value) if typeable and name != 'groups' else name}")
+        own += [] if typeable and name != "groups" else [name]
+    call = f"model.report({', '.join(['X', 'y' if y is not None else 'None', repr('report.html'), *options])})"
+    found = model_lines(model)
+    more = [line for line in imports_of(call, *given.values()) if line not in found]
+    what = f"# {', '.join([*data, *own])}: the data{' and what else was given' if own else ''}, as for this page"
+    return [*more, *found, what, f"model.fit({', '.join(data)})", call]
+
+
+def _walk(value, seen):
+    """A value and what it is made of."""
+    if id(value) in seen or isinstance(value, str | bytes | int | float | np.ndarray | None):
+        return
+    seen.add(id(value))
+    yield value
+    if isinstance(value, dict):
+        parts = list(value.values())
+    elif isinstance(value, list | tuple | set):
+        parts = list(value)
+    else:
+        parts = list(getattr(value, "__dict__", {}).values())
+    for part in parts:
+        yield from _walk(part, seen)
+
+
+def _home(cls, name):
+    """The public module that a class or function is imported from, or None."""
+    from .. import __all__ as own
+
+    if name in own:
+        return "manykernels"
+    for part in PARTS:
+        if name in import_module(f"manykernels.{part}").__all__:
+            return f"manykernels.{part}"
+    return None if cls is None or cls.__module__ == "builtins" else cls.__module__.partition("._")[0]
+
+
+def _ours(item):
+    return not item[0].startswith("manykernels"), item[0]

@@ -1,0 +1,115 @@
+"""Issue 11, point 1: quick and full, Python and the command line come to one verdict, and name what they measured."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from manykernels import MKLClassifier, MKLRegressor, load
+from manykernels.inspect import relevance
+from manykernels.kernels import RBF, Categorical, Linear
+from manykernels.report._joined import identical_columns
+
+
+def pictures(n=60, numbers=4, classes=3, seed=0):
+    """Numbers of which two tell the kind, and a site that tells a little of it."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(n) % classes
+    centres = np.array([[0, 0], [3, 0], [0, 3]])
+    frame = pd.DataFrame(
+        {f"colour_{j}": rng.normal(size=n) + (centres[kind, j] if j < 2 else 0) for j in range(numbers)}
+    )
+    frame["site"] = np.where(np.where(rng.random(n) < 0.5, kind % 2, rng.integers(0, 2, n)) > 0, "north", "south")
+    return frame, np.array([f"kind {k}" for k in kind])
+
+
+def told(report):
+    return re.sub("<[^>]+>", "", re.search('<div class="lead">(.*?)</div>', report.html(), re.S).group(1))
+
+
+@pytest.fixture(scope="module")
+def both():
+    frame, kind = pictures()
+    numbers = [name for name in frame if name != "site"]
+    kernels = [(name, RBF("median"), [name]) for name in numbers]
+    kernels += [("all numbers", RBF("median"), numbers), ("site", Categorical(), ["site"])]
+    model = MKLClassifier(kernels).fit(frame, kind)
+    made = [model.report(frame, kind, cv=4, relevance=way, stability=0) for way in ("fast", "full")]
+    return model, frame, kind, made
+
+
+def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both):
+    fast, full = (report.facts["sources"] for report in both[3])
+    assert (fast["method"], full["method"]) == ("fast", "full")
+    assert fast["verdict"] == full["verdict"] == ["all numbers and 4 that share columns"]
+    for one, other in zip(fast["units"], full["units"], strict=True):
+        assert one["members"] == other["members"]
+        for key in ("relevance", "relevance_low", "drop", "gain"):
+            assert one[key] == pytest.approx(other[key])
+    assert told(both[3][0]) == told(both[3][1])
+
+
+def test_sources_that_share_columns_are_left_out_together_and_none_is_ranked_by_itself(both):
+    model, frame, kind, (fast, _) = both
+    found = fast.facts["sources"]
+    rows = {row["name"]: row for row in found["rows"]}
+    numbers = [name for name in frame if name != "site"]
+    assert all("relevance" not in rows[name] and "drop" not in rows[name] for name in [*numbers, "all numbers"])
+    cut = list(StratifiedKFold(4, shuffle=True, random_state=0).split(frame, kind))
+    own = relevance(model, frame, kind, cv=cut, sources={"n": [*numbers, "all numbers"], "site": "site"}, kernels=False)
+    own = {row["name"]: row for row in own.table()}
+    assert found["units"][0]["drop"] == pytest.approx(own["n"]["drop"]) and found["units"][0]["drop"] > 0.2
+    assert rows["site"]["relevance"] == pytest.approx(own["site"]["relevance"])
+
+
+def test_the_words_say_what_was_measured(both):
+    page = re.sub("<[^>]+>", "", both[3][0].html())
+    assert "What clearly matters: all numbers with 4 sources that share columns" in page
+    assert "fitted again without the source" in page and "left out together" in page and "not by itself" in page
+    assert re.search("Among all numbers and those that share columns with it, .*colour_[01].* best alone", page)
+    assert "change places" not in page
+
+
+def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
+    monkeypatch.setattr("manykernels.report._joined.LIMIT", 0.0)  # three units
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    y = X[:, 0] + 0.7 * X[:, 1] + 0.7 * X[:, 2] + 0.7 * X[:, 3] + 0.1 * rng.normal(size=40)
+    model = MKLRegressor([(f"k{j}", Linear(), [j]) for j in range(6)], loss="squared").fit(X, y)
+    fast, full = (model.report(X, y, cv=4, relevance=way, stability=0) for way in ("fast", "full"))
+    assert fast.facts["sources"]["verdict"] == full.facts["sources"]["verdict"]
+    assert "4 other sources" in fast.facts["sources"]["verdict"] and "4 other sources together" in told(fast)
+    assert told(full).startswith(told(fast)) and "Of 4 other sources together, k" in told(full)  # and more precisely
+
+
+def test_the_command_line_and_python_agree_on_one_model(tmp_path):
+    from tables import run
+
+    frame, kind = pictures(40, 3, 2, seed=1)
+    frame.assign(kind=kind).to_csv(tmp_path / "d.csv", index=False)
+    assert run("fit", tmp_path / "d.csv", "-t", "kind", "-o", tmp_path / "m.mk").exit_code == 0
+    model = load(tmp_path / "m.mk")
+    X = frame.assign(**{name: (frame.site == name[5:]).astype(float) for name in ("site=north", "site=south")})
+    for way in ("fast", "full"):
+        given = ("--cv", "3", "--stability", "0", "--relevance", way, "-o", tmp_path / "r.html", "--json")
+        found = json.loads(run("report", tmp_path / "m.mk", tmp_path / "d.csv", *given).stdout)["sources"]
+        own = model.report(X[list(model.feature_names_in_)], kind, cv=3, relevance=way, stability=0).facts["sources"]
+        assert found["verdict"] == own["verdict"] and found["verdict"][0] == "all numbers and 3 that share columns"
+        assert [u["relevance"] for u in found["units"]] == pytest.approx([u["relevance"] for u in own["units"]])
+
+
+def test_identical_columns_are_found_and_their_sources_judged_together():
+    """Issue 11, point 8."""
+    frame, kind = pictures(48, 3, 2)
+    frame["copy"] = frame.colour_0
+    frame["gaps"] = frame.colour_1.where(np.arange(48) > 3)
+    frame["again"], frame["place"], frame["one"], frame["two"] = frame.gaps, frame.site, 1.0, 1.0
+    assert identical_columns(frame) == {"copy": "colour_0", "again": "gaps", "place": "site"}
+    assert identical_columns(np.array([[1.0, 2, 1], [3, 4, 3]])) == {2: 0}
+    kernels = [(name, RBF("median"), [name]) for name in ("colour_0", "colour_1", "copy")]
+    found = MKLClassifier(kernels).fit(frame, kind).report(frame, kind, cv=3, relevance="fast", stability=0)
+    assert [unit["members"] for unit in found.facts["sources"]["units"] if unit["why"]] == [["colour_0", "copy"]]
+    assert "colour_0 and copy have the same values in every row" in re.sub("<[^>]+>", "", found.html())
