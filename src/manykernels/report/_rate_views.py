@@ -59,7 +59,9 @@ def rates(facts: dict[str, Any]) -> Markup:
     if "areas" not in score:
         return together()
     said, picture = _calibration(score["calibration"])
-    return together(_areas(score), _threshold(score), said, element("div", _curve(score), picture, class_="pair"))
+    pictures = [one for one in (_curve(score), picture) if one is not None]
+    pair = element("div", pictures, class_="pair") if pictures else None
+    return together(_areas(score), _threshold(score), said, pair)
 
 
 def _error(value: float, se: float) -> str:
