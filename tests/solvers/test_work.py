@@ -70,6 +70,13 @@ def test_a_run_that_is_cut_short_has_a_certificate_and_more_steps_allow_for_more
     assert long.gap < short.gap
 
 
+def test_the_work_that_is_allowed_grows_with_the_problem():
+    small, steps = problem(), 1000
+    assert solvers._allowed(small, steps) == solvers._allowed(problem(n=20), 3) == solvers.WORK
+    assert solvers._allowed(problem(n=400), steps) == 8 * solvers.WORK
+    assert solvers._allowed(problem(M=40), 5 * steps) == 10 * solvers.WORK
+
+
 def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
     """Issue 11, point 14: "auto" kept the smaller of two gaps."""
     asked = problem(regularizer=regularizers.LpNorm(1))

@@ -51,7 +51,8 @@ SOLVERS = {
 BEST = ("interior", "coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
 SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
 FEW = 5000  # on up to so many examples
-SMALL, WORK = 200, 1.5e6  # examples of a fit that may take so much (`_work`), two seconds; more take their cube
+WORK = 1.5e6  # that a small problem may take (`_work`), about two seconds,
+SMALL = 200, 20, 3, 1000  # with no more than so many examples, kernels, outputs and steps
 
 __all__ = [
     "SOLVERS", "BaseSolver", "Control", "InnerProblem", "Monitor", "Oracle", "Solver", "best_for", "get",
@@ -189,7 +190,7 @@ def solve(
     (True, array([1.]))
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
-    work = Allowance(WORK * max(problem.bank.n / SMALL, 1.0) ** 3 * max(max_iter / 1000, 1.0))
+    work = Allowance(_allowed(problem, max_iter))
     options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state, work=work)
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
@@ -209,6 +210,13 @@ def solve(
             other = _solve(problem, spare, share=share, **options)
             found = other if other.interrupted else _joined(problem, found, other, tol, max_iter)
     return found
+
+
+def _allowed(problem, max_iter):
+    """The work of a fit: in proportion to kernels, outputs and steps, and to the cube of the examples."""
+    sizes = problem.bank.n, problem.bank.M, problem.n_outputs, max_iter
+    n, M, T, steps = (max(size / small, 1.0) for size, small in zip(sizes, SMALL, strict=True))
+    return WORK * n**3 * M * T * steps
 
 
 def _joined(problem, one, other, tol, max_iter):

@@ -128,7 +128,8 @@ class Run:
             losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
             certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
-        if carried and not np.array_equal(best_dual, a) or callable(self.best_dual) and not self.bank.explicit:
+        mean = callable(self.best_dual) and self.best is not None and not self.bank.explicit
+        if mean or carried and not np.array_equal(best_dual, a):
             self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
         if not np.isfinite(self.gap):
             best_dual = self._go_back()
