@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..inner.operator import Operator
 
-if TYPE_CHECKING:
-    from ._base import Bank
-
 
 class BlockOperator(Operator):
     """Σ_m θ_m K_m between the examples `rows` of a bank, whose blocks are computed anew for every product."""
 
-    def __init__(self, bank: Bank, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
+    def __init__(self, bank: Any, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
         self.bank, self.theta, self.rows = bank, np.asarray(theta, float), rows
         self.shape, self.dtype = (len(rows), len(rows)), np.dtype(dtype)
         self.direct = int(np.sqrt((bank.most or 0.0) / 8))

@@ -39,8 +39,8 @@ def _has_probabilities(self):
         return
     raise AttributeError(
         'predict_proba and predict_log_proba need loss="logistic" or regularizer=EmpiricalBayes(...), not '
-        f'loss={self.loss!r}: for other losses give calibrate="sigmoid", or scikit-learn\'s CalibratedClassifierCV(model), '
-        "which learn probabilities from decisions."
+        f'loss={self.loss!r}: for other losses give calibrate="sigmoid", or scikit-learn\'s '
+        "CalibratedClassifierCV(model), which learn probabilities from decisions."
     )
 
 
