@@ -195,20 +195,20 @@ def solve(
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
     able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite
-    share = 0.5 if able else 1.0  # of the work that is left
+    spares = [spare for spare in map(Solver, SPARE if able else ()) if spare.refusal(problem) is None]
+    share = 0.5 if spares else 1.0  # of the work that is left
     found = _solve(problem, best_for(problem), warm, checkpoint, share=share, **options)
-    able = able and found.stationarity is None
-    for spare in map(Solver, SPARE if able else ()):
+    for spare in spares:
         if (
             found.converged
             or found.interrupted
+            or found.stationarity is not None
             or found.n_iter >= max_iter
             or found.reason.startswith("rounding alone")
         ):
             break
-        if spare.refusal(problem) is None:
-            other = _solve(problem, spare, share=share, **options)
-            found = other if other.interrupted else _joined(problem, found, other, tol, max_iter)
+        other = _solve(problem, spare, share=1.0 if spare is spares[-1] else share, **options)
+        found = other if other.interrupted else _joined(problem, found, other, tol, max_iter)
     return found
 
 
@@ -222,7 +222,8 @@ def _allowed(problem, max_iter):
 def _joined(problem, one, other, tol, max_iter):
     """The better predictor of two solutions with the better bound: the gap between them is a proof too."""
     best, bound = (one, other) if one.primal <= other.primal else (other, one)
-    gap = best.gap * (best.primal - bound.dual) / (best.primal - best.dual)
+    with np.errstate(all="ignore"):
+        gap = best.gap * ((best.primal - bound.dual) / (best.primal - best.dual))
     if bound.converged or not -1e-6 < gap < best.gap:  # below: duality is broken
         return bound if bound.converged else best
     gap, history = max(gap, 0.0), [*best.history[:-1], best.history[-1] | {"gap": max(gap, 0.0)}]

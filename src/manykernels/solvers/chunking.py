@@ -170,6 +170,7 @@ class Interleaved(Run):
         eps = 0.1 * min(violation, gap * self.scale / max(float(self.problem.c.sum()), 1e-300))
         if not eps > 0:
             return
+        spend(500.0 + 600.0 * len(self.kernels))  # rows of kernels that may be computed anew
         free = (a > lo) & (a < hi) & ((a != 0) | (kink == 0))
         working = self._choose(rise, fall, free, eps)
         if len(working) < 2 and self.problem.intercept:
