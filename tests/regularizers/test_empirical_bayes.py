@@ -243,7 +243,7 @@ def test_an_interrupt_keeps_the_best_point(data):
 def test_partners_are_refused_with_the_reason(data):
     X, _, y = data
     with pytest.raises(ValueError, match="squared loss only"):
-        MKLRegressor([RBF(gamma=1)], regularizer=EmpiricalBayes(), solver="mackay").fit(X, y)
+        MKLRegressor([RBF(gamma=1)], regularizer=EmpiricalBayes(), solver="mackay", loss="huber").fit(X, y)
     with pytest.raises(ValueError, match="squared loss only.*one_class"):
         MKLOneClass([RBF(gamma=1)], regularizer=EmpiricalBayes(0.1)).fit(X)
     with pytest.raises(ValueError, match="squared loss only.*epsilon_insensitive"):

@@ -13,7 +13,7 @@ SEQUENCES = ["ACGTACGTAC", "TTGCACGGAC", "ACGAACGTTT", "CCGTACGAAC"] * 5
 def test_a_constant_is_learned_where_no_example_is_support(features, kernels, tmp_path):
     """Issue 11, second generator: aligned kernels with explicit features had no common length to ask for."""
     y = np.linspace(0, 1, len(SEQUENCES))
-    model = MKLRegressor(kernels, epsilon=100.0, features=features).fit(SEQUENCES, y)
+    model = MKLRegressor(kernels, loss="epsilon_insensitive", epsilon=100.0, features=features).fit(SEQUENCES, y)
     assert model.support_.size == 0
     assert np.ptp(model.predict(SEQUENCES)) == 0
     assert not model.decision_parts(SEQUENCES).any()
