@@ -208,7 +208,7 @@ class Archive:
         if at < len(out):
             raise ValueError(f"{name} ends before the size that it declares")
         if sum_ != info.CRC:
-            raise ValueError(f"{name} does not match its checksum")
+            raise ValueError(f"{name} does not match its checksum, a CRC-32")
         return out
 
     def _unpacked(self, info):
