@@ -71,6 +71,7 @@ def check_kernels(kernels):
         _check_view(*view, sizes, type(kernels))
     for kernel, v, columns in zip(kernels.kernels, kernels.view_of, kernels.columns, strict=True):
         _check_sight(kernel, kernels._reads[v], kernels._joins[v])
+        check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
         _check_resolved(kernel)
         if columns is not None:
             check_index("columns", columns, sizes[kernels._keys[v][0]])
@@ -112,10 +113,9 @@ def _check_sight(kernel, reads, join):
 
 
 def _check_resolved(kernel):
-    """A fitted kernel has its numbers, and what it makes of the data before it compares them is a pipe of the list."""
+    """A fitted kernel, and each that it is made of, has its numbers."""
     if isinstance(kernel, ScaledKernel):
         check_is(f"gamma of {type(kernel).__name__}", kernel.gamma, Real)
-    check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
     for part in kernel.to_state().values():
         if isinstance(part, Kernel):
             _check_resolved(part)
