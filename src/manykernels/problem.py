@@ -105,13 +105,20 @@ class Problem:
         parts = zip(self.Y[:, rows], self.c[:, rows], a, strict=True)
         return np.array([self.loss.dual_value(*part) for part in parts])
 
+    def _about_mean(self):
+        """The targets less their mean, (T, n), where an intercept takes that."""
+        mean = np.sum(self.c * self.Y, axis=1) / np.maximum(self.c.sum(axis=1), 1e-300)
+        return self.Y - mean[:, None] if self.intercept else self.Y
+
     def _floor(self):
         """What a gap is relative to at least, where the objective is nearly 0: in the unit of y² for least squares."""
         if not self.loss.gaussian:
             return 1e-12 * float(self.c.sum())
-        mean = np.sum(self.c * self.Y, axis=1) / np.maximum(self.c.sum(axis=1), 1e-300)
-        about = self.Y - mean[:, None] if self.intercept else self.Y
-        return float(np.sum(self.c * (1e-12 * about**2 + 1e-24 * self.Y**2)))
+        return float(np.sum(self.c * (1e-12 * self._about_mean() ** 2 + 1e-24 * self.Y**2)))
+
+    def _reach(self):
+        """What |a| may come to on the way, (T, n): c, and 2 c |y| for least squares."""
+        return 2.0 * self.c * np.abs(self._about_mean()) if self.loss.gaussian else self.c
 
     def origin(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Certificate]:
         """((θ, a, b), its certificate) where every fit could begin: a = 0, or what Σ a = total asks for."""
@@ -177,7 +184,7 @@ class Problem:
             cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
             return "" if solution.converged else f'{cause}: clip its negative eigenvalues, psd="clip"'
         a = np.abs(solution.a if solution.dual_a is None else np.maximum(np.abs(solution.a), np.abs(solution.dual_a)))
-        a = a if solution.converged or self.loss.gaussian else np.maximum(a, self.c)  # it may come to c on the way
+        a = a if solution.converged else np.maximum(a, self._reach())
         rounding = self.rounding(a, solution.theta)
         if solution.converged:
             proof = solution.a if solution.dual_a is None else solution.dual_a
