@@ -52,3 +52,12 @@ def test_a_projection_lies_in_the_level_set_and_none_of_it_is_nearer(regularizer
     assert regularizer.value(theta) == 0 and cuts.values(theta).max() <= level + 1e-6
     inside = [v for v in weights(regularizer) if cuts.values(v).max() <= level]
     assert inside and np.linalg.norm(theta - start) <= min(np.linalg.norm(v - start) for v in inside) + 1e-3
+
+
+def test_a_row_that_the_linear_program_refuses_leaves_a_bound():
+    """Found by the fuzz runs: a slope beyond what the program takes, so that it has fewer rows than there are cuts."""
+    cuts = some_cuts(LpNorm(1))
+    cuts.add(SimpleNamespace(q=np.full(5, 1e300), constant=1.0, value=1.0, a=np.zeros((1, 3))))
+    theta, bound = cuts.minimum(1e-9)
+    assert theta.sum() == pytest.approx(1) and bound <= min(cuts.values(v).max() for v in weights(LpNorm(1))) + 1e-12
+    assert np.isfinite(cuts.dual_point()()).all()

@@ -29,6 +29,7 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
         theta = np.zeros(bank.M)
         theta[m] = 1.0
         K = bank.combined(theta, rows, rows, dtype=np.float64)
+        K = K / (np.abs(K).max() or 1.0)  # squares of large values overflow
         K = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
         own = float(np.sum(np.diag(K) ** 2))
         rest = float(np.sum(K**2)) - own

@@ -111,7 +111,8 @@ class SimplexCuts(Cuts):
         solution = self.program.getSolution()
         theta = np.maximum(solution.col_value[:-1], 0.0)
         multipliers = np.maximum(solution.row_dual[1:], 0.0)
-        if multipliers.sum() > 0:  # else the program failed: keep the last ones, which are a bound too
+        # else the program failed, or refused a row of huge numbers: keep the last ones, which are a bound too
+        if len(multipliers) == len(self.points) and multipliers.sum() > 0:
             self.multipliers = multipliers / multipliers.sum()
         theta = theta / theta.sum() if theta.sum() > 0 else np.full(len(theta), 1 / len(theta))
         return theta, float(self.multipliers @ self.constants + np.min(self.multipliers @ self.slopes))
