@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
@@ -86,3 +87,16 @@ def test_an_empty_sparse_table_is_refused_by_name():
     """Issue 11, second generator: sums of no entries are integers, and NumPy could not divide into them."""
     with pytest.raises(ValueError, match="no kernel varies"):
         MKLClassifier([Linear()], normalize=None, solver="interior").fit(scipy.sparse.csr_matrix((4, 3)), [0, 1, 0, 1])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_with_columns_that_a_fold_lacks_have_relevance_and_a_page(seed):
+    """Issue 11, second generator. Kernels are chosen on all examples, so that every fold has the same ones."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.choice(["red", "blue", "green"], 12), "b": rng.choice(["x", "y"], 12)})
+    frame["c"] = np.where(np.arange(12) < 3, rng.normal(size=12), np.nan)
+    y = np.tile([0, 1], 6)
+    found = relevance(MKLClassifier(), frame, y, cv=2)
+    assert {row["name"] for row in found.table()} >= {"a", "b"}
+    assert "<html" in MKLClassifier().fit(frame, y).report(frame, y, cv=2, stability=2).html()

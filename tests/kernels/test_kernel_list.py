@@ -143,12 +143,12 @@ def test_grids_make_the_kernels_they_promise():
 
 
 def test_auto_kernels_fit_the_data_and_the_memory():
-    many = KernelList.from_spec("auto", X)
-    assert many.M == 10 + 4 * 4
-    assert auto_kernels(X, 4 * 400 * 15)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
-    assert len(auto_kernels(X, 4 * 400 * 15)) == 10 + 4
-    assert KernelList.from_spec("auto", FRAME).names == ["a", "b", "c", "d", "all numbers"]  # that of a table
-    assert KernelList.from_spec("auto", FRAME, 4 * 400 * 3).names == ["all numbers"]  # too many for one each
+    of_array, of_frame = KernelList.from_spec("auto", X), KernelList.from_spec("auto", FRAME)
+    assert of_array.M == of_frame.M == 6 + 4 and repr(of_array.kernels) == repr(of_frame.kernels)
+    assert of_frame.names[6:] == ["a", "b", "c", "d"] and of_array.names[6:] == [f"column {k}" for k in range(4)]
+    assert KernelList.from_spec("auto", FRAME, 4 * 400 * 3).M == 6  # too many for one each
+    assert auto_kernels(X, 4 * 400 * 3)[0].kernel.gamma == auto_kernels(X)[0].kernel.gamma
+    assert KernelList.from_spec("auto", np.arange(30.0)[:, None]).M == 1  # numbers of rows, where there is nothing else
     assert KernelList.from_spec("auto", {"a": X, "b": X[:, :1]}).M == 4 + 4  # a few a view, not some a column
 
 

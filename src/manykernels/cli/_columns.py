@@ -49,11 +49,10 @@ def _matrix(frame, stem, say):
 
 def _suggest_plain(frame, say):
     """(tables, what is said of them) for columns of numbers, categories and texts, as estimators choose them."""
-    from ..kernels._table import choose_for, describe, entries
-    from ..kernels.auto import kernels_that_fit
+    from ..kernels._table import choose_for, describe, entries, source_of
 
     columns = describe(entries(frame))
-    specs, chosen = choose_for(columns, kernels_that_fit(len(frame)))
+    specs, chosen = choose_for(columns, len(frame))
     if not specs:
         raise Wrong("No column is left to learn from: give columns that vary beside the target.")
     say(f"{chosen}. `manykernels init` writes them down to be changed.")
@@ -62,30 +61,33 @@ def _suggest_plain(frame, say):
             names = [repr(column.name) for column in columns if column.why == why]
             some = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
             say(f"{some} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
-    for spec in specs:
-        _say_gaps(frame, spec, [columns[k] for k in spec.columns], say)
+    first = {tuple(spec.columns): spec for spec in reversed(specs)}  # of each set of columns
+    for spec in reversed(first.values()):
+        _say_gaps(frame, source_of(spec), spec.transformer, [columns[k] for k in spec.columns], say)
     return [_table(spec, [columns[k] for k in spec.columns]) for spec in specs], chosen
 
 
 def _table(spec, columns):
     """A kernel as a table of a configuration."""
     kernel = {"Features": "Tfidf"}.get(type(spec.kernel).__name__, type(spec.kernel).__name__)
-    table = {"name": spec.name, "kernel": kernel} | ({"gamma": spec.kernel.gamma} if kernel == "RBF" else {})
+    table = {"name": spec.name, "kernel": kernel} | (
+        {"gamma": spec.kernel.gamma} if kernel in ("RBF", "Laplacian") else {}
+    )
     table |= {"columns": [column.name for column in columns]} | ({"scale": True} if spec.transformer else {})
     lacks = kernel != "Categorical" and any(column.gaps for column in columns)
     return table | {"missing": "zero"} if lacks else table
 
 
-def _say_gaps(frame, spec, columns, say):
+def _say_gaps(frame, name, filled, columns, say):
     """How many examples lack what a kernel sees, unless that is said of its file already."""
-    if spec.name in frame.attrs.get("lacking", {}) or not any(column.gaps for column in columns):
+    if name in frame.attrs.get("lacking", {}) or not any(column.gaps for column in columns):
         return
     empty = frame[[column.name for column in columns]].isna()
     lost, some = int(empty.all(axis=1).sum()), int(empty.any(axis=1).sum())
     if lost:
-        say(f"{spec.name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
-    if some > lost and spec.transformer is not None:
-        say(f"{spec.name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled in with means.")
+        say(f"{name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
+    if some > lost and filled is not None:
+        say(f"{name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled in with means.")
 
 
 def indicators(frame: Any, name: str) -> list[str]:

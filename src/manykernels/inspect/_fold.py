@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._validation import parse_bytes
 from ..estimators._base import _take
 from ..estimators._posed import pose
 from ..inner.systems import blas_for
 from ..kernels._views import n_examples
+from ..kernels.auto import auto_kernels
 
 PARTS = 2**24  # shares of kernels in decisions that are held at a time
 ENTRIES = 2**24  # of the kernels that alignments compare
@@ -29,10 +31,23 @@ class Machine(NamedTuple):
     solutions: list
 
 
+def with_kernels_of(model, X):
+    """The model with the kernels that "auto" stands for on all examples X: every fold then has the same ones.
+
+    Which columns have a kernel depends on X; what kernels take from examples is still that of those they are fitted to.
+    """
+    if not (isinstance(model.kernels, str) and model.kernels == "auto"):
+        return model
+    twin = copy.copy(model)
+    twin.kernels = auto_kernels(X, parse_bytes(model.memory_limit))
+    return twin
+
+
 class Fold:
     """A model on the examples `train`, scored on `test`; `wanted` (M,) says which kernels take part in a fit."""
 
     def __init__(self, model, X, y, weight, train, test, score, every=None):
+        model = with_kernels_of(model, X)
         cut = (lambda rows: X[np.ix_(rows, train)]) if model._is_precomputed() else lambda rows: _take(X, rows)
         self.X, self.y = cut(test), None if y is None else y[test]
         self.weight, self.scorer = None if weight is None else weight[test], score

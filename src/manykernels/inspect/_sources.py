@@ -48,10 +48,16 @@ def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]
         found.setdefault(kernel_list.seen(m), []).append(m)
     chosen: dict[str, np.ndarray] = {}
     for label, which in found.items():
-        name = names[which[0]] if len(which) == 1 and label not in views else label
+        name = names[which[0]] if len(which) == 1 and label not in views else _stem([names[m] for m in which]) or label
         name = names[which[0]] if name in chosen or name is None else name
         chosen[str(name)] = np.array(which)
     return chosen
+
+
+def _stem(names):
+    """What kernels called "STEM, …" have in common, or nothing."""
+    stems = {name.rpartition(", ")[0] for name in names}
+    return stems.pop() if len(stems) == 1 else ""
 
 
 class Shared(NamedTuple):

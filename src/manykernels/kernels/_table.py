@@ -15,11 +15,15 @@ import numpy as np
 from ._frames import missing_entries
 from .categorical import Categorical
 from .features import Features
+from .laplacian import Laplacian
 from .rbf import RBF
 from .spec import KernelSpec
 
 MANY = 100  # columns that have a kernel each; where there are more they share one
 CATEGORIES = 50  # that a column has at most, and half as many as examples
+WIDTHS = 0.3, 1.0, 3.0  # gamma, in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
+ENTRIES = 2e10  # kernel values of columns that have a kernel each
+DIFFERENCES = 2e10  # between entries of columns: some ten seconds on a core
 EMPTY = 0.9  # a column that is emptier than this is left out
 ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
@@ -47,22 +51,30 @@ def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
         yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
 
 
-def choose_for(columns: Sequence[Column], most: int = MANY) -> tuple[list[KernelSpec], str]:
+def choose_for(columns: Sequence[Column], n: int, memory_limit: float | None = None) -> tuple[list[KernelSpec], str]:
     """(kernels on the columns of a table, by position, and a sentence that says what they are and what was left out).
 
-    An RBF of the median width on each column of numbers, on those called GROUP.x or GROUP:x together, and on all
-    numbers, standardised; `Categorical` on each column of categories; tf-idf on each of texts. Where more than `most`
-    columns would have a kernel each they share one.
+    RBF and Laplacian kernels of three widths each on all numbers, standardised; an RBF of the median width on each
+    column of numbers, on those called GROUP.x or GROUP:x together; `Categorical` on each column of categories; tf-idf
+    on each of texts. Where there are more than 100 columns, or kernels of n examples would not fit, columns have none
+    of their own, and no Laplacian where differences of n² pairs in all columns would take long.
     """
+    if not any(column.kind in USED for column in columns):
+        columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
     numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED)
-    groups, said = _grouped(columns, numbers, most), []
-    specs = [_rbf(name, group) for name, group in groups.items()]
-    if len(groups) > 1:
-        specs.append(_rbf("all numbers" if "all numbers" not in groups else "all numbers together", numbers))
-    if groups:
-        scaled = ", one on all of them" * (len(groups) > 1) + ", standardised" * (len(numbers) > 1)
-        gaps = any(columns[k].gaps for k in numbers) and len(numbers) > 1
-        said.append(f"an RBF on {_places(groups)}{scaled}{', gaps filled in by means' * gaps}")
+    most = int(min(ENTRIES / max(n, 1) ** 2, MANY))
+    most = most if memory_limit is None else min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
+    groups, specs, said = _grouped(columns, numbers, most), [], []
+    if len(numbers) > 1:
+        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
+        quick = n**2 * len(numbers) <= DIFFERENCES
+        kinds = "RBF and Laplacian of 3 widths each" if quick else "RBF of 3 widths"
+        said.append(f"{kinds} on all {len(numbers)} columns of numbers, standardised{gaps}")
+        name = next(iter(groups)) if len(groups) == 1 else "all numbers" + " together" * ("all numbers" in groups)
+        specs += _mixture(name, numbers, quick)
+    if len(groups) > 1 or len(numbers) == 1:
+        specs += [_rbf(name, group) for name, group in groups.items()]
+        said.append(f"an RBF on {_places(groups)}")
     shared = len(categories) > most
     for name, where in [("categories", categories)] if shared else [(columns[k].name, [k]) for k in categories]:
         specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero"))
@@ -115,6 +127,20 @@ def scaler() -> Any:
 USED = ("numbers", "categories", "texts")
 
 
+def _mixture(name, columns, both):
+    """Kernels of one or both kinds and of several widths on standardised columns; widths go by how many these are."""
+    d = len(columns)
+    kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in WIDTHS]
+    kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in WIDTHS] if both else []
+    return [KernelSpec(called, kernel, columns, "zero", transformer=scaler()) for called, kernel in kernels]
+
+
+def source_of(spec: KernelSpec) -> str:
+    """The name of what a chosen kernel sees: that of all kernels on the same columns, without kind and width."""
+    first = f", RBF {WIDTHS[0]:g}"
+    return str(spec.name).removesuffix(first)
+
+
 def _rbf(name, columns):
     """One column has no other that it could hide, and a width of its own: it need not be scaled."""
     return KernelSpec(name, RBF("median"), columns, "zero", transformer=scaler() if len(columns) > 1 else None)
@@ -140,7 +166,8 @@ def _places(groups):
     """Columns and groups of them, in words."""
     several = {name: columns for name, columns in groups.items() if len(columns) > 1}
     alone = len(groups) - len(several)
-    said = [f"each of {alone} columns of numbers"] * (alone > 1) + ["one column of numbers"] * (alone == 1)
+    said = ["each of them" if not several else f"each of {alone} columns"] * (alone > 1)
+    said += ["one column of numbers"] * (alone == 1)
     said += [f"{name!r} ({len(columns)} columns together)" for name, columns in list(several.items())[:5]]
     said += [f"{len(several) - 5} more such groups"] * (len(several) > 5)
     return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0]

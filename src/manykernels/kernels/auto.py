@@ -10,38 +10,31 @@ from numpy.typing import ArrayLike
 
 from ._frames import check_names, is_frame, to_numbers
 from ._median import median_between
-from ._table import MANY, USED, Column, choose_for, describe, entries, left_out, scaler, words
+from ._table import USED, Column, choose_for, describe, entries, left_out, scaler, words
 from ._table import called as some_of
 from ._views import Source, checked_view, is_numeric
 from .categorical import Categorical
-from .grids import rbf_grid
 from .linear import Linear
-from .polynomial import Polynomial
 from .rbf import RBF
 from .spec import KernelSpec
 
-MOST = 2000  # kernels
-ENTRIES = 2e9  # kernel values
-TABLE = 2e10  # the same of a frame, whose columns should rather have a kernel each
-FEW = "RBF of 3 widths and linear"  # of a view, and of a column
+FEW = "RBF of 3 widths and linear"  # of a view
 
 
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
     """Kernels chosen from the data: what an estimator takes for kernels="auto".
 
-    A frame: what the command line chooses for the same table. An RBF kernel of the median width on each column of
-    numbers, on columns called GROUP.x or GROUP:x together, and on all numbers; where it sees several columns they are
-    standardised and gaps filled in by means, and an example that lacks them all is like no other. `Categorical()` on
-    each column of categories and of truth values, tf-idf on each of texts. More than 100 columns share a kernel, fewer
-    where n²M would be more than 2·10¹⁰ entries (or `memory_limit` float32 entries). Dates, ids, numbers of rows,
-    columns with one value, with more than 50 different texts that share no words, or nearly empty ones are left out.
+    A table, as an array, a frame or a file of the command line: RBF and Laplacian kernels of three widths each on all
+    numbers, which are standardised, gaps filled in by means; an example that lacks them all is like no other. An RBF
+    kernel of the median width on each column of numbers, on columns called GROUP.x or GROUP:x together.
+    `Categorical()` on each column of categories and of truth values, tf-idf on each of texts. More than 100 columns
+    have no kernel each, fewer where n²M would be more than 2·10¹⁰ entries (or `memory_limit` float32 entries), and
+    there are no Laplacian kernels where n²d is more than 2·10¹⁰. Dates, ids, numbers of rows, columns with one value,
+    with more than 50 different texts that share no words, or nearly empty ones are left out.
 
-    An array of numbers: RBF kernels of seven widths around the median distance, linear and polynomial ones on all
-    columns as they are; on each column RBF kernels of three widths and a linear one, while the kernels stay within
-    2,000 and within n²M of 2·10⁹ entries (and of `memory_limit`), on evenly spaced columns where not all fit.
-
-    Several views: RBF kernels of three widths and a linear one on each, its numbers standardised (sparse ones as they
-    are), `Categorical()` or tf-idf on columns of the other kinds, and none on single columns of numbers.
+    A sparse array, and each of several views: RBF kernels of three widths and a linear one on its numbers,
+    standardised (sparse ones as they are), `Categorical()` or tf-idf on columns of the other kinds, and none on single
+    columns of numbers.
 
     Parameters
     ----------
@@ -61,7 +54,7 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
     >>> import numpy as np
     >>> from manykernels.kernels import auto_kernels
     >>> len(auto_kernels(np.arange(12.0).reshape(6, 2)))
-    18
+    8
     >>> views = {"rna": np.arange(60.0).reshape(6, 10), "sex": ["f", "m"] * 3}
     >>> [type(spec.kernel).__name__ for spec in auto_kernels(views)]
     ['RBF', 'RBF', 'RBF', 'Linear', 'Categorical']
@@ -79,31 +72,19 @@ def choose_kernels(
             "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
         )
     source = Source(X)
-    frame = is_frame(source.X.get(None))
-    most = kernels_that_fit(source.n, memory_limit, frame)
-    if None not in source.X:
+    plain = None in source.X and not sp.issparse(source.X[None])
+    if plain:
+        table = Table(source, None, weights)
+        specs, text = choose_for(table.columns, source.n, memory_limit)
+        if table.of("numbers"):
+            table.numbers(table.of("numbers"))  # names what is infinite
+        specs, said = [spec._replace(columns=table.where(spec.columns)) for spec in specs], [text]
+    else:
         found = [_few(Table(source, view, weights)) for view in source.X]
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
-    else:
-        table = Table(source, None, weights)
-        if frame:
-            specs, text = choose_for(table.columns, most)
-            if table.of("numbers"):
-                table.numbers(table.of("numbers"))  # names what is infinite
-            specs = [spec._replace(columns=table.where(spec.columns)) for spec in specs]
-        else:
-            specs, text = _many(X, table, most, weights)
-        said = [text]
     if not specs:
         raise ValueError(f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels.')
-    return specs, said[0] if frame else f"{len(specs)} kernels: {'; '.join(said)}"
-
-
-def kernels_that_fit(n: int, memory_limit: float | None = None, frame: bool = True) -> int:
-    """How many kernels of n examples to choose at most; of a frame, how many columns have one each."""
-    n2 = max(n, 1) ** 2
-    most = int(min((TABLE if frame else ENTRIES) / n2, MANY if frame else MOST))
-    return most if memory_limit is None else min(most, int(memory_limit // (4 * n2)))
+    return specs, said[0] if plain else f"{len(specs)} kernels: {'; '.join(said)}"
 
 
 class Table:
@@ -118,8 +99,8 @@ class Table:
         if is_frame(self.x):
             self.labels = [str(name) for name in check_names(self.x)]
         else:
-            self.labels = [str(k) for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
-        if is_numeric(self.x) or sp.issparse(self.x):
+            self.labels = [f"column {k}" for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
+        if sp.issparse(self.x):
             self.columns = [Column(name, "numbers") for name in self.labels]
         else:
             x = self.x.reshape(len(self.x), -1) if not is_frame(self.x) else None
@@ -175,18 +156,6 @@ class Table:
         return [RBF(float(gamma)) for gamma in ratio ** (np.arange(n) - (n - 1) / 2) / middle]
 
 
-def _many(X, table, most, weights):
-    """Kernels of an array of numbers, on all columns and on each."""
-    d = len(table.labels)
-    specs = rbf_grid(X, n=7, ratio=4.0, weights=weights)
-    specs += [KernelSpec(None, kernel) for kernel in (Linear(), Polynomial(2), Polynomial(3))]
-    text = f"RBF of 7 widths, linear, polynomials of degree 2 and 3 on {'all' if d > 1 else 'the'} {_columns(d)}"
-    some = _spread(range(d), (most - len(specs)) // 4) if d > 1 else []
-    for column in some:
-        specs += rbf_grid(X, columns=[column], n=3, ratio=8.0, weights=weights) + [KernelSpec(None, Linear(), [column])]
-    return specs, text + _on_each(some, d)
-
-
 def _few(table):
     """Some kernels of a view."""
     numbers = table.of("numbers")
@@ -223,20 +192,6 @@ def _others(table):
             "strings.Spectrum(3), say."
         )
     return specs, [*said, *left_out(table.columns)]
-
-
-def _spread(columns, fit):
-    """So many of the columns, evenly spaced, all where they fit."""
-    if fit < 1:
-        return []
-    at = np.unique(np.linspace(0, len(columns) - 1, min(len(columns), fit)).astype(int))
-    return [int(columns[k]) for k in at]
-
-
-def _on_each(some, d):
-    if not some:
-        return ""
-    return f"; {FEW} on " + ("each of them" if len(some) == d else f"each of {len(some)} of them, evenly spaced")
 
 
 def _columns(d):
