@@ -79,13 +79,13 @@ def test_heads_sort_by_number_and_by_name(browser, pages):
         head.get_by_role("button", name="share").press("Enter")
         assert [float(cell.get_attribute("data-v")) for cell in column(page, 2).all()] == sorted(shares)
         head.get_by_role("button", name="source").click()
-        assert column(page, 0).all_text_contents() == [f"column measure {k}" for k in range(12)] and said == []
+        assert column(page, 0).all_text_contents() == [f"measure {k}" for k in range(12)] and said == []
 
 
 def test_filter_leaves_what_matches_and_says_how_many(browser, pages):
     with opened(browser, pages["plain"]) as (page, said):
         page.get_by_label("Filter: Sources, the most relevant first").fill("MEASURE 1")
-        assert sorted(column(page, 0).all_text_contents()) == [f"column measure {k}" for k in (1, 10, 11)]
+        assert sorted(column(page, 0).all_text_contents()) == [f"measure {k}" for k in (1, 10, 11)]
         assert page.locator("#sources output").first.text_content() == "3 of 12" and said == []
 
 

@@ -121,7 +121,8 @@ class Group:
                     f'normalize="spherical" needs k(x, x), which {self.kernels[0]!r} does not know of new examples: '
                     "take another."
                 )
-            factor[scaled] *= inverse_root(own)[scaled]
+            with np.errstate(over="ignore", invalid="ignore"):
+                factor[scaled] *= inverse_root(own)[scaled]
         if (factor != 1).any():
             side.factor = factor.astype(self.pairs.dtype)
         return side

@@ -53,7 +53,7 @@ def bootstrap_weights(
     >>> from manykernels.inspect import bootstrap_weights
     >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
     >>> bootstrap_weights(MKLClassifier(), X, y, n_boot=2).shape
-    (2, 18)
+    (2, 8)
     """
     from joblib import Parallel, delayed
 

@@ -33,15 +33,14 @@ class Pipe:
     def fit(self, view, weights):
         """The transformer fitted on the examples that have the view, of these weights; None for all equal."""
         from sklearn.base import clone
-        from sklearn.utils.validation import has_fit_parameter
 
         X = view.X
         if X is None or view.present is not None and not view.present.any():
             raise ValueError(f"X has no example at all in the view of {self.given!r}: leave its kernels out.")
         if view.present is not None:
             X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
-        weighed = weights is not None and has_fit_parameter(self.given, "sample_weight")
-        self.fitted = settle(clone(self.given, safe=False).fit(X, **({"sample_weight": weights} if weighed else {})))
+        weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
+        self.fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
         self.width = int(self._apply(X[:1]).shape[1])
 
     def transform(self, view):
@@ -142,3 +141,15 @@ def _texts(x, zero):
             'give the kernel as (name, kernel, view, "zero") for examples that lack the text.'
         )
     return view
+
+
+def _weights_of(transformer):
+    """The parameters of `fit` that take sample weights, of a pipeline those of its steps."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    if isinstance(transformer, Pipeline):
+        return [
+            f"{name}__sample_weight" for name, step in transformer.steps if has_fit_parameter(step, "sample_weight")
+        ]
+    return ["sample_weight"] if has_fit_parameter(transformer, "sample_weight") else []

@@ -109,19 +109,13 @@ def words() -> Features:
     return Features(TfidfVectorizer())
 
 
-def filled() -> Any:
-    """Gaps at their means; new examples may have some where these have none."""
-    from sklearn.impute import SimpleImputer
-
-    return SimpleImputer(keep_empty_features=True)
-
-
 def scaler() -> Any:
-    """Columns brought to one scale, gaps at their means."""
+    """Columns brought to one scale, gaps at their means; new examples may have some where these have none."""
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(filled(), StandardScaler())
+    return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
 
 
 USED = ("numbers", "categories", "texts")

@@ -83,7 +83,10 @@ def choose_kernels(
         found = [_few(Table(source, view, weights)) for view in source.X]
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     if not specs:
-        raise ValueError(f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels.')
+        raise ValueError(
+            f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, of sequences one of '
+            "strings, Spectrum(4) say."
+        )
     return specs, said[0] if plain else f"{len(specs)} kernels: {'; '.join(said)}"
 
 

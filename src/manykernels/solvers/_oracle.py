@@ -128,9 +128,11 @@ class Run:
             losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
             certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
-        mean = callable(self.best_dual) and self.best is not None and not self.bank.explicit
-        if mean or carried and not np.array_equal(best_dual, a):
-            self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
+        # a mean of cuts is as good as they say where kernels are definite; what did not converge is looked at once more
+        unsure = callable(self.best_dual) or not self.gap <= self.tol
+        unsure = unsure and self.best is not None and best_dual is not None and not self.bank.explicit
+        if unsure or carried and not np.array_equal(best_dual, a):
+            self.lower = self._dual_value(best_dual)
         if not np.isfinite(self.gap):
             best_dual = self._go_back()
         same = best_dual is None or np.array_equal(best_dual, self.best["a"])
@@ -191,7 +193,7 @@ class Run:
             self.upper, self.scale = certificate.primal, certificate.scale
             self.best = {"theta": theta.copy(), "a": a.copy(), "b": b}
         if self.lower < certificate.dual < np.inf:
-            self.lower, self.best_dual = certificate.dual, a
+            self.lower, self.best_dual = certificate.dual, a.copy()
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
         broken = np.isnan(self.gap) or not np.isfinite(certificate.gap)
         if self.gap <= self.tol or len(self.history) >= self.max_iter or broken or self.stalled(self.gap):
