@@ -230,7 +230,7 @@ class Decoder:
         return value.reshape(shape)
 
     def _scalar(self, node):
-        check_is("a number", node["value"], (bool, int, float))
+        check(isinstance(node["value"], bool | int | float), "a number is none")
         return np.array(node["value"], _dtype(node["dtype"]))[()]
 
     def _entry(self, node):
