@@ -19,6 +19,7 @@ from manykernels.kernels import (
     per_column,
     rbf_grid,
 )
+from manykernels.kernels._views import Source
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20, 4))
@@ -177,3 +178,27 @@ def test_each_view_has_its_own_rule_for_missing_rows():
     for specs in ([*rules, ("d", RBF(0.3), [0])], [("d", RBF(0.3), [0]), *rules]):
         with pytest.raises(ValueError, match="NaN"):
             KernelList.from_spec(specs, X).views(gaps)
+
+
+@pytest.mark.parametrize(
+    "form", [X, FRAME, sp.csr_array(X), {"x": X, "z": X[:, :2]}], ids=lambda form: type(form).__name__
+)
+def test_positions_of_columns_count_from_either_end_and_no_further(form):
+    """Issue 11, point 24. Of d columns −d … d − 1 are positions, and nothing else is."""
+    d = X.shape[1]
+    source = Source(form)
+
+    def ask(columns):
+        return source.resolve(("x", columns) if isinstance(form, dict) else columns)[1].tolist()
+
+    for j in range(-3 * d, 3 * d):
+        for columns in (j, [j], [0, j], np.array([j, 1], np.int8), np.array([max(j, 0)], np.uint8)):
+            wanted = np.atleast_1d(columns).astype(int)
+            if (-d <= wanted).all() and (wanted < d).all():
+                assert ask(columns) == np.arange(d)[wanted].tolist()
+            else:
+                with pytest.raises(ValueError, match=f"out of range: X has {d} columns"):
+                    ask(columns)
+    for size in (d - 1, d + 1):
+        with pytest.raises(ValueError, match=f"mask of {size} entries, but X has {d} columns"):
+            ask(np.ones(size, bool))

@@ -11,7 +11,10 @@ from sklearn.utils import _safe_indexing, indexable, resample
 from sklearn.utils.validation import _num_samples
 
 from manykernels import MKLClassifier, Views
-from manykernels.kernels import RBF, On
+from manykernels.banks.pairwise import PairwiseBank
+from manykernels.kernels import RBF, KernelList, On
+from manykernels.sequences import Sequences
+from manykernels.strings import Spectrum, WeightedDegree
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -189,3 +192,22 @@ def test_a_product_says_itself_which_source_may_be_missing():
         MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5))]).fit(X, y)
     with pytest.raises(ValueError, match="missing='none'"):
         MKLClassifier([On("x", RBF(0.5)) * On("z", RBF(0.5), missing="none")]).fit(X, y)
+
+
+@pytest.mark.parametrize("absent", ["", None, np.nan, b"", np.str_("")], ids=repr)
+@pytest.mark.parametrize("kernel", [WeightedDegree(2), Spectrum(2)], ids=repr)
+def test_an_example_without_letters_lacks_its_string(kernel, absent):
+    """Issue 11, point 24. Its rows are 0, whatever stands in the place of a string, and others are as they were."""
+    texts = ["ACGT", "CCGT", "ACGA", "GGTA"]
+    column = np.empty((6, 1), object)
+    column[:, 0] = [texts[0], absent, *texts[1:], absent]
+    here = np.array([True, False, True, True, True, False])
+    kernels = KernelList.from_spec([("s", kernel, "s", "zero"), ("x", RBF(0.1), "t")], {"s": column, "t": TABLE})
+    for s in (column, column[:, 0], column[:, 0].tolist()):
+        view = next(view for view in kernels.views({"s": s, "t": TABLE}) if view.present is not None)
+        np.testing.assert_array_equal(view.present, here)
+    K = PairwiseBank(kernels, {"s": column, "t": TABLE}, normalize=None).combined(np.array([1.0, 0.0]))
+    assert not K[~here].any() and not K[:, ~here].any()
+    np.testing.assert_allclose(K[np.ix_(here, here)], kernel(Sequences.encode(texts)), rtol=1e-6)
+    none = np.array([absent] * 3, object)
+    assert not kernels.views({"s": none, "t": TABLE[:3]})[0].present.any()
