@@ -1,0 +1,56 @@
+"""One pass over a stack sees every pair: its sums are exact, and no skew goes unnoticed. Issue 11, point 24."""
+
+import numpy as np
+import pytest
+
+from manykernels.banks import DenseBank, dense
+from manykernels.kernels import RBF, KernelStack
+from manykernels.loops.stack import survey_first, survey_last
+
+rng = np.random.default_rng(0)
+
+
+def surveyed(S, w, last):
+    """(Σ w_i w_j (k_ij − middle), skew) of each kernel of S (n, n, M), over blocks as banks make them."""
+    n, _, M = S.shape
+    middle = S[0].mean(axis=0).astype(S.dtype)
+    if last:
+        total, skew = np.zeros(M), np.zeros(M, S.dtype)
+        for start in range(0, n, 16):
+            survey_last(S, w, middle, start, min(start + 16, n), total, skew)
+        return total, skew
+    u, found = np.where(rng.random(n) < 0.5, -1, 1).astype(S.dtype), np.zeros((M, 2))
+    for m in range(M):
+        survey_first(np.ascontiguousarray(S[..., m]), w, middle[m], u, found[m])
+    return found.T
+
+
+@pytest.mark.parametrize("last", [True, False], ids=["last", "first"])
+@pytest.mark.parametrize("n", [2, 16, 17, 33, 34])
+def test_each_pair_is_seen_by_itself(n, last):
+    """A skew of one pair, wherever it lies and whichever of its two entries is larger, and of no other kernel."""
+    base = rng.normal(size=(n, n, 3))
+    base += base.transpose(1, 0, 2)
+    w = rng.random(n)
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    for i, j in [pairs[k] for k in rng.permutation(len(pairs))[:200]]:
+        S = base.copy()
+        S[(i, j, 1) if (i + j) % 2 else (j, i, 1)] += 0.25 if i % 2 else -0.25
+        total, skew = surveyed(S, w, last)
+        exact = np.einsum("i,j,ijm->m", w, w, S - S[0].mean(axis=0))
+        np.testing.assert_allclose(total, exact, atol=1e-10)
+        np.testing.assert_allclose(skew, [0.0, 0.25, 0.0], atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, lambda S: KernelStack(np.moveaxis(S, 2, 0))], ids=["last", "first"])
+def test_one_skew_pair_of_a_large_stack_is_refused_by_the_name_of_its_kernel(form, dtype, monkeypatch):
+    monkeypatch.setattr(dense, "EXACT", 8)
+    X = rng.normal(size=(50, 2))
+    S = np.stack([RBF(g)(X) for g in (0.1, 1.0, 3.0)], axis=2).astype(dtype)
+    assert DenseBank(form(S)).M == 3
+    for i, j in ((0, 1), (1, 0), (0, 2), (7, 8), (8, 7), (15, 16), (16, 18), (48, 49), (49, 47), (0, 49), (30, 3)):
+        T = S.copy()
+        T[i, j, 1] += 0.01
+        with pytest.raises(ValueError, match="not symmetric in kernel 'kernel 1';"):
+            DenseBank(form(T))
