@@ -75,13 +75,13 @@ def from_a_thread(ask):
         return pool.submit(ask).result()
 
 
+def limited(size):
+    with limit_blas(size):
+        return blas_threads()
+
+
 def test_a_limit_holds_in_every_thread():
     """Issue 11, point 21: threadpoolctl 3.7 listens to the first thread that sets OpenBLAS, and ignores all others."""
-
-    def limited(size):
-        with limit_blas(size):
-            return blas_threads()
-
     with threadpool_limits(3, "blas"):
         assert [limited(2), from_a_thread(lambda: limited(1)), limited(2), from_a_thread(lambda: limited(2))] == [
             2,
@@ -114,6 +114,29 @@ def test_a_limit_holds_whoever_enters_and_leaves_another_beside_it():
             other.join()
             assert blas_threads() == 1
         assert blas_threads() == 3
+
+
+@pytest.mark.parametrize("given", [1, 2, 3])
+def test_a_limit_never_gives_blas_more_threads_than_it_was_left_with(given):
+    """Issue 11, point 24. Alone, within another, beside another thread's, and in blocks; what was given comes back."""
+    seen = []
+
+    def look(*_):
+        seen.append(blas_threads())
+
+    with threadpool_limits(given, "blas"):
+        for size in (1, 2, 4, 8):
+            with limit_blas(size):
+                assert blas_threads() == min(size, given)
+                with limit_blas(8):
+                    assert blas_threads() == min(8, given)
+                    assert from_a_thread(lambda: limited(8)) <= given
+                assert blas_threads() <= given
+            assert blas_threads() <= given
+        with blas_for(5000, 8):
+            assert blas_threads() == given
+        run_blocks(look, range(4), 8)
+        assert len(seen) == 4 and max(seen) <= given and blas_threads() == given
 
 
 rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.datasets import make_splice
 from manykernels.loops.pairs import pair_steps
-from manykernels.loops.team import GATE, meet
+from manykernels.loops.team import GATE, command, commanded, meet
 from manykernels.solvers import coordinate
 from manykernels.strings import WeightedDegree, degree_kernels, position_kernels
 
@@ -40,6 +40,43 @@ def test_nobody_goes_on_before_all_have_come(threads):
     for _ in range(20):
         wanted = wanted + np.roll(wanted, -1)
     np.testing.assert_array_equal(tokens[0], wanted)
+
+
+@njit(nogil=True)
+def obey(gate, threads, heard):
+    """Notes what is commanded after each of so many meetings."""
+    for k in range(len(heard)):
+        meet(gate, threads)
+        heard[k] = commanded(gate)
+        meet(gate, threads)
+
+
+WORDS = np.array([5, 5, 100_000, 3, 0, 2**40, 1, -1, -1, 7, -1])
+
+
+def test_a_command_is_the_last_word_whatever_was_said_before():
+    """Issue 11, point 24. Numbers of steps, of moved examples, and −1 to dismiss; nobody's arrival is touched."""
+    gate = np.zeros(GATE, np.int64)
+    for word in WORDS:
+        command(gate, word)
+        assert commanded(gate) == word
+        assert np.count_nonzero(gate) == (word != 0)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_everybody_hears_each_command(threads):
+    """Issue 11, point 24."""
+    gate, heard = np.zeros(GATE, np.int64), np.zeros((threads - 1, len(WORDS)), np.int64)
+    others = [threading.Thread(target=obey, args=(gate, threads, line)) for line in heard]
+    for other in others:
+        other.start()
+    for word in WORDS:
+        command(gate, word)
+        meet(gate, threads)
+        meet(gate, threads)
+    for other in others:
+        other.join()
+    np.testing.assert_array_equal(heard, np.tile(WORDS, (threads - 1, 1)))
 
 
 @pytest.mark.parametrize("model", [
