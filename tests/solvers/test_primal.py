@@ -8,7 +8,7 @@ from manykernels.banks.choice import explicit_bank
 from manykernels.kernels import RBF, KernelList, RandomFeatures
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
-from manykernels.solvers import solve
+from manykernels.solvers import primal, solve
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3, 1000])
@@ -27,3 +27,53 @@ def test_the_certificate_is_that_of_the_point_that_is_returned(loss, max_iter):
     exact = problem.certificate(problem.losses(outputs, s.b), s.a, s.b, s.theta, q)
     assert s.primal == pytest.approx(exact.primal, rel=1e-5)
     assert exact.gap == pytest.approx(s.gap, abs=1e-5) and (s.converged or max_iter < 1000)
+
+
+def problem_of(loss, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0.2, 1.0, -1.0)
+    kernels = [RandomFeatures(RBF(gamma=g), rank=12, random_state=k) for k, g in enumerate((0.1, 0.5))]
+    return Problem(explicit_bank(KernelList.from_spec(kernels, X), X, **options), y, losses.get(loss), LpNorm(2), 0.5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(loss, monkeypatch):
+    """Issue 11, point 24. Steps that end at a coarser gap, for want of steps or of one who finishes, are not enough."""
+    monkeypatch.setattr(primal, "FINE", 1e-2)
+    tol, problem = 1e-4, problem_of(loss)
+    with monkeypatch.context() as patch:
+        patch.setattr(primal.Coordinate, "refuse", lambda self, problem: "it is away")
+        alone = solve(problem, "primal", tol=tol)
+    assert tol < alone.gap <= 1e-2 and not alone.converged
+    for max_iter in (1, alone.n_iter - 1, alone.n_iter, 1000):
+        found = solve(problem, "primal", tol=tol, max_iter=max_iter)
+        assert found.converged == (found.gap <= tol), max_iter
+        assert found.converged == (max_iter == 1000) or max_iter == alone.n_iter - 1
+    coarse = solve(problem, "primal", tol=2 * alone.gap, max_iter=alone.n_iter)
+    assert coarse.converged and coarse.gap <= 2 * alone.gap
+
+
+def test_features_that_are_kept_between_passes_have_a_quarter_of_the_memory_limit(monkeypatch):
+    """Issue 11, point 24. Those of few examples are kept, those of more are computed again; the fit is the same."""
+    asked, room = [], primal.Descent._room
+
+    def look(self, size):
+        row, limit = self.D * self.bank.dtype.itemsize, self.bank.memory_limit
+        fits = 10**6 if limit is None else limit // 4 // row
+        assert room(self, fits + 1) is None or limit is None
+        assert room(self, fits).nbytes == fits * row
+        kept = room(self, size)
+        asked.append((size * row, None if kept is None else kept.nbytes))
+        return kept
+
+    monkeypatch.setattr(primal.Descent, "_room", look)
+    free = solve(problem_of("hinge"), "primal", tol=1e-3)
+    assert asked and all(kept == size for size, kept in asked)
+    most = max(size for size, _ in asked)
+    for limit in (2 * most, 8 * most + 1):
+        asked.clear()
+        found = solve(problem_of("hinge", memory_limit=limit), "primal", tol=1e-3)
+        assert asked and all(kept == (size if size <= limit // 4 else None) for size, kept in asked)
+        assert any(kept is None for _, kept in asked) == (limit == 2 * most)
+        assert found.converged and found.primal == pytest.approx(free.primal, rel=2e-3)
