@@ -1,0 +1,71 @@
+"""What a report says of held-out examples is that of models which had not seen them, each example once."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold
+
+from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels.kernels import RBF
+
+ONLY = dict(relevance="fast", stability=0)
+rng = np.random.default_rng(3)
+X = rng.normal(size=(90, 2))
+Y = np.where(X[:, 0] + 0.3 * rng.normal(size=90) > 0, "ill", "well")
+KERNELS = [("k", RBF(0.5), [0]), ("l", RBF(0.5), [1])]
+
+
+def test_a_search_is_scored_by_the_model_that_each_training_fold_chose():
+    """Issue 11, point 24. The chosen C differs between folds, and the score is that of each fold's own."""
+    noise = np.random.default_rng(3)
+    rows, cut = noise.normal(size=(60, 2)), KFold(3)
+    labels = (rows[:, 0] + noise.normal(size=60) > 0).astype(int)
+    search = MKLClassifierCV([("k", RBF(2.0))], Cs=[0.02, 50.0], cv=2).fit(rows, labels)
+    found = search.report(rows, labels, cv=cut, examples=0, **ONLY).facts["score"]
+    model, own, whole = MKLClassifier([("k", RBF(2.0))]), [], []
+    for (train, test), chosen in zip(cut.split(rows), found["nested"]["chosen"], strict=True):
+        for scores, C in ((own, chosen["C"]), (whole, search.C_)):
+            scores.append(clone(model).set_params(C=C).fit(rows[train], labels[train]).score(rows[test], labels[test]))
+    assert found["nested"]["done"] and own != whole
+    np.testing.assert_allclose(found["folds"], own)
+
+
+@pytest.mark.parametrize("size", [40, 90])
+@pytest.mark.parametrize("listed", [False, True])
+def test_single_decisions_are_those_of_the_model_that_did_not_see_the_row(size, listed):
+    """Issue 11, point 24. Among drawn examples as well; by the whole model where a listed row was not drawn."""
+    model, cut = MKLClassifier(KERNELS, C=2, tol=1e-6).fit(X, Y), KFold(3)
+    chosen = {"examples": list(range(0, 90, 5))} if listed else {}
+    report = model.report(X, Y, cv=cut, max_examples=size, **chosen, **ONLY)
+    shown = report.facts["examples"]["rows"]
+    assert all(one["held_out"] for one in shown) or (listed and size < 90)
+    drawn = {one["row"] for one in shown if one["held_out"]}
+    if size < 90:
+        assert max(drawn) >= size
+    fitted = model.decision_function(X)
+    for one in shown:
+        if not one["held_out"]:
+            assert one["sum"] == pytest.approx(fitted[one["row"]], abs=1e-6)
+    if size == 90:
+        for train, test in cut.split(X):
+            fold = clone(model).fit(X[train], Y[train])
+            for one in shown:
+                if one["row"] in test:
+                    (expected,) = fold.decision_function(X[[one["row"]]])
+                    assert one["sum"] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_example_that_is_held_out_often_is_shown_once(listed):
+    """Issue 11, point 24. Its decision is that of the first fold that held it out."""
+    model = MKLClassifier(KERNELS, C=2, tol=1e-6).fit(X, Y)
+    cut = RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0)
+    chosen = {"examples": [0, 7, 8]} if listed else {"examples": 24}
+    shown = model.report(X, Y, cv=cut, **chosen, **ONLY).facts["examples"]["rows"]
+    rows = [one["row"] for one in shown]
+    assert len(set(rows)) == len(rows) == (3 if listed else 24)
+    for train, test in list(cut.split(X, Y))[:2]:
+        decision = clone(model).fit(X[train], Y[train]).decision_function(X)
+        held = [one for one in shown if one["row"] in test]
+        assert held
+        np.testing.assert_allclose([one["sum"] for one in held], decision[[one["row"] for one in held]], atol=1e-3)
