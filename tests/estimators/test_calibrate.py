@@ -67,3 +67,13 @@ def test_wrong_values_and_too_few_examples_are_named():
         MKLClassifier(KERNELS, calibrate="isotonic").fit(X, y)
     with pytest.raises(ValueError, match="calibrate='sigmoid' needs two examples of every class"):
         MKLClassifier(KERNELS, calibrate="sigmoid").fit(X[:9], [1] + [0] * 8)
+
+
+def test_examples_without_weight_change_no_probability():
+    """Issue 11, point 24. They are moved to the other side of the border; the held-out decisions know it not."""
+    weight = np.where(np.arange(120) % 3, 1.0, 0.0)
+    moved = np.where(weight[:, None] > 0, X[:120], -3 * X[:120])
+    model = MKLClassifier(KERNELS, C=0.1, calibrate="sigmoid", tol=1e-6)
+    found = [clone(model).fit(rows, y[:120], sample_weight=weight) for rows in (X[:120], moved)]
+    np.testing.assert_allclose(found[0].calibration_, found[1].calibration_, rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(*(one.predict_proba(X) for one in found), atol=5e-3)

@@ -163,3 +163,14 @@ def test_models_on_explicit_features_know_too(tmp_path):
     model.save(tmp_path / "model.mk")
     for one in (model, load(tmp_path / "model.mk")):
         assert said(one.predict, X) == [] and "column 1 is missing in 1 of 60 examples (7)" in said(one.predict, gap)[0]
+
+
+def test_kernels_with_weight_in_some_classes_only_are_looked_at():
+    """Issue 11, point 24. One class depends on the site alone, the others on age alone."""
+    labels = np.where(FRAME.site == "a", "site", np.where(FRAME.age > 50, "old", "young"))
+    model = MKLClassifier(NAMED, regularizer=1).fit(FRAME, labels)
+    some = (model.kernel_weights_ != 0).any(axis=0) & (model.kernel_weights_ == 0).any(axis=0)
+    assert some.any()
+    for name, column, value in (("age", "age", np.nan), ("site", "site", "Mars")):
+        if some[model.kernel_names_.index(name)]:
+            assert f"column {column!r}" in said(model.predict, changed(column, [3], value))[0]

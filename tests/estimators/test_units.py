@@ -127,3 +127,23 @@ def test_a_source_names_them_too(tmp_path):
     np.save(tmp_path / "X.npy", X)
     with pytest.warns(UserWarning, match="standard deviation of y"):
         MKLRegressor([Linear()], loss="epsilon_insensitive").fit(ArrayFile(tmp_path / "X.npy"), 1e3 * y)
+
+
+@pytest.mark.parametrize("unit, far, warns", [(1.0, 1e6, 0), (1e-6, 1.0, 1)])
+@pytest.mark.parametrize("loss", [Huber(1.0), EpsilonInsensitive(0.1)])
+@pytest.mark.parametrize("kernels", [KERNELS, "precomputed"], ids=["kernels", "matrices"])
+def test_targets_without_weight_have_no_part_in_the_spread(kernels, loss, unit, far, warns):
+    """Issue 11, point 24. As if the examples were left out, whether the others suit the loss or not."""
+    stack = np.stack([kernel(X[:40]) for kernel in KERNELS], axis=2)
+    target, weight = unit * y[:40], np.repeat([1.0, 0.0], [30, 10])
+    target[30:] = far * y[30:40]
+
+    def said(rows, weight):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            data = X[rows] if kernels is KERNELS else stack[rows, rows]
+            MKLRegressor(kernels, loss=loss).fit(data, target[rows], sample_weight=weight)
+        return [str(w.message) for w in caught if "standard deviation of y" in str(w.message)]
+
+    found = said(slice(40), weight)
+    assert found == said(slice(30), None) and len(found) == warns

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 import manykernels
@@ -207,3 +207,23 @@ def test_clipped_pairs_converge_without_a_word():
     target = rng.standard_normal(len(pairs))
     model = fitted(MKLRegressor(Pairwise("precomputed", "precomputed", psd="clip"), loss="squared"), pairs, target)
     assert model.duality_gap_ <= model.tol
+
+
+def far(model, X, y):
+    """How far examples are on their own side, which tells models apart that are right equally often."""
+    return float(np.mean(y * model.decision_function(X)))
+
+
+@pytest.mark.parametrize("psd", ["clip", "shift"])
+def test_a_search_corrects_the_matrices_of_each_training_fold(psd):
+    """Issue 11, point 24. Scores are those of models that are fitted anew; without a correction they are others."""
+    cut = StratifiedKFold(3)
+    search = MKLClassifierCV("precomputed", psd=psd, Cs=[1.0, 10.0], regularizer=[1], cv=cut, scoring=far, tol=1e-6)
+    found = fitted(search, S, y).cv_results_["mean_test_score"]
+    for C, score in zip((1.0, 10.0), found, strict=True):
+        scores = []
+        for train, test in cut.split(S, y):
+            model = MKLClassifier("precomputed", psd=psd, C=C, regularizer=1, tol=1e-6)
+            fitted(model, S[np.ix_(train, train)], y[train])
+            scores.append(far(model, S[np.ix_(test, train)], y[test]))
+        assert score == pytest.approx(np.mean(scores), abs=1e-2)
