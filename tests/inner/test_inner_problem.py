@@ -118,3 +118,16 @@ def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, 
     np.testing.assert_allclose(outputs, K @ a, rtol=1e-9, atol=1e-9 * np.abs(K @ a).max())
     assert gap == pytest.approx(problem.gap(a, K @ a, b), rel=1e-6, abs=1e-9) and gap <= target
     assert not intercept or abs(a.sum()) <= 1e-9 * max(np.abs(a).sum(), 1)
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.3, 0.7])
+def test_one_class_without_a_matrix_is_that_with_one(nu):
+    """Issue 11, point 24. Σa = 1: points that leave the box are moved back onto that sum, and the gap reached."""
+    loss, c, y = losses.get("one_class"), np.full(40, 1 / (40 * nu)), np.ones(40)
+    K = make(n=40)[0].sum(axis=0)
+    start = loss.start(y, c, True)
+    a, outputs, b, gap = MatrixFreeProblem(loss, y, c, True).solve(Matrix(K), start, 1e-7)
+    known, _, level, _ = InnerProblem(loss, y, c, True).solve(K, start, 1e-9)
+    assert gap <= 1e-7 and a.sum() == pytest.approx(1, rel=1e-9)
+    assert a @ K @ a == pytest.approx(known @ K @ known, rel=1e-4) and b == pytest.approx(level, rel=1e-2)
+    np.testing.assert_allclose(outputs, K @ a, atol=1e-9)
