@@ -7,6 +7,7 @@ import pytest
 from streams import groups, implicit, rows, sequences
 
 from manykernels import MKLClassifier, load
+from manykernels.kernels import Linear
 from manykernels.sequences import Sequences
 from manykernels.streaming import ArrayFile, driver
 from manykernels.streaming.shards import merge, moments_of
@@ -133,3 +134,22 @@ def test_only_rounds_that_looked_at_all_examples_are_certified(tmp_path):
     model = MKLClassifier(kernels, solver=solver, n_jobs=1).fit(ArrayFile(tmp_path / "X.npy", rows=25), y)
     assert all(step["certified"] == (step["priced"] == len(y)) for step in model.history_)
     assert not model.history_[0]["certified"] and model.history_[-1]["certified"]
+
+
+def test_active_examples_bring_their_own_targets_and_costs(tmp_path, monkeypatch):
+    """Issue 11, point 24. In every round, with weights of examples."""
+    x, y = rows(300)
+    np.save(tmp_path / "X.npy", x)
+    weight, make, rounds = np.random.default_rng(0).uniform(0.5, 2, 300), driver.Driver._problem, []
+
+    def checked(self, active, X):
+        problem = make(self, active, X)
+        np.testing.assert_allclose(problem.c, weight[active][None])
+        np.testing.assert_array_equal(problem.Y, 2.0 * y[active][None] - 1)
+        rounds.append(not np.array_equal(active, np.arange(len(active))))
+        return problem
+
+    monkeypatch.setattr(driver.Driver, "_problem", checked)
+    model = MKLClassifier([Linear()], C=1.0, n_jobs=1)
+    model.fit(ArrayFile(tmp_path / "X.npy", rows=50), y, sample_weight=weight)
+    assert any(rounds)
