@@ -17,7 +17,7 @@ TWICE = np.r_[0, N - 1, rng.integers(0, N // 2, N - 2)]  # the same range, with 
     (ROWS, "rows"), (ROWS + 7, "rows"), (ROWS.astype(float), "rows"), (ROWS.astype(object), "rows"),
     (TWICE, "numbers"), (TWICE.astype(float) - 3, "numbers"), (2 * ROWS, "numbers"), (ROWS + 0.5, "numbers"),
     (np.where(ROWS == 5, np.nan, ROWS), "numbers"),
-], ids=str)  # fmt: skip
+], ids=["rows", "from 7", "floats", "objects", "twice", "twice, floats", "even", "halves", "gap"])  # fmt: skip
 def test_only_whole_numbers_each_once_without_a_gap_are_those_of_rows(values, kind):
     """Issue 11, point 24. A column of counts may have the range of the row numbers by chance."""
     (found,) = describe([("x", values)])
