@@ -40,7 +40,8 @@ class Group:
         generic = np.array([form is None for form in forms])
         forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
         degree, rate = forms[:, 0].astype(np.int64), -forms[:, 1]
-        forms[degree == 0] *= LOG2E
+        with np.errstate(over="ignore"):
+            forms[degree == 0] *= LOG2E
         return {
             "generic": generic, "degree": degree, "rate": rate, "forms": forms, "g": forms[:, 1].astype(dtype),
             "c": forms[:, 2].astype(dtype), "exponential": (degree == 0) & (forms[:, 2] == 0),

@@ -84,8 +84,8 @@ def choose_kernels(
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     if not specs:
         raise ValueError(
-            f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, of sequences one of '
-            "strings, Spectrum(4) say."
+            f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, of sequences '
+            "one of strings, Spectrum(4) say."
         )
     return specs, said[0] if plain else f"{len(specs)} kernels: {'; '.join(said)}"
 
