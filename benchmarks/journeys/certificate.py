@@ -126,7 +126,7 @@ def loss_of(model: Any, loss: str, y: np.ndarray, f: np.ndarray, a: np.ndarray, 
         return np.logaddexp(0, -y * f), c * entropy, np.ones_like(f)
     if loss == "squared":
         return r**2, c * (y * u + u**2 / 4), 2 * np.abs(r)
-    epsilon = model.epsilon
+    epsilon = 0.1 if model.epsilon is None else model.epsilon
     if np.any(np.abs(u) > 1 + 1e-7):
         raise Wrong(f"dual_coef_ leaves its box: {np.abs(u).max():.9g} of c")
     return np.maximum(0, np.abs(r) - epsilon), c * (y * u + epsilon * np.abs(u)), np.ones_like(f)
