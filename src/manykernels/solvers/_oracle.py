@@ -97,12 +97,13 @@ class Run:
         except KeyboardInterrupt:
             interrupted = True
             self.rescue()
-            close_pool()
             if self.best is None:
+                close_pool()
                 raise
         self.control.work = allowance.left
         self.finish()
         if interrupted:
+            close_pool()
             self.leave()
         return Solution(
             self.full(self.best.pop("theta")), n_iter=len(self.history), history=self.history, interrupted=interrupted,
@@ -128,11 +129,12 @@ class Run:
             losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
             certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
-        # a mean of cuts is as good as they say where kernels are definite; what did not converge is looked at once more
-        unsure = callable(self.best_dual) or not self.gap <= self.tol
-        unsure = unsure and self.best is not None and best_dual is not None and not self.bank.explicit
-        if unsure or carried and not np.array_equal(best_dual, a):
-            self.lower = self._dual_value(best_dual)
+        mean = callable(self.best_dual) and self.best is not None and not self.bank.explicit
+        if mean or carried and not np.array_equal(best_dual, a):
+            self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
+        elif best_dual is not None and self.tol < self.gap < np.inf and not self.bank.explicit:
+            again = self._dual_value(best_dual)  # what did not converge may be all rounding
+            self.lower = self.lower if again > self.lower - 1e-9 * self.scale else again
         if not np.isfinite(self.gap):
             best_dual = self._go_back()
         same = best_dual is None or np.array_equal(best_dual, self.best["a"])
