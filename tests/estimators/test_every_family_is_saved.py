@@ -120,7 +120,7 @@ def crossed():
             yield pytest.param(family, estimator, marks=[] if now else [pytest.mark.slow])
 
 
-@pytest.mark.parametrize("family, estimator", crossed())
+@pytest.mark.parametrize("family, estimator", list(crossed()))
 @pytest.mark.filterwarnings("ignore")
 def test_what_is_loaded_predicts_the_same(family, estimator, tmp_path):
     given, data = FAMILIES[family]
