@@ -1,5 +1,6 @@
 """Under a memory limit the combined kernel of the active examples counts too. Issue 11, point 23."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -38,17 +39,21 @@ def nothing_is_small(monkeypatch):
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 def test_a_fit_stays_near_a_limit_that_cannot_hold_the_combined_kernel(loss, nothing_is_small):
     make, target = (MKLClassifier, y) if loss == "hinge" else (MKLRegressor, X[:, 0] + X[:, 1] ** 2)
-    free = make(KERNELS, loss=loss, n_jobs=2).fit(X, target)
-    peak, model = grown(make(KERNELS, loss=loss, n_jobs=2, memory_limit=LIMIT), target)
+    free = make(KERNELS, loss=loss, tol=1e-2, n_jobs=2).fit(X, target)
+    with pytest.warns(UserWarning, match="block by block") as told:
+        peak, model = grown(make(KERNELS, loss=loss, tol=1e-2, n_jobs=2, memory_limit=LIMIT), target)
+    assert sum("block by block" in str(w.message) for w in told) <= 2  # two fits
     assert peak < 1.5 * LIMIT + 8 * 60 * n < MATRIX  # and some sixty vectors of n numbers
-    assert model.duality_gap_ <= model.tol
-    assert model.objective_ == pytest.approx(free.objective_, rel=2e-3)
+    assert model.duality_gap_ <= 1e-2
+    assert model.objective_ == pytest.approx(free.objective_, rel=2e-2)
 
 
 def test_the_kernel_in_blocks_is_the_matrix(nothing_is_small):
     kernels, theta, rows = KernelList.from_spec(KERNELS, X), np.array([0.3, 0.7]), np.arange(0, n, 3)
     bank = pairwise.PairwiseBank(kernels, X, dtype=np.float64, memory_limit=LIMIT)
-    K, expected = bank.matrix(theta, rows, np.float64, False), bank.combined(theta, rows, rows)
+    with pytest.warns(UserWarning, match="block by block"):
+        K = bank.matrix(theta, rows, np.float64, False)
+    expected = bank.combined(theta, rows, rows)
     assert isinstance(K, Operator)
     V = rng.standard_normal((2, len(rows)))
     np.testing.assert_allclose(K.multiply(V), V @ expected, rtol=1e-9, atol=1e-9)
@@ -57,6 +62,16 @@ def test_the_kernel_in_blocks_is_the_matrix(nothing_is_small):
     np.testing.assert_allclose(K.take(some).array(), expected[np.ix_(some, some)], rtol=1e-9)
     small = bank.matrix(theta, rows[:50], np.float64, False)
     assert isinstance(small, np.ndarray)
+
+
+def test_the_warning_names_a_limit_that_is_enough(nothing_is_small):
+    kernels, theta = KernelList.from_spec(KERNELS, X), np.array([0.3, 0.7])
+    bank = pairwise.PairwiseBank(kernels, X, memory_limit=LIMIT)
+    with pytest.warns(UserWarning, match='memory_limit="[0-9]+MB" holds it') as told:
+        bank.matrix(theta, None, np.float32, False)
+    enough = int(re.search('memory_limit="([0-9]+)MB"', str(told[0].message))[1]) * 10**6
+    again = pairwise.PairwiseBank(kernels, X, memory_limit=enough)
+    assert isinstance(again.matrix(theta, None, np.float32, False), np.ndarray)
 
 
 def test_without_a_limit_the_matrix_is_built():

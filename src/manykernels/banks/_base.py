@@ -63,6 +63,7 @@ class Bank(ABC):
     n_jobs: int | None = None  # threads, as estimators take them
     memory_limit: float | None = None  # bytes that were given for the whole bank, None for as many as it likes
     most: float | None = None  # bytes of the largest combined kernel that `matrix` builds, None for any
+    in_blocks = False  # whether a combined kernel above `most` was asked for
 
     @abstractmethod
     def diagonals(self) -> np.ndarray:
@@ -107,8 +108,11 @@ class Bank(ABC):
         n, dtype = self.n if rows is None else len(rows), np.dtype(dtype or self.dtype)
         if self.most is None or n * n * dtype.itemsize <= self.most:
             return self.combined(theta, rows, rows, dtype, shifted)
-        from ._blockwise import BlockOperator
+        from ._blockwise import BlockOperator, warn_blockwise
 
+        if not self.in_blocks:
+            self.in_blocks = True
+            warn_blockwise(self, n, n * n * dtype.itemsize)
         return BlockOperator(self, theta, np.arange(n) if rows is None else np.asarray(rows), dtype)
 
     def block(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,15 @@ class BlockOperator(Operator):
 
     def array(self) -> np.ndarray:
         return self.bank.combined(self.theta, self.rows, self.rows, dtype=np.float64)
+
+
+def warn_blockwise(bank: Any, n: int, size: int) -> None:
+    """Says before a slow fit what would make it quick: room for the combined kernel of these n examples."""
+    enough = np.ceil(((bank.memory_limit or 2 * bank.most) + 2 * (size - bank.most)) / 1e6)
+    warnings.warn(
+        f"the combined kernel of {n:,} examples takes {size / 1e6:,.0f} MB, but memory_limit leaves "
+        f"{bank.most / 1e6:,.0f} MB for it. The fit computes it block by block in every product, and may take "
+        f'a hundred times longer; memory_limit="{enough:.0f}MB" holds it.',
+        UserWarning,
+        stacklevel=2,
+    )

@@ -257,7 +257,7 @@ class PairwiseBank(Bank):
         if size > limit or part.cost() < 0.5 * kernels.size:
             return part
         small = DenseBank.from_scaled(part.matrices(), part.names, self.n_jobs, part.usable)
-        small.most = self.most
+        small.most, small.in_blocks = self.most, self.in_blocks
         return small
 
     def matrices(
