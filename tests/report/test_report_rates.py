@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import brier_score_loss, recall_score, roc_auc_score
+from sklearn.metrics import brier_score_loss, confusion_matrix, recall_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict, cross_val_score
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, load
 from manykernels.kernels import RBF
+from manykernels.regularizers import EmpiricalBayes
 from tables import run
 
 rng = np.random.default_rng(0)
@@ -46,8 +47,19 @@ def test_area_and_rates_are_those_of_scikit_learn(model, report):
     assert np.trapezoid(curve[:, 1], curve[:, 0]) == pytest.approx(roc_auc_score(two, decision), abs=0.02)
 
 
+def test_the_table_of_classes_is_at_the_threshold(model, report):
+    """A leftover of issue 11: it was that of `predict`, whatever the threshold."""
+    decision = cross_val_predict(model, X, two, cv=CUT, method="decision_function")
+    above = np.where(decision > -0.5, "ill", "fit")
+    assert (above != np.where(decision > 0, "ill", "fit")).any()
+    np.testing.assert_array_equal(report.facts["score"]["confusion"]["counts"], confusion_matrix(two, above))
+    assert "The table counts an example as" in report.html() and "is above the threshold, −0.500" in report.html()
+
+
 def test_a_threshold_of_0_is_that_of_predict(model):
-    found = model.report(X, two, **QUICK).facts["score"]
+    report = model.report(X, two, **QUICK)
+    found = report.facts["score"]
+    assert "The table counts" not in report.html()
     counts = np.array(found["confusion"]["counts"])
     assert found["threshold"]["at"] == 0 and found["threshold"]["sensitivity"]["right"] == counts[1, 1]
     assert found["threshold"]["specificity"]["right"] == counts[0, 0]
@@ -61,6 +73,30 @@ def test_calibration_is_that_of_held_out_probabilities(model, report):
     assert np.abs(np.array([row["came"] for row in found["rows"]]) - came).max() < 0.1
     assert sum(row["count"] for row in found["rows"]) == 120 and 0 < found["off"] < 0.3
     assert found["brier"] == pytest.approx(brier_score_loss(two == "ill", proba))
+
+
+POSTERIOR = dict(loss="squared", regularizer=EmpiricalBayes(noise="learn"))
+
+
+@pytest.mark.parametrize(
+    "y, options", [(two, POSTERIOR), (three, POSTERIOR), (two, dict(calibrate="sigmoid"))], ids=["2", "3", "sigmoid"]
+)
+def test_every_model_with_probabilities_has_a_calibration(y, options):
+    """A leftover of issue 11: only the logistic loss was taken to give probabilities."""
+    model = MKLClassifier(KERNELS, multi_class="shared", **options).fit(X, y)
+    found = model.report(X, y, **QUICK).facts["score"]["calibration"]
+    proba = cross_val_predict(model, X, y, cv=CUT, method="predict_proba")
+    said = proba[:, 1] if y is two else proba.max(axis=1)
+    came = y == "ill" if y is two else model.classes_[proba.argmax(axis=1)] == y
+    assert found["brier"] == pytest.approx(np.mean((said - came) ** 2), abs=1e-4)
+
+
+def test_the_posterior_of_matrices_has_no_calibration_and_the_page_says_why():
+    K = np.stack([RBF(0.5)(X[:60, [j]]) for j in range(3)], axis=2)
+    model = MKLClassifier("precomputed", loss="squared", regularizer=EmpiricalBayes()).fit(K, two[:60])
+    report = model.report(K, two[:60], **QUICK)
+    assert "which a model of kernels='precomputed' does not keep" in report.facts["score"]["calibration"]["why"]
+    assert "does not keep" in report.html()
 
 
 def test_the_page_says_each_in_a_sentence(report):

@@ -165,9 +165,17 @@ class Fold:
             twin._predictor, twin.kernel_names_ = self.posed.bank.predictor(np.arange(1)), self.names
         return twin._new_X(self.X)
 
-    def deciding(self, decision):
-        """A model that makes these decisions (n_test, T) of the held-out examples."""
+    def deciding(self, decision, fitted=False):
+        """A model that makes these decisions (n_test, T) of the held-out examples; `fitted`: to all kernels, else not.
+
+        A posterior needs the fit, other probabilities the decisions only.
+        """
         twin = copy.copy(self.model)
+        if fitted and self.posed.regularizer.bayesian:
+            if not self.every.solutions:
+                raise ValueError("no kernel varies on the training examples of a fold.")
+            weight = self.posed.problem(0).c[0]
+            twin._store(self.posed.bank, self.posed.rows, self.every.solutions, self.posed.joint, weight)
         twin._decide = lambda X, task=None: _same_length(decision, X)
         return twin
 

@@ -19,7 +19,7 @@ from ..kernels.pairs import Pairs
 from ._case import CLASSES, POINTS, SOURCES, Case
 from ._decisions import Decisions
 from ._nested import chosen_in_folds
-from ._rates import held, rates
+from ._rates import Held, held, rates
 from ._worth import ENDS, LEVEL, Plan, clear, make_plan, measure_alone, measure_units, over_folds
 
 DRAWS = 5  # orders of the held-out examples
@@ -98,7 +98,7 @@ def score(
         "high": float(both[0].high[0]),
         "baseline": float(both[1].mean[0]),
         "better": _surely_better(scores, baseline, float(np.mean(overlap))) or _more_often_right(case, told, guesses),
-        **_told(case, told),
+        **_told(case, told, answers),
         **rates(case, answers, float(np.mean(overlap))),
         "nested": nested,
     }
@@ -177,8 +177,11 @@ def _surely_better(scores: list[float], baseline: list[float], overlap: float) -
     return bool(spread.low[0] > 0)
 
 
-def _told(case: Case, told: list) -> dict[str, Any]:
-    """Predictions of held-out examples: how classes were taken for each other, or numbers beside the true ones."""
+def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
+    """Predictions of held-out examples: how classes were taken for each other, or numbers beside the true ones.
+
+    Two classes are told apart by the threshold, 0 for `predict`.
+    """
     rows = np.concatenate([test for test, _ in told])
     guess, true = np.concatenate([g for _, g in told]), case.y[rows]
     if true.ndim > 1 or case.kind == "one-class":
@@ -187,6 +190,8 @@ def _told(case: Case, told: list) -> dict[str, Any]:
         labels = case.model.classes_
         if len(labels) > CLASSES:
             return {"confusion_why": f"{len(labels)} classes are too many for a table of which is taken for which."}
+        if len(labels) == 2:
+            guess = labels[(np.concatenate([fold.decision[:, 0] for fold in answers]) > case.threshold).astype(int)]
         counts = [[int(np.sum((true == a) & (guess == b))) for b in labels] for a in labels]
         return {"confusion": {"classes": [str(c) for c in labels.tolist()], "counts": counts}}
     some = np.sort(np.random.default_rng(case.seed).permutation(len(rows))[:POINTS])

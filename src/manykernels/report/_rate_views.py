@@ -89,6 +89,17 @@ def _areas(score):
     return paragraphs(said) + table(columns, rows, "Area under the ROC curve, held out", note=note, tools=True)
 
 
+def moved(score: dict[str, Any]) -> Markup:
+    """That the table of classes goes by another threshold than `predict`."""
+    found = score.get("threshold", {"at": 0.0})
+    if not found["at"]:
+        return together()
+    return paragraphs(
+        f"The table counts an example as {name(found['positive'], 30)} where its decision is above the threshold, "
+        f"{number(found['at'], 3)}. The model's own predictions, and their {name(score['measure'], 40)}, go by 0."
+    )
+
+
 def _threshold(score):
     """Sensitivity and specificity."""
     if "threshold" not in score:
@@ -123,7 +134,7 @@ def _curve(score):
 def _calibration(found):
     """(Whether probabilities mean what they say, its picture)."""
     if "why" in found:
-        return paragraphs(found["why"]), None
+        return paragraphs(text(found["why"], 400)), None
     event = f"are {name(found['event'], 30)}" if found["event"] is not None else "are answered rightly"
     said = (
         f"Calibration: of held-out examples that were given a probability of 70 %, 70 % should be so. Here the shares "

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import losses
 from ..inspect.relevance_result import spread_of
 from ._case import CLASSES, Case
 
@@ -15,17 +14,23 @@ LEVEL = 0.95
 
 
 class Held(NamedTuple):
-    """Decisions (n, T) of the held-out examples `rows` of one fold, and P(class) (n, K) where there is one."""
+    """Decisions (n, T) of the held-out examples `rows` of one fold, and P(class) (n, K), or `why` there is none."""
 
     rows: np.ndarray
     decision: np.ndarray
     proba: np.ndarray | None
+    why: str = ""
 
 
 def held(case: Case, fold: Any, rows: np.ndarray, decision: np.ndarray) -> Held:
     """What one fold decided of its held-out examples."""
-    gives = case.kind == "classification" and losses.get(case.model.loss).probabilistic
-    return Held(rows, decision, fold.deciding(decision).predict_proba(fold.X) if gives else None)
+    if not hasattr(fold.model, "predict_proba"):
+        why = "The model gives decisions and no probabilities, so there is nothing to calibrate: "
+        return Held(rows, decision, None, f"{why}loss='logistic' gives probabilities, calibrate='sigmoid' learns them.")
+    try:
+        return Held(rows, decision, fold.deciding(decision, fitted=True).predict_proba(fold.X))
+    except ValueError as error:  # the posterior of some kernels is not known
+        return Held(rows, decision, None, f"Probabilities were not checked: {error}")
 
 
 def rates(case: Case, folds: list[Held], overlap: float) -> dict[str, Any]:
@@ -90,11 +95,9 @@ def _calibration(case, folds):
 
     Of two classes the event is the second one, of more that the answer is right.
     """
-    if folds[0].proba is None:
-        return {
-            "why": "The model gives decisions and no probabilities, so there is nothing to calibrate: "
-            "loss='logistic' gives probabilities."
-        }
+    why = next((fold.why for fold in folds if fold.proba is None), None)
+    if why is not None:
+        return {"why": why}
     proba = np.concatenate([fold.proba for fold in folds])
     true, classes = case.y[np.concatenate([fold.rows for fold in folds])], case.model.classes_
     if len(classes) == 2:

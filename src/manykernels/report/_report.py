@@ -122,8 +122,8 @@ def make_report(
     groups : array (n,), optional
         Whom each example is of, a patient say: those of one are held out together, or scores are too good.
     threshold : float, optional
-        Of two classes, the decision above which an example counts as the second class; sensitivity and specificity are
-        those at it. None: 0, as in `predict`.
+        Of two classes, the decision above which an example counts as the second class; sensitivity, specificity and
+        the table of classes are those at it. None: 0, as in `predict`.
     max_examples : int, optional
         That are looked at, drawn at random; None: as many as the bound allows.
     title, target : str, optional

@@ -87,7 +87,8 @@ def _told(facts):
             cells = [(element("span", f"{v:,}", class_=f"shade q{round(9 * v / total)}"), v) for v in line]
             rows.append([name(label, 30), *cells, percent(line[k] / total, 0)])
         columns = [Column("true ↓ predicted →"), *(Column(name(c, 20), "num") for c in classes), Column("right", "num")]
-        return table(columns, rows, "Held-out examples by true and by predicted class", kind="confusion")
+        caption = "Held-out examples by true and by predicted class"
+        return rate_views.moved(score) + table(columns, rows, caption, kind="confusion")
     if "points" in score:
         points = [(a, b) for a, b in score["points"]]
         label = "Predictions of held-out examples against their true values; the line is where both are the same"
