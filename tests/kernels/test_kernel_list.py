@@ -82,6 +82,13 @@ def test_names_are_made_and_made_unique():
     assert pickle.loads(pickle.dumps(kernels)).names == kernels.names
 
 
+def test_a_slice_is_named_with_its_step():
+    """A leftover of issue 11: slices that differ in the step alone had one name."""
+    slices = [slice(0, 4, 2), slice(0, 4, 3), slice(None, None, 2), slice(0, 4), slice(None)]
+    names = KernelList.from_spec([(None, Linear(), one) for one in slices], X).names
+    assert names == [f"linear[{where}]" for where in ("0:4:2", "0:4:3", "::2", "0:4", ":")]
+
+
 def test_one_kernel_and_specs_are_taken_and_data_dependent_parameters_filled_in():
     assert KernelList.from_spec(RBF(), X).kernels[0].gamma == 0.25
     scaled = KernelList.from_spec(KernelSpec("k", RBF("scale"), [0]), X)

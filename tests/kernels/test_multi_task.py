@@ -281,6 +281,25 @@ def test_bad_tasks(data):
         multi_task("auto")
 
 
+def test_errors_show_labels_of_numpy_as_they_are(data):
+    """A leftover of issue 11: lists and arrays of objects hold np.str_('a')."""
+    X, y, task, _ = data
+    held = np.empty(len(task), object)
+    held[:] = [np.str_(label) for label in task.tolist()]
+    model = MKLClassifier(multi_task(BASES))
+    with pytest.raises(ValueError, match="^task 'b' has one class only"):
+        model.fit(X, np.where(task == "b", "yes", y), task=held)
+    with pytest.raises(ValueError, match=r"^y has one class only \('[abc]'\)"):
+        MKLClassifier(BASES).fit(X, held[[0] * len(y)])
+    model.fit(X, y, task=held)
+    with pytest.raises(ValueError, match=r"tasks \['a', 'b', 'c'\]: give task="):
+        model.predict(X)
+    new = held.copy()
+    new[0] = np.str_("q")
+    with pytest.warns(UserWarning, match=r"^task has \['q'\], not seen in fit"):
+        model.predict(X, task=new)
+
+
 def test_an_earlier_fit_with_tasks_is_forgotten(data):
     X, y, task, _ = data
     model = MKLClassifier(multi_task(BASES)).fit(X, y, task=task).set_params(kernels=BASES).fit(X, y)

@@ -1,10 +1,13 @@
 """What a column of a table is taken for, by its entries alone."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from manykernels.kernels import Categorical, auto_kernels
+from manykernels.kernels._frames import missing_entries, to_numbers
 from manykernels.kernels._table import describe
 
 N = 40
@@ -37,3 +40,19 @@ def test_truth_values_are_categories_in_every_form(column):
     frame = pd.DataFrame({"smokes": column, "age": rng.normal(size=N)})
     (found,) = [spec for spec in auto_kernels(frame) if spec.name == "smokes"]
     assert isinstance(found.kernel, Categorical)
+
+
+SIGNALLING = np.array([0x7FF4000000000000]).view(np.float64)[0], np.array([0x7FA00000], np.int32).view(np.float32)[0]
+QUIET = np.float32("nan"), np.float16("nan"), np.longdouble("nan"), float("nan"), pd.NaT, pd.NA, None
+
+
+@pytest.mark.parametrize("value", [*SIGNALLING, *QUIET, np.datetime64("NaT"), np.timedelta64("NaT")], ids=repr)
+def test_every_kind_of_nothing_among_objects_is_missing_and_no_warning_comes_through(value):
+    """A leftover of issue 11: signalling NaN warned, and NaN of 32 bits among objects were none."""
+    column = np.empty((3, 1), object)
+    column[:, 0] = 1.5, value, 2.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert missing_entries(column)[:, 0].tolist() == [False, True, False]
+        if not isinstance(value, np.datetime64 | np.timedelta64):
+            np.testing.assert_array_equal(to_numbers(column, lambda: ["c"]), [[1.5], [np.nan], [2.5]])

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_number, shown
 from ..kernels._views import n_examples
 from ..streaming import is_source
 from ._available import available_if
@@ -302,7 +302,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         present = np.bincount(codes, weight, len(self.classes_)) > 0
         if present.sum() < 2:
             raise ValueError(
-                f"y has one class only ({self.classes_[present].tolist()[0]!r}) among the examples with weight: "
+                f"y has one class only ({shown(self.classes_[present][0])}) among the examples with weight: "
                 "a classifier needs at least two classes."
             )
         check_classes_of_tasks(task, y, weight)

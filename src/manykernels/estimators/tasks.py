@@ -27,14 +27,16 @@ def check_task(task, n, known=None, predictor=None):
     if known is None:
         raise ValueError("task is given, but the model has no task kernels: leave it out.")
     if task is None:
-        raise ValueError(f"the model has kernels for the tasks {known.tolist()[:10]}: give task=, one per example.")
+        raise ValueError(
+            f"the model has kernels for the tasks {shown(known.tolist()[:10])}: give task=, one per example."
+        )
     task = checked(task, n)
     strange = [label for label in dict.fromkeys(task.tolist()) if label not in set(known.tolist())]
     if strange:
         if ALL not in predictor.kernel_list.task_of:
-            raise ValueError(f"task has {strange[:10]}, not seen in fit, and no kernel is shared by all tasks.")
+            raise ValueError(f"task has {shown(strange[:10])}, not seen in fit, and no kernel is shared by all tasks.")
         warnings.warn(
-            f"task has {strange[:10]}, not seen in fit: such examples are predicted by the shared kernels only.",
+            f"task has {shown(strange[:10])}, not seen in fit: such examples are predicted by the shared kernels only.",
             UserWarning,
             stacklevel=5,
         )
@@ -49,6 +51,6 @@ def check_classes_of_tasks(task, y, weight):
         classes = np.unique(y[(task == label) & (weight > 0)])
         if len(classes) == 1:
             raise ValueError(
-                f"task {label!r} has one class only ({shown(classes[0])}) among the examples with weight: a classifier "
-                "needs at least two classes in each task; leave the task out or join it with another."
+                f"task {shown(label)} has one class only ({shown(classes[0])}) among the examples with weight: a "
+                "classifier needs at least two classes in each task; leave the task out or join it with another."
             )

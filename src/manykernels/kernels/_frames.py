@@ -5,6 +5,7 @@ from difflib import get_close_matches
 import numpy as np
 
 _MISSING = ("NAType", "NaTType", "NoneType")  # pandas' own need not be imported to be known
+_UNEQUAL = float, np.floating, np.datetime64, np.timedelta64  # NaN and NaT differ from themselves
 
 
 def is_frame(X):
@@ -68,7 +69,8 @@ def to_numbers(x, labels):
             what, where = "complex numbers", np.flatnonzero(np.asarray(x.imag.any(axis=0))) if x.imag.any() else where
         raise ValueError(f"X holds {what} in {called([labels()[j] for j in where])}: turn them into real numbers.")
     try:
-        return x.astype(float)
+        with np.errstate(invalid="ignore"):  # of signalling NaN
+            return x.astype(float)
     except (TypeError, ValueError) as error:
         if x.dtype == object:
             missing = np.frompyfunc(lambda v: type(v).__name__ in _MISSING, 1, 1)(x).astype(bool)
@@ -85,11 +87,12 @@ def missing_entries(x):
         return np.isnat(x)
     if x.dtype != object:
         return np.zeros(x.shape, bool)
-    return np.frompyfunc(_is_missing, 1, 1)(x).astype(bool)
+    with np.errstate(invalid="ignore"):  # of signalling NaN
+        return np.frompyfunc(_is_missing, 1, 1)(x).astype(bool)
 
 
 def _is_missing(value):
-    return type(value).__name__ in _MISSING or isinstance(value, float) and value != value
+    return type(value).__name__ in _MISSING or isinstance(value, _UNEQUAL) and value != value
 
 
 def not_numeric(x, labels):

@@ -210,7 +210,8 @@ def _label(columns, indices):
     if isinstance(columns, str):
         return columns
     if isinstance(columns, slice):
-        return ":".join("" if v is None else str(v) for v in (columns.start, columns.stop))
+        ends = (columns.start, columns.stop, columns.step)
+        return ":".join("" if v is None else str(v) for v in ends[: 2 if columns.step is None else 3])
     if indices.size <= 4:
         return ",".join(str(c) for c in np.atleast_1d(np.asarray(columns)))
     return f"{indices.size} columns"
