@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from manykernels.cli._models import prepare
+from manykernels.cli._talk import Wrong
 
 N = 40
 rng = np.random.default_rng(0)
@@ -54,3 +55,19 @@ def test_tables_of_a_folder_are_matched_by_the_column_that_was_named(tmp_path):
     assert job.X.index.tolist() == IDS and list(job.y) == list(ILL)
     np.testing.assert_allclose(job.X["a.age"], TABLE.age)
     assert not any("who" in name for name in seen(job))
+
+
+def test_columns_without_a_name_are_called_by_their_places_and_are_no_group(tmp_path):
+    """A leftover of issue 11: two such columns shared one kernel, 'Unnamed'."""
+    path = tmp_path / "t.csv"
+    rows = TABLE.assign(more=rng.normal(size=N), ill=ILL).to_csv(index=False, header=False)
+    path.write_text("age,,,ill\n" + rows)
+    job = prepare(str(path), None, {"target": "ill"}, quiet)
+    assert [spec[0] for spec in job.kernels[-3:]] == ["age", "Unnamed: 1", "Unnamed: 2"]
+    path.write_text("age,dose,more,\n" + rows)
+    assert list(prepare(str(path), None, {"target": "Unnamed: 3"}, quiet).y) == list(ILL)
+    with pytest.raises(Wrong, match="--target '' is not a column of .*'age', 'dose', 'more', 'Unnamed: 3'"):
+        prepare(str(path), None, {"target": ""}, quiet)
+    path.write_text("age,,Unnamed: 1,ill\n" + rows)
+    with pytest.raises(Wrong, match="has several columns called 'Unnamed: 1': rename them"):
+        prepare(str(path), None, {"target": "ill"}, quiet)

@@ -139,7 +139,7 @@ def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
         stream = (gzip.open if place.lower().endswith(".gz") else open)(place, "rb") if place is path else place
         with io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
             head = next((row for row in csv.reader(lines, delimiter=sep) if row), [])
-    check_header([name for name in head if name], path)
+    check_header([name or f"Unnamed: {k}" for k, name in enumerate(head)], path)  # as pandas does
     frame = pd.read_csv(source(), **options)
     return frame.copy() if frame.shape[1] > WIDE else frame  # which puts columns into one block of memory
 

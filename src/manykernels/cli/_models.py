@@ -33,7 +33,8 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
     settings |= {name: value for name, value in given.items() if value is not None}
     labels, groups = settings.pop("labels", None), settings.pop("groups", None)
     frame = read_data(data, settings.get("id"), say, labels)
-    settings["target"] = settings.get("target") or only_label(labels)
+    if "target" not in settings:
+        settings["target"] = only_label(labels)
     task, y, frame = split_target(frame, settings.get("task"), settings.get("target"), data, say)
     of, frame = (None, frame) if groups is None else split_groups(frame, groups, say)
     tables, chosen = (settings.pop("kernel"), "") if "kernel" in settings else suggest(frame, say)

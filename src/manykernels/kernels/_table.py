@@ -27,6 +27,7 @@ DIFFERENCES = 2e10  # between entries of columns: some ten seconds on a core
 EMPTY = 0.9  # a column that is emptier than this is left out
 ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
+_NAMELESS = re.compile(r"Unnamed: \d+")  # what pandas calls columns that have no name
 
 
 class Column(NamedTuple):
@@ -145,7 +146,7 @@ def _grouped(columns, numbers, most):
     groups: dict[str, list[int]] = {}
     for k in numbers:
         name = columns[k].name
-        stem = name.replace(":", ".").partition(".")[0]
+        stem = "" if _NAMELESS.fullmatch(name) else name.replace(":", ".").partition(".")[0]
         groups.setdefault(stem if stem and stem != name else name, []).append(k)
     alone = {name for name, group in groups.items() if len(group) == 1 and columns[group[0]].name == name}
     if len(alone) > most:

@@ -64,7 +64,7 @@ class Stream:
         self.n, self.shards, parts = first, shards, list(zip(found, pieces, strict=True))
         if not self.n:
             raise ValueError(f"{source!r} has no examples.")
-        self.y = np.concatenate([part.y for part in found if part.y is not None]) if source.target else None
+        self.y = np.concatenate([part.y for part in found if part.y is not None]) if source.target is not None else None
         self.head, first = next((part.head, piece) for part, piece in parts if part.head is not None)
         self.begin = source.where(first)  # where the head comes from
 

@@ -36,7 +36,7 @@ class _Table(FileSource):
 
     def _wanted(self):
         """The columns that are read, None for all."""
-        return None if self.columns is None else [*self.columns, *([self.target] if self.target else [])]
+        return None if self.columns is None else [*self.columns, *([] if self.target is None else [self.target])]
 
 
 class ParquetFiles(_Table):
@@ -147,12 +147,16 @@ class CSVFiles(_Table):
             import pandas as pd
         except ImportError as error:
             raise ImportError("CSVFiles needs pandas: pip install manykernels[stream]") from error
-        exact = {} if "engine" in self.options else {"float_precision": "round_trip"}
-        options = exact | self.options
+        exact = "engine" in self.options or tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)  # or has no such
+        options = ({} if exact else {"float_precision": "round_trip"}) | self.options
         if not {"names", "header"} & options.keys():  # pandas calls the second x of a header x.1
             form = {name: options[name] for name in _FORM if name in options}
             head = pd.read_csv(piece, header=None, nrows=1, dtype=str, keep_default_na=False, **form)
-            _check_header([name for name in head.iloc[0] if name], piece)
+            names = [name or f"Unnamed: {k}" for k, name in enumerate(head.iloc[0])]  # as pandas does
+            _check_header(names, piece)
+            lost = [name for name in self._wanted() or () if name not in names]
+            if lost:
+                raise ValueError(f"{piece} has no column {lost[0]!r}; it has {names[:20]}.")
         with pd.read_csv(piece, usecols=self._wanted(), chunksize=self.rows, **options) as blocks:
             for frame in blocks:
                 yield self._split(frame, piece)
