@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLClassifier, losses, regularizers, solvers
 from manykernels._work import Allowance, Exhausted, spend
@@ -75,6 +76,30 @@ def test_the_work_that_is_allowed_grows_with_the_problem():
     assert solvers._allowed(small, steps) == solvers._allowed(problem(n=20), 3) == solvers.WORK
     assert solvers._allowed(problem(n=400), steps) == 8 * solvers.WORK
     assert solvers._allowed(problem(M=40), 5 * steps) == 10 * solvers.WORK
+
+
+@pytest.mark.parametrize("classes", [10, 20])
+def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
+    """A leftover of issue 11: each class had the work of a whole fit."""
+    spent = []
+
+    class Counted(Allowance):
+        def __exit__(self, *error):
+            spent.append(self.begun - self.left)
+            super().__exit__(*error)
+
+        def __enter__(self):
+            self.begun = self.left
+            return super().__enter__()
+
+    monkeypatch.setattr(solvers, "WORK", 4e4)
+    monkeypatch.setattr("manykernels.solvers._oracle.Allowance", Counted)
+    X = np.random.default_rng(0).normal(size=(3 * classes, 2))
+    model = MKLClassifier([("k", Linear())], solver=Endless(), tol=1e-12, multi_class="ovr")
+    with pytest.warns(ConvergenceWarning, match="more work than so few examples"):
+        model.fit(X, np.arange(len(X)) % classes)
+    turn = 2e3  # what the last turn of a class may spend beyond its share
+    assert len(spent) == classes and 4e4 < sum(spent) < 2.5 * 4e4 + classes * turn
 
 
 def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():

@@ -143,8 +143,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks):
             warm = last[k] if k < len(last) else None
             with show_progress(f"{bank.M} kernels{label}", self.tol) if self.verbose else nullcontext() as callback:
                 options = dict(solver=self.solver, tol=self.tol, max_iter=self.max_iter, callback=callback)
-                kept = posed.kept[k]
-                solutions.append(solve(problem, warm=warm, random_state=posed.seed, checkpoint=kept, **options))
+                options |= dict(random_state=posed.seed, checkpoint=posed.kept[k], fits=len(labels))
+                solutions.append(solve(problem, warm=warm, **options))
             if solutions[-1].interrupted:
                 break
         if self.warm_start:

@@ -85,7 +85,7 @@ class Fold:
         model = self.model
         options = dict(solver=model.solver, tol=model.tol, max_iter=model.max_iter, random_state=self.posed.seed)
         with blas_for(self.n_train, model.n_jobs):
-            found = solve(self.posed.problem(k, bank), warm=warm, **options)
+            found = solve(self.posed.problem(k, bank), warm=warm, fits=len(self.posed.parts), **options)
         if found.interrupted:
             raise KeyboardInterrupt
         return found

@@ -53,6 +53,7 @@ SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it
 FEW = 5000  # on up to so many examples
 WORK = 1.5e6  # that a small problem may take (`_work`), about two seconds,
 SMALL = 200, 20, 3, 1000  # with no more than so many examples, kernels, outputs and steps
+FITS = 2.5  # times that work is what problems of one fit share, one-vs-rest classes say: about five seconds
 
 __all__ = [
     "SOLVERS", "BaseSolver", "Control", "InnerProblem", "Monitor", "Oracle", "Solver", "best_for", "get",
@@ -154,6 +155,7 @@ def solve(
     callback: Monitor | Callable[[dict[str, Any]], object] | None = None,
     random_state: Any = None,
     checkpoint: Any = None,
+    fits: int = 1,
 ) -> Solution:
     """Solves the problem to a relative duality gap of `tol`.
 
@@ -172,6 +174,8 @@ def solve(
     random_state : int, None or NumPy generator
         Reaches the solvers that have such an option, unless theirs is given.
     checkpoint : Part, optional
+    fits : int, default 1
+        How many problems of this kind one fit has, a class against the others each: they share the work.
 
     Returns
     -------
@@ -190,7 +194,7 @@ def solve(
     (True, array([1.]))
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
-    work = Allowance(_allowed(problem, max_iter))
+    work = Allowance(_allowed(problem, max_iter) * min(1.0, FITS / fits))
     options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state, work=work)
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
