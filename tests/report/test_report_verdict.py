@@ -1,5 +1,6 @@
 """Issue 11, point 1: quick and full, Python and the command line come to one verdict, and name what they measured."""
 
+import copy
 import json
 import re
 
@@ -11,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from manykernels import MKLClassifier, MKLRegressor, load
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
+from manykernels.report import _results
 from manykernels.report._joined import identical_columns
 
 
@@ -63,6 +65,16 @@ def test_sources_that_share_columns_are_left_out_together_and_none_is_ranked_by_
     own = {row["name"]: row for row in own.table()}
     assert found["units"][0]["drop"] == pytest.approx(own["n"]["drop"]) and found["units"][0]["drop"] > 0.2
     assert rows["site"]["relevance"] == pytest.approx(own["site"]["relevance"])
+
+
+@pytest.mark.parametrize("low, drop, filled", [(0.01, 0.05, True), (0.01, -0.02, False), (-0.3, -0.2, False)])
+def test_the_dot_of_a_source_is_filled_where_it_is_clearly_worth_something(both, low, drop, filled):
+    """A leftover of issue 11: so was the dot of a source that clearly does harm."""
+    facts = copy.deepcopy(both[3][0].facts)
+    (row,) = [row for row in facts["sources"]["rows"] if row["name"] == "site"]
+    row |= {"relevance_low": low, "relevance": low + 0.1, "relevance_high": low + 0.2, "drop": drop}
+    dots = re.findall('class="dot( clear)?"[^>]*data-t="site:', _results.sources(facts).html())
+    assert dots == [" clear" if filled else ""]
 
 
 def test_the_words_say_what_was_measured(both):

@@ -80,17 +80,18 @@ def bar(scale: Scale, value: float, said: str = "") -> Markup:
 
 
 def interval(
-    scale: Scale, low: float, middle: float, high: float, said: str = "", extra: float | None = None
+    scale: Scale, low: float, middle: float, high: float, said: str, clear: bool, extra: float | None = None
 ) -> Markup:
-    """A dot on the line between two ends; a diamond where there is a second value."""
-    inner, clear = [_zero(scale)], ""
+    """A dot on the line between two ends, filled where it is `clear`; an upright stroke at a second value."""
+    inner = [_zero(scale)]
     if math.isfinite(low) and math.isfinite(high):
         a, b = scale.at(low), scale.at(high)
         inner.append(element("line", class_="reach", x1=f"{a:.2f}%", x2=f"{b:.2f}%", y1=9, y2=9))
-        clear = "" if low <= 0 <= high else " clear"
     if math.isfinite(middle):
         at = f"{scale.at(middle):.2f}%"
-        inner.append(element("circle", class_=f"dot{clear}", cx=at, cy=9, r=4.5, data_t=text(said, 200)))
+        inner.append(
+            element("circle", class_="dot clear" if clear else "dot", cx=at, cy=9, r=4.5, data_t=text(said, 200))
+        )
     if extra is not None:
         inner.append(_upright("tick", scale.at(extra), "1.5", "16.5"))
     return _cell(inner)

@@ -30,6 +30,7 @@ from ._html import (
     text,
     together,
 )
+from ._worth import clear
 
 
 def sure(facts):
@@ -173,7 +174,7 @@ def sources(facts):
             said = f"{short(clean(row['name']))}: {number(mean, 3, True)}, {ends}"
             lost = "not by itself" if row.get("joined") else "not measured"
             shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else soft(lost)
-            line += [cell(charts.interval(worth, low, mean, high, said), mean), cell(shown, mean)]
+            line += [cell(charts.interval(worth, low, mean, high, said, clear(row)), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
     note = ""
@@ -239,7 +240,7 @@ def stability(facts):
     for row in rows:
         ends = f"90 % from {percent(row['low'])} to {percent(row['high'])}"
         said = f"{short(clean(row['name']))}: median {percent(row['median'])}, {ends}"
-        picture = charts.interval(scale, row["low"], row["median"], row["high"], said, row["share"])
+        picture = charts.interval(scale, row["low"], row["median"], row["high"], said, row["low"] > 0, row["share"])
         body.append(
             [
                 name(row["name"], 60),
