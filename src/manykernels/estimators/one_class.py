@@ -39,10 +39,10 @@ class MKLOneClass(OutlierMixin, MKLBase):
     ----------
     kernels : "auto", "precomputed", or list of kernels, default "auto"
         Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
-        stand before the kernel. "auto": of a frame an RBF kernel on each column of numbers and on all, and such as suit
-        categories and texts, as on the command line; of an array RBF kernels of several widths, linear and polynomial
-        ones; a few on each of several views (`kernels.auto_kernels`); `kernels_chosen_` says which. "precomputed":
-        X is an (n, n_train, M) array or a `KernelStack`.
+        stand before the kernel. "auto": of an array or a frame RBF and Laplacian kernels of several
+        widths on all numbers, an RBF kernel on each column of them, and kernels that suit categories and texts, as on
+        the command line; a few on each of several views (`kernels.auto_kernels`); `kernels_chosen_` says which.
+        "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
         Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
         `regularizer__p`, `solver__tau`.
     nu : float, default 0.5
