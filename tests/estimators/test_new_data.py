@@ -13,6 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, load
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear, On
+from manykernels.pairs import Pairs, Pairwise
 from manykernels.regularizers import EmpiricalBayes
 from manykernels.streaming import ArrayFile
 
@@ -174,3 +175,27 @@ def test_kernels_with_weight_in_some_classes_only_are_looked_at():
     for name, column, value in (("age", "age", np.nan), ("site", "site", "Mars")):
         if some[model.kernel_names_.index(name)]:
             assert f"column {column!r}" in said(model.predict, changed(column, [3], value))[0]
+
+
+def test_new_gaps_and_categories_of_the_objects_of_pairs_are_told():
+    """A leftover of issue 11: the sides of pairs were not compared with what training pairs had."""
+    rng = np.random.default_rng(0)
+    drugs = pd.DataFrame({"size": rng.normal(size=8), "kind": list("xy") * 4})
+    targets = rng.normal(size=(5, 2))
+    pairs = Pairs.grid(drugs, targets)
+    sides = [("size", RBF(1.0), ["size"], "zero"), ("kind", Categorical(), ["kind"], "zero")], [("t", RBF(1.0))]
+    model = MKLClassifier(Pairwise(*sides), C=0.1).fit(pairs, pairs.index.sum(axis=1) % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(pairs)
+    new = drugs.copy()
+    new.loc[3, "size"], new.loc[[5, 6], "kind"] = np.nan, "z"
+    strange = Pairs.grid(new, targets)
+    with pytest.warns(UserWarning, match="no training example had") as told:
+        model.predict(strange)
+    (said,) = [str(one.message) for one in told]
+    assert "left: column 'size' is missing in 5 of 40 examples (15, 16, 17, 18, 19)" in said
+    assert "left: column 'kind' has new categories, 'z' for example, in 10 of 40 examples" in said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(strange[:15])  # pairs of objects that have nothing new

@@ -230,6 +230,10 @@ class Predictor(Stored, ABC):
     hashed = False  # words of sequences share their places: decisions are no sums over words
     skips = False  # what no kernel with weight sees is not read, and need not be given
 
+    def news(self, X: Any, used: np.ndarray, growing: bool) -> list[Any]:
+        """What X has and no training example had, for the kernels in the mask `used` (M,): see `KernelList.news`."""
+        return [] if self.kernel_list is None else self.kernel_list.news(X, used, growing)
+
     @abstractmethod
     def sizes(self) -> tuple[int, int]:
         """(number of support examples, number of kernels)."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._state import check, check_array, check_index, check_is, check_list
-from ..kernels.pairs import Pairs
+from ..kernels.pairs import Pairs, take
 from ._base import Predictor
 from ._pair_side import PairSide, objects_of
 from ._vec_trick import Places, add, combine, dense, each
@@ -96,6 +96,18 @@ class PairPredictor(Predictor):
             places[1].append((to, len(y)))
         rows, cols = (Places(left[0], right[0], (left[1], right[1])) for left, right in places)
         return dense(self._terms(theta, *values), rows, cols, np.empty((rows.n, cols.n)))
+
+    def news(self, X: Any, used: np.ndarray, growing: bool) -> list[Any]:
+        """What is new in the objects of each side, told of the pairs that have them."""
+        found = []
+        for column, side in enumerate((self.left, self.right)):
+            if side.kernel_list is not None:
+                table, own = getattr(X, side.side), np.isin(np.arange(side.size), self.pairs[used, column])
+                numbers, place = objects_of(table, X.index[:, column])
+                for one in side.kernel_list.news(take(table, numbers), own, growing):
+                    rows = np.flatnonzero(np.isin(place, one.rows))
+                    found.append(one._replace(where=f"{side.side}: {one.where}", rows=rows))
+        return found
 
     def support_data(self):
         """The objects of the support as each side's kernels see them."""

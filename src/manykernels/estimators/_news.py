@@ -74,11 +74,8 @@ def gathered(quiet: bool = False) -> Iterator[None]:
 
 def tell_news(model: Any, X: Any) -> None:
     """Warn of, or gather, what is new in X to the kernels of a fitted model that have weight."""
-    kernels = model._predictor.kernel_list
-    if kernels is None:
-        return
     X = split(X)[0]
-    found = kernels.news(X, _used(model), model.normalize != "spherical")
+    found = model._predictor.news(X, _used(model), model.normalize != "spherical")
     box = _GATHERED.get()
     here = Gathered() if box is None else box
     here.add(X, found)
