@@ -13,8 +13,9 @@ from sklearn.svm import SVC
 
 import manykernels
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, losses
-from manykernels.banks import DenseBank
-from manykernels.kernels import RBF, Linear, Polynomial, alignment, multiplicative, target_alignments
+from manykernels.banks import DenseBank, PairwiseBank
+from manykernels.kernels import RBF, Constant, KernelList, Linear, Polynomial, alignment, multiplicative, target_alignments
+from manykernels.kernels.align import centred_products
 from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, LpNorm, Uniform
 
 KERNELS = [RBF(gamma=0.02), RBF(gamma=0.3), Linear(), Polynomial(degree=2)]
@@ -202,6 +203,22 @@ def test_a_kernel_without_variance_gets_no_weight(data):
         with pytest.warns(UserWarning, match="without variance"):
             model = MKLClassifier("precomputed", regularizer=rule).fit(stack, y)
         assert model.kernel_weights_[4] == 0 and model.kernel_weights_.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_does_not_vary_is_not_aligned_with_anything(dtype, data):
+    """Issue 11, second generator. A constant kernel centred is 0 but for rounding, of which `AlignF` made a weight of up
+    to 0.6 that depended on the order of the examples; of constant targets both rules made weights."""
+    X, y, _ = data
+    kernels = KernelList.from_spec([Constant(13.492319752198949), RBF(gamma=0.3), Linear()], X)
+    w = np.random.default_rng(0).random(60) * 900 + 0.1
+    bank = PairwiseBank(kernels, X, weights=w, dtype=dtype)
+    target, grams, _ = centred_products(bank, y, w, pairs=True)
+    assert target[0] == 0 and not grams[0].any() and not grams[:, 0].any() and np.all(np.diag(grams)[1:] > 0)
+    for rule in (Align(), AlignF()):
+        assert rule.bind(bank, y, w)[0].weights[0] == 0
+        with pytest.raises(ValueError, match="no kernel that has to do with y"):
+            rule.bind(bank, np.full(60, 0.1), w)
 
 
 def test_bad_input(data):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .normalize import precision
+
 
 def alignment(K: Any, L: Any, centered: bool = False) -> float:
     """The alignment of two kernels, or of a kernel with targets.
@@ -78,12 +80,14 @@ def target_alignments(kernels: Any, y: ArrayLike, centered: bool = False) -> np.
 def centred_products(bank, Y, weights=None, pairs=False):
     """⟨K_m, YᵀY⟩ of a bank and targets Y (T, n), ⟨K_k, K_l⟩ (‖K_m‖² without `pairs`) and ‖YᵀY‖², all centred.
 
-    An example of weight w counts w times; kernels are read in blocks of rows.
+    An example of weight w counts w times; kernels are read in blocks of rows. What does not vary beyond rounding is 0.
     """
     w = np.ones(bank.n) if weights is None else np.asarray(weights, float)
     Y = np.atleast_2d(np.asarray(Y, float))
     W, every = w.sum(), np.arange(bank.n)
-    Z = w * (Y - (Y @ w / W)[:, None])  # Σ Z = 0, so that the centring of the kernels falls out
+    off = np.where(w > 0, Y - (Y @ w / W)[:, None], 0.0)
+    off[np.abs(off).max(axis=1) <= precision(Y.dtype) * np.abs(Y).max(axis=1)] = 0.0
+    Z = w * off  # Σ Z = 0, so that the centring of the kernels falls out
     target = np.einsum("tmi,ti->m", bank.products(Z, every), Z)
     means = bank.products(w[None] / W, every)[0]
     totals, root, one = means @ w / W, np.sqrt(w), np.eye(bank.M)
@@ -96,6 +100,9 @@ def centred_products(bank, Y, weights=None, pairs=False):
         G *= root[rows, None] * root
         G = G.reshape(bank.M, -1)
         grams += G @ G.T if pairs else np.einsum("mi,mi->m", G, G)
+    flat = 2 * W * (means**2 @ w) - (W * totals) ** 2  # ‖K‖² less that of the centred K
+    still = (np.diagonal(grams) if pairs else grams) <= precision(bank.dtype) ** 2 * flat
+    target[still], grams[still], grams[..., still] = 0.0, 0.0, 0.0
     U = np.divide(Z, root, out=np.zeros_like(Z), where=root > 0)
     return target, grams, float(np.sum((U @ U.T) ** 2))
 
