@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .grams import Gram
+from .grams import UNIT, Gram
 from .judge import Wrong
-
-UNIT = 2.0**-53
 
 
 class Found(NamedTuple):
@@ -84,11 +82,15 @@ def recompute(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, sin
 
 
 def scaled(model: Any, grams: list[Gram]) -> tuple[np.ndarray, np.ndarray]:
-    """The kernels as the model has normalised them, (M, n, n), and their sizes A."""
+    """The kernels as the model has normalised them, (M, n, n), and their sizes A.
+
+    Constant kernels stay as they are (`normalize` in the reference of the estimators).
+    """
     K, A = np.stack([g.K for g in grams]), np.stack([g.A for g in grams])
     if model.normalize == "spherical":
         root = np.sqrt(np.maximum(np.einsum("mii->mi", K), 0))
         root[root == 0] = np.inf
+        root[[g.constant for g in grams]] = 1.0
         K, A = (part / root[:, :, None] / root[:, None, :] for part in (K, A))
     return K * model.kernel_scale_[:, None, None], A * model.kernel_scale_[:, None, None]
 

@@ -12,8 +12,10 @@ class Gram(NamedTuple):
 
     K: np.ndarray
     A: np.ndarray
+    constant: bool = False  # a `Constant` kernel, which is not normalised
 
 
+UNIT = 2.0**-53
 PLAIN = ("RBF", "Linear", "Polynomial", "Laplacian", "Constant")
 
 
@@ -47,7 +49,7 @@ def one(kernel: Any, columns: Any, X: np.ndarray) -> Gram:
     name, p = type(kernel).__name__, Z.shape[1]
     if name == "Constant":
         K = np.full((len(Z), len(Z)), float(kernel.value))
-        return Gram(K, K)
+        return Gram(K, K, True)
     gamma = 1.0 / p if getattr(kernel, "gamma", None) is None else kernel.gamma
     if name == "Linear":
         return Gram(Z @ Z.T, np.abs(Z) @ np.abs(Z).T)
@@ -62,3 +64,17 @@ def one(kernel: Any, columns: Any, X: np.ndarray) -> Gram:
         d, reach = (gap**2).sum(axis=2), (off**2).sum(axis=1)
     K = np.exp(-gamma * d)
     return Gram(K, K * (1 + gamma * (d + reach[:, None] + reach[None])))
+
+
+def lost(kernels: Any, X: np.ndarray | None) -> float:
+    """The share of a kernel value that rounding may change at most, where kernels see the columns of X (n, p) as given.
+
+    docs/reliability.md: κu A / k, with A = k (1 + γ (‖x − y‖² + ‖x − x̄‖² + ‖y − x̄‖²)) ≤ k (1 + 6 γ max ‖x − x̄‖²) of an
+    RBF kernel. On values of 1e7 with γ = 0.1 no digit is left: x is not seen to be a training example, say.
+    """
+    found = [parts(entry)[0] for entry in kernels] if isinstance(kernels, list) else []
+    rates = [k.gamma for k in found if type(k).__name__ == "RBF" and isinstance(k.gamma, float)]
+    if X is None or not rates:
+        return 0.0
+    off = X - np.nanmean(X, axis=0)
+    return float(4 * (len(X) + 64) * UNIT * (1 + 6 * max(rates) * np.max(np.nansum(off**2, axis=1))))

@@ -278,7 +278,8 @@ def views(rng: np.random.Generator) -> World:
     X, new = make(0, n), make(n, total)
     forms = [] if holes else [("dict", {k: X[k] for k in names}, {k: new[k] for k in names})]
     name = f"views {n}: {'/'.join(names)}{' with holes' if holes else ''}"
-    return World(name, X, new, kernels, n, forms, signal=whole["rna"][:n, 0].astype(float))
+    table = whole["rna"][:n].astype(float)
+    return World(name, X, new, kernels, n, forms, numbers=table, signal=table[:, 0])
 
 
 def notes(rng: np.random.Generator) -> World:

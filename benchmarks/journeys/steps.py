@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import certificate
+from .grams import lost
 from .judge import Ledger, Watch, Wrong, finite, near, same, snapshot
 from .longer import Longer
 from .objects import frame, notes, pairs, strings, tasks, views
@@ -160,13 +161,15 @@ class Journey(Longer):
         return np.abs(parts).sum(axis=-1) + np.abs(self.model.intercept_).max() + self.cancelled(X)
 
     def cancelled(self, X: Any) -> float:
-        """Σ |a_i| θ K, of which 1e-7 may be lost to rounding where coefficients cancel."""
+        """Σ |a_i| θ K, of which 1e-7 · 1e-6 may be lost where coefficients cancel, or what kernel values lose."""
         model = self.model
         try:
             K = np.abs(model.combined_kernel(X)).max()
         except (ValueError, TypeError):
             K = 1.0
-        return 1e-7 * float(np.abs(model.dual_coef_).sum(axis=1).max() * K)
+        return (1e-7 + 1e6 * lost(self.world.kernels, self.world.numbers)) * float(
+            np.abs(model.dual_coef_).sum(axis=1).max() * K
+        )
 
     def parts(self) -> None:
         """The terms of the decisions add up to them."""
@@ -190,9 +193,10 @@ class Journey(Longer):
         finite("combined_kernel", K)
         near("combined_kernel and its transpose", K, K.T, np.abs(K).max() + 1e-300)
         if len(model.dual_coef_) == 1 and not self.bayes and "Identity" not in str(self.world.kernels):
+            rounding = lost(self.world.kernels, self.world.numbers)
             f = K[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
             size = np.abs(K[:, model.support_]) @ np.abs(model.dual_coef_[0]) + abs(model.intercept_[0])
-            near("combined_kernel @ dual_coef_", f, self.decide(model, X).ravel(), size, 1e-5)
+            near("combined_kernel @ dual_coef_", f, self.decide(model, X).ravel(), size, 1e-5 + rounding)
 
     def saved(self) -> None:
         """A model that is saved and loaded predicts the same, to the bit."""
@@ -237,13 +241,21 @@ class Journey(Longer):
         if self.bayes or self.indefinite or not hasattr(model, "objective_"):
             return
         a, b = self.model.objective_, model.objective_
-        unsure = (max(self.model.duality_gap_, 0) * abs(a) + max(model.duality_gap_, 0) * abs(b)) * 1.01
+        unsure = sum(max(one.duality_gap_, 0) * self.relative_to(one) for one in (self.model, model)) * 1.01
         if self.short and self.plan.model.max_iter >= 30:
             return  # it has said that rounding decides
         if not abs(a - b) <= unsure + 1e-6 * max(abs(a), abs(b)) + 1e-12:
             raise Wrong(
                 f"{what}: objective {b:.9g} and {a:.9g}, gaps {model.duality_gap_:.2g}, {self.model.duality_gap_:.2g}"
             )
+
+    def relative_to(self, model: Any) -> float:
+        """What a gap is relative to, at most: Σ c V + ½ Σ ‖f‖²/θ + |Ω| is the objective where Ω ≥ 0.
+
+        With |b| where there is one class (docs/theory-problem.md), whose objective is that sum less or plus b.
+        """
+        offset = float(np.abs(model.intercept_).max()) if self.plan.task == "one class" else 0.0
+        return abs(model.objective_) + 2 * offset
 
     def permuted(self) -> None:
         """The order of the examples does not matter, beyond the gap."""

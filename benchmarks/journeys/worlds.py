@@ -24,6 +24,7 @@ class World:
     forms: list[tuple[str, Any, Any]] = field(default_factory=list)  # (name, X, new) of equal values
     grams: Callable[[], list[grams.Gram]] | None = None  # the kernels of the training data, recomputed
     sources: Callable[[str], list[tuple[str, Any, Any]]] | None = None  # (name, X, new) on a disk
+    numbers: np.ndarray | None = None  # (n, p) of any size that kernels see as they are, where rounding is allowed for
     signal: np.ndarray | None = None  # (n,) what targets may depend on
     tasks: tuple[Any, Any] | None = None  # of the training examples and of the new ones
     take: Callable[[Any, np.ndarray], Any] = lambda X, rows: X[rows]  # the training examples in another order

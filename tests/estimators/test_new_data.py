@@ -83,6 +83,12 @@ def test_encoders_before_kernels_are_looked_at(steps):
     assert "column 'site' has new categories, 'Mars' for example, in 1 of 60 examples (P3)" in text
 
 
+def test_no_new_example_has_no_prediction():
+    """Issue 11, second generator: columns of categories left NumPy's "cannot reshape array of size 0"."""
+    model = MKLClassifier("auto").fit(FRAME[["site"]], Y)
+    assert model.predict(FRAME[["site"]][:0]).shape == (0,)
+
+
 def test_products_across_columns_are_looked_at():
     kernels = [On("age", RBF(gamma=0.01), missing="zero") * On("site", Categorical())]
     model = MKLClassifier(kernels).fit(FRAME, Y)

@@ -47,6 +47,19 @@ def test_a_bootstrap_of_a_search_says_what_to_give():
     assert bootstrap_weights(search.best_estimator_, X, y, n_boot=2).shape == (2, 2)
 
 
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame])
+def test_samples_of_a_bootstrap_have_the_kernels_that_are_chosen_for_all_examples(form):
+    """Issue 11, second generator: a sample without the one true entry of a column had a kernel less, and NumPy's error
+    spoke of an inhomogeneous shape."""
+    table = np.zeros((12, 4))
+    table[:, 0], table[[1, 5, 7], [1, 2, 3]] = np.arange(12), 1.0
+    model = MKLRegressor().fit(form(table), np.arange(12.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # columns that do not vary in a sample
+        found = bootstrap_weights(model, form(table), np.arange(12.0), n_boot=6)
+    assert found.shape == (6, len(model.kernel_weights_)) and found[:, -3:].min() == 0 < found[:, -3:].max()
+
+
 def test_a_path_takes_the_targets_that_fit_takes():
     """Issue 11, second generator: several labels or targets were refused by path alone."""
     Y = np.column_stack([y, X[:, 1] > 0]).astype(int)

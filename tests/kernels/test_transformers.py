@@ -155,6 +155,17 @@ def test_an_imputer_is_given_the_missing_entries():
     assert model.decision_parts(X)[4, 0] == 0 and (model.decision_parts(X)[3, 0] != 0).all()
 
 
+def test_a_transformer_that_cannot_be_fitted_is_named():
+    """Issue 11, second generator: a column without any entry left scikit-learn's "Found array with 0 feature(s)"."""
+    pipe = make_pipeline(SimpleImputer(), StandardScaler())
+    X = np.column_stack([A, np.full(len(A), np.nan)])
+    with (
+        pytest.warns(UserWarning, match="Skipping"),
+        pytest.raises(ValueError, match=r"(?s)Pipeline.*columns of X.*0 feature"),
+    ):
+        fit([RBF(), ("gone", pipe, RBF(), [X.shape[1] - 1])], X)
+
+
 def test_a_column_transformer_sees_the_names():
     frame = pd.DataFrame({"age": A[:, 0], "sex": SEX})
     made = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["sex"]))

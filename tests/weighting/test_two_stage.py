@@ -14,7 +14,16 @@ from sklearn.svm import SVC
 import manykernels
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, losses
 from manykernels.banks import DenseBank, PairwiseBank
-from manykernels.kernels import RBF, Constant, KernelList, Linear, Polynomial, alignment, multiplicative, target_alignments
+from manykernels.kernels import (
+    RBF,
+    Constant,
+    KernelList,
+    Linear,
+    Polynomial,
+    alignment,
+    multiplicative,
+    target_alignments,
+)
 from manykernels.kernels.align import centred_products
 from manykernels.regularizers import Align, AlignF, BestSingle, EasyMKL, Fixed, LpNorm, Uniform
 
@@ -207,8 +216,8 @@ def test_a_kernel_without_variance_gets_no_weight(data):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_does_not_vary_is_not_aligned_with_anything(dtype, data):
-    """Issue 11, second generator. A constant kernel centred is 0 but for rounding, of which `AlignF` made a weight of up
-    to 0.6 that depended on the order of the examples; of constant targets both rules made weights."""
+    """Issue 11, second generator. A constant kernel centred is 0 but for rounding, of which `AlignF` made a weight of
+    up to 0.6 that depended on the order of the examples; of constant targets both rules made weights."""
     X, y, _ = data
     kernels = KernelList.from_spec([Constant(13.492319752198949), RBF(gamma=0.3), Linear()], X)
     w = np.random.default_rng(0).random(60) * 900 + 0.1

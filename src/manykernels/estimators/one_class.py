@@ -63,6 +63,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         EasyMKL(lam), or given, Fixed(weights).
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+        `Constant` and `Identity` are left as they are by all four.
     solver : str or BaseSolver, default "auto"
         "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
         parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
@@ -126,7 +127,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     radius_ : float
         With formulation="svdd", that of the ball.
     duality_gap_ : float
-        How far the objective is above its minimum at most, relatively.
+        How far the objective is above its minimum at most, relative to the sum of the sizes of its terms, |b| included.
     objective_ : float
         The primal above.
     n_iter_ : int

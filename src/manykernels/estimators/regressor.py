@@ -67,6 +67,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         Factor of the loss, times sample_weight.
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
+        `Constant` and `Identity` are left as they are by all four.
     slack : bool, default False
         Whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single training
         examples and tells nothing of others then has a place that is called so, and need not hide in the weights of

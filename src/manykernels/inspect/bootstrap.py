@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
 from ..kernels._views import n_examples
+from ._fold import with_kernels_of
 from .tables import check_model
 
 
@@ -25,7 +26,8 @@ def bootstrap_weights(
     """The kernel weights of clones of a model that are fitted on resampled data.
 
     An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.
-    Classes, or sets of labels, keep their sizes. A checkpoint of the model is left alone.
+    Classes, or sets of labels, keep their sizes. kernels="auto" are those chosen for all examples. A checkpoint of the
+    model is left alone.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ def bootstrap_weights(
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)
     strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
-    model = clone(model).set_params(checkpoint=None)  # the file is that of one fit
+    model = with_kernels_of(clone(model).set_params(checkpoint=None), X)  # the file is that of one fit
 
     def counts():
         drawn = np.zeros(n)

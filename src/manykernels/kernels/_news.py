@@ -163,7 +163,7 @@ def _strange(transformer, X, columns, present):
             yield from _strange(part, x, [columns[j] for j in np.atleast_1d(own)], present)
     known = getattr(transformer, "categories_", ())
     x = values(X) if is_frame(X) else np.asarray(X)
-    x = x.reshape(len(x), -1)
+    x = x[:, None] if x.ndim == 1 else x
     if len(known) != x.shape[1]:
         return
     lost = missing_entries(x) if present is None else missing_entries(x) | ~present[:, None]

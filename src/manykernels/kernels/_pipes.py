@@ -40,7 +40,12 @@ class Pipe:
         if view.present is not None:
             X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
         weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
-        self.fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
+        try:
+            self.fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
+        except ValueError as error:
+            raise ValueError(
+                f"{self.given!r} cannot be fitted on its columns of X: {error} Change it, or leave its kernels out."
+            ) from error
         self.width = int(self._apply(X[:1]).shape[1])
 
     def transform(self, view):

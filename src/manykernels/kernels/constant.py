@@ -9,7 +9,7 @@ from ._base import Kernel
 class Constant(Kernel):
     """A constant kernel.
 
-    k(x, y) = value: a penalised intercept.
+    k(x, y) = value: a penalised intercept. No normalisation changes it.
 
     Parameters
     ----------
