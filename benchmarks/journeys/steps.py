@@ -161,15 +161,17 @@ class Journey(Longer):
         return np.abs(parts).sum(axis=-1) + np.abs(self.model.intercept_).max() + self.cancelled(X)
 
     def cancelled(self, X: Any) -> float:
-        """Σ |a_i| θ K, of which 1e-7 · 1e-6 may be lost where coefficients cancel, or what kernel values lose."""
-        model = self.model
+        """Σ |a_i| θ K, of which 1e-7 · 1e-6 may be lost where coefficients cancel, or what kernel values lose.
+
+        K is the largest value of the training examples too: kernels of one column are known to 16 units of that
+        (docs/reliability.md), also at a new example where they are 0.
+        """
+        model, share = self.model, 1e-7 + 1e6 * lost(self.world.kernels, self.world.numbers)
         try:
-            K = np.abs(model.combined_kernel(X)).max()
+            K = max(np.abs(model.combined_kernel(rows)).max() for rows in (X, self.world.X))
         except (ValueError, TypeError):
             K = 1.0
-        return (1e-7 + 1e6 * lost(self.world.kernels, self.world.numbers)) * float(
-            np.abs(model.dual_coef_).sum(axis=1).max() * K
-        )
+        return share * float(np.abs(model.dual_coef_).sum(axis=1).max() * K)
 
     def parts(self) -> None:
         """The terms of the decisions add up to them."""

@@ -1,6 +1,7 @@
 """Transformers before kernels are fitted on training examples alone; categories and products across columns."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -164,6 +165,26 @@ def test_a_transformer_that_cannot_be_fitted_is_named():
         pytest.raises(ValueError, match=r"(?s)Pipeline.*columns of X.*0 feature"),
     ):
         fit([RBF(), ("gone", pipe, RBF(), [X.shape[1] - 1])], X)
+
+
+def test_dates_and_truth_values_without_a_common_dtype_stand_beside_categories():
+    """Issue 11, second generator: NumPy's DTypePromotionError of a polars frame, whose `to_numpy` finds no dtype."""
+    frame = pl.DataFrame({"a": [i % 3 == 0 for i in range(N)], "b": pl.Series(SEX, dtype=pl.Categorical)})
+    frame = frame.with_columns(c=pl.datetime(2021, 3, pl.Series(range(N)) % 28 + 1))
+    model, expected = (fit("auto", X) for X in (frame, frame.with_columns(pl.col("c").cast(pl.String))))
+    np.testing.assert_array_equal(model.decision_function(frame), expected.decision_function(
+        frame.with_columns(pl.col("c").cast(pl.String))))  # fmt: skip
+
+
+def test_a_scaler_of_a_weighted_constant_column_says_nothing_of_roots():
+    """Issue 11, second generator: scikit-learn's weighted variance may be −1e-27, and NumPy warned of its root."""
+    X = np.column_stack([A, np.tile(1000 * np.random.default_rng(3).normal(size=100), (N, 1))])
+    w = 100 * np.random.default_rng(4).random(N)
+    kernels = [RBF(), ("scaled", StandardScaler(), RBF())]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = MKLClassifier(kernels).fit(X, A[:, 0] > 0, sample_weight=w)
+    assert np.isfinite(model.decision_function(X)).all()
 
 
 def test_a_column_transformer_sees_the_names():

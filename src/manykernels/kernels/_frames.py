@@ -35,7 +35,10 @@ def completed(frame, names):
 
 def values(frame):
     """The entries of a frame (n, d): numbers, missing ones NaN, where all columns are numbers, else objects."""
-    x = frame.to_numpy()
+    try:
+        x = frame.to_numpy()
+    except TypeError:  # polars, of dates beside truth values, which have no common dtype
+        x = np.array(frame.rows(), dtype=object).reshape(frame.shape)
     if x.dtype == object and hasattr(frame, "dtypes") and all(getattr(t, "kind", "O") in "biuf" for t in frame.dtypes):
         x = frame.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable numbers
     return x

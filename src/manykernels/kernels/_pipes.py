@@ -41,7 +41,10 @@ class Pipe:
             X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
         weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
         try:
-            self.fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
+            with np.errstate(
+                invalid="ignore"
+            ):  # the root of a variance of −1e-27; `transform` refuses what is not finite
+                self.fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
         except ValueError as error:
             raise ValueError(
                 f"{self.given!r} cannot be fitted on its columns of X: {error} Change it, or leave its kernels out."
