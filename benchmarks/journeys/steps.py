@@ -246,6 +246,8 @@ class Journey(Longer):
         unsure = sum(max(one.duality_gap_, 0) * self.relative_to(one) for one in (self.model, model)) * 1.01
         if self.short and self.plan.model.max_iter >= 30:
             return  # it has said that rounding decides
+        if lost(self.world.kernels, self.world.numbers) >= 1:
+            return  # the documented bound leaves no digit of k(x, y), and equal rows may be at any distance
         if not abs(a - b) <= unsure + 1e-6 * max(abs(a), abs(b)) + 1e-12:
             raise Wrong(
                 f"{what}: objective {b:.9g} and {a:.9g}, gaps {model.duality_gap_:.2g}, {self.model.duality_gap_:.2g}"
