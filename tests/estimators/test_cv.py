@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, load
 from manykernels.banks.subset import SubsetBank
-from manykernels.estimators import _folds
+from manykernels.estimators import shared_kernels
 from manykernels.kernels import RBF, Features, Linear, multi_task
 from manykernels.regularizers import ElasticNet
 from manykernels.strings import degree_kernels
@@ -128,8 +128,8 @@ def test_sample_weights_count_in_fits_and_zero_is_removal(kernels):
 
 def test_kernels_are_computed_once_where_they_do_not_depend_on_the_fold(monkeypatch):
     computed = []
-    true = _folds.Kernels._compute
-    monkeypatch.setattr(_folds.Kernels, "_compute", lambda *a: computed.append(1) or true(*a))
+    true = shared_kernels.SharedKernels._compute
+    monkeypatch.setattr(shared_kernels.SharedKernels, "_compute", lambda *a: computed.append(1) or true(*a))
     MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=4).fit(X, Y)
     assert len(computed) == 1
     MKLClassifierCV([RBF(gamma="scale")], Cs=CS, regularizer=NORMS, cv=4).fit(X, Y)
@@ -140,7 +140,7 @@ def test_kernels_are_computed_once_where_they_do_not_depend_on_the_fold(monkeypa
 def test_folds_that_cannot_share_have_banks_of_their_own(why, monkeypatch):
     splits = list(KFold(3, shuffle=True, random_state=0).split(Y))
     if why == "no room":
-        monkeypatch.setattr(_folds, "ROOM", 100)
+        monkeypatch.setattr(shared_kernels, "ROOM", 100)
     else:
         splits = [(np.r_[train, train[:9]], test) for train, test in splits]
     model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=splits, scoring=total, tol=1e-7).fit(X, Y)

@@ -11,7 +11,6 @@ from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views
-from manykernels.estimators._posed import pose
 from manykernels.inspect import _fold, held_out, relevance
 from manykernels.inspect._fold import Fold
 from manykernels.inspect._sources import default_sources
@@ -113,14 +112,15 @@ def test_sources_that_see_columns_of_others_are_named():
 
 
 def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
-    posed = []
-    monkeypatch.setattr(_fold, "pose", lambda *arguments: posed.append(0) or pose(*arguments))
+    planned = []
+    plan_fit = _fold.plan_fit
+    monkeypatch.setattr(_fold, "plan_fit", lambda *arguments: planned.append(0) or plan_fit(*arguments))
     Z = np.column_stack([X[:, :2], X[:, :2], X[:, 2:]])
     kernels = [("one", RBF(0.3), [0, 1]), ("two", RBF(0.3), [2, 3])]
     found = relevance(MKLClassifier(kernels), Z, y, cv=3)
-    assert [set(group.names) for group in found.groups] == [{"one", "two"}] and len(posed) == 3
+    assert [set(group.names) for group in found.groups] == [{"one", "two"}] and len(planned) == 3
     monkeypatch.setattr(held_out, "KEPT", 0)
-    assert relevance(MKLClassifier(kernels), Z, y, cv=3).groups == found.groups and len(posed) == 3 + 6
+    assert relevance(MKLClassifier(kernels), Z, y, cv=3).groups == found.groups and len(planned) == 3 + 6
 
 
 def test_a_source_is_what_sees_the_same_or_what_is_given():

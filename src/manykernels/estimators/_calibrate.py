@@ -10,18 +10,21 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
-from ._folds import views_or
+from .outputs import read_labels
+from .shared_kernels import views_or
 from .validation import make_splits
 
 FOLDS = 5
 
 
-def learn_sigmoids(model, X, y, Y, weight, task=None):
+def learn_sigmoids(model, X, y, examples):
     """(slope, offset) of each output, (T, 2): P = 1 / (1 + e^{−(slope f + offset)}), Platt 1999.
 
-    f are the decisions of models fitted without the fold that an example lies in, Y (T, n) its labels of ±1.
+    f are the decisions of models fitted without the fold that an example lies in. X and y are as they were given, and
+    `examples` what was read from them.
     """
-    X = views_or(X)
+    Y, weight, task = examples.Y, examples.weight, examples.task
+    X, y = views_or(X), read_labels(model, y)[0]
     splits = make_splits(FOLDS, X, y, not model.multilabel_, seed=0)
     if not splits:
         raise ValueError(

@@ -29,6 +29,7 @@ class Checks(BaseEstimator):
     """Parameters and data that are checked, and what the tags of scikit-learn say of them."""
 
     device = "cpu"  # of those that have no such parameter
+    slack: bool | np.bool_ = False
     approximation: str | None
     rank: int
 
@@ -69,7 +70,7 @@ class Checks(BaseEstimator):
             self._check_approximation()
         check_number("tol", self.tol)
         check_integer("max_iter", self.max_iter)
-        if not isinstance(getattr(self, "slack", False), bool | np.bool_):
+        if not isinstance(self.slack, bool | np.bool_):
             raise ValueError(f"slack={self.slack!r} is not allowed: give True or False.")
         if self.n_jobs is not None and not (isinstance(self.n_jobs, Integral) and self.n_jobs):
             raise ValueError(f"n_jobs={self.n_jobs!r} is not allowed: give None, a positive integer or -1.")
@@ -94,9 +95,7 @@ class Checks(BaseEstimator):
         """
         from ..banks._base import Source
 
-        X, card = to_host(X)
-        if reset and card is not None:
-            self._card = card  # until there is a bank
+        X = to_host(X)[0]
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
         if isinstance(X, Stream):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
+
+from .._callers import outside, outside_module
 
 EXAMPLES = 250  # that are looked at, evenly spread
 FEWEST = 30  # examples below which nothing is said
@@ -38,7 +39,7 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
     return np.array(found)
 
 
-def warn_diagonal(model, bank, stacklevel):
+def warn_diagonal(model, bank):
     """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight.
 
     An `Identity` says so itself. The sentence has no numbers, so that it is the same in every fold of a search: where
@@ -55,11 +56,11 @@ def warn_diagonal(model, bank, stacklevel):
     if not len(narrow):
         return
     sentence = _sentence(model, narrow)
-    if sys._getframe(stacklevel - 1).f_globals.get("__name__", "").startswith("sklearn."):
+    if outside_module().startswith("sklearn."):
         if sentence in SAID:
             return
         SAID.add(sentence)
-    warnings.warn(sentence, UserWarning, stacklevel=stacklevel)
+    warnings.warn(sentence, UserWarning, stacklevel=outside())
 
 
 def _sentence(model, narrow):
@@ -67,7 +68,9 @@ def _sentence(model, narrow):
     several = len(narrow) > 1
     held = "" if len(model.kernel_names_) == 1 else ", and a quarter of the weight or more is on " + "each" * several
     held += "it" * (bool(held) and not several)
-    cure = _cure(model._predictor.kernel_list, narrow) + ("" if getattr(model, "slack", True) else ", or slack=True")
+    cure = _cure(model._predictor.kernel_list, narrow)
+    if model.get_params(deep=False).get("slack") is False:
+        cure += ", or slack=True"
     return (
         f"{names} {'are' if several else 'is'} nearly diagonal on the training data{held}: to such a kernel an example "
         "is like itself and hardly like any other, so that its weight may be that of single examples that it fits, and "

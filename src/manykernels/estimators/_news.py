@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._callers import outside
 from ..kernels._frames import is_frame
 from ..kernels._news import LONGER, unequal
 from ..kernels._views import n_examples
@@ -40,7 +40,7 @@ class Gathered:
             return
         said = [self._words(*key, *value) for key, value in list(self.found.items())[:SHOWN]]
         said += [f"{len(self.found) - SHOWN} more such columns"] * (len(self.found) > SHOWN)
-        warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=_outside())
+        warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=outside())
 
     def _words(self, kind, where, names, example):
         some = ", ".join(map(str, names[:SHOWN])) + ", …" * (len(names) > SHOWN)
@@ -83,7 +83,7 @@ def tell_news(model: Any, X: Any) -> None:
         here.tell()
 
 
-def warn_lengths(model: Any, stacklevel: int) -> None:
+def warn_lengths(model: Any) -> None:
     """A UserWarning where kernels that count words were learned from sequences of unequal lengths.
 
     √k(x, x) then grows with the length, and so does |f(x)|, unless normalize="spherical".
@@ -97,7 +97,7 @@ def warn_lengths(model: Any, stacklevel: int) -> None:
             f"times as many in some as in others: with normalize={model.normalize!r} decisions grow with the length of "
             'a sequence; give normalize="spherical", which makes k(x, x) = 1.',
             UserWarning,
-            stacklevel=stacklevel,
+            stacklevel=outside(),
         )
 
 
@@ -111,11 +111,3 @@ def _names(X):
     if isinstance(X, Views):
         return X.ids
     return list(X.index) if is_frame(X) and hasattr(X, "index") else None
-
-
-def _outside():
-    """The stacklevel, seen from the caller, of the first function that is not of this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("manykernels."):
-        level, frame = level + 1, frame.f_back
-    return level

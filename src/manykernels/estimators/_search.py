@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from ._folds import Fold, Kernels, shared
 from .progress import show_count
+from .shared_kernels import SharedFold, SharedKernels, with_params
 
 SPAN = -2, 2  # exponents of 10 of the least and the greatest C where their number is given
 
@@ -70,34 +70,34 @@ class Search:
     def candidates(self) -> list[dict[str, Any]]:
         return [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
 
-    def run(self, model: Any, kernels: Kernels, y: Any, weight: Any, scorer: Callable) -> None:
+    def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
         """Fits and scores all of it with estimators that have the parameters of `model`, verbose or not."""
         with show_count("cross-validation", self.scores.size) if model.verbose else nullcontext() as self.tick:
             self._run(model, kernels, y, weight, scorer)
 
     def _run(self, model, kernels, y, weight, scorer):
         for k, (train, test) in enumerate(self.splits):
-            fold = Fold(kernels, train, test, model._is_precomputed(), model.psd)
+            fold = SharedFold(kernels, train, test, model._is_precomputed(), model.psd)
             for r, value in enumerate(self.regularizers):
-                self._path(k, r, shared(model, regularizer=value, verbose=False), fold, y, weight, scorer)
+                self._path(k, r, with_params(model, regularizer=value, verbose=False), fold, y, weight, scorer)
 
     def _path(self, k, r, model, fold, y, weight, scorer):
         """One regularizer in one fold, from the greatest C down: that way warm starts save most."""
-        train, test, model._fold = fold.train, fold.test, fold
-        task = None if fold.kernels.task is None else fold.kernels.task[train]
+        train, test, solutions = fold.train, fold.test, []
         own = None if weight is None else weight[train]
         for j in np.argsort(-self.Cs, kind="stable"):
             at = j * len(self.regularizers) + r
             begin = time.perf_counter()
             try:
-                model.set_params(C=float(self.Cs[j])).fit(fold.X_train, y[train], sample_weight=own, task=task)
+                plan, (*_, solutions) = fold.fit(model.set_params(C=float(self.Cs[j])), y[train], own, solutions)
             except ValueError as error:
                 raise ValueError(f"fold {k} of cv cannot be fitted: {error}") from error
             fitted = time.perf_counter()
+            model._known = fold.decider(model, plan)
             self.scores[at, k] = scorer(model, fold.X_test, y[test])
             self.fit_time[at, k], self.score_time[at, k] = fitted - begin, time.perf_counter() - fitted
             self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
-            self.last[at] = train, model._solutions
+            self.last[at] = train, solutions
             if self.tick is not None:
                 self.tick()
 

@@ -6,8 +6,10 @@ import warnings
 
 import numpy as np
 
+from .._callers import outside
 
-def warn_units(loss, Y, c, C, stacklevel):
+
+def warn_units(loss, Y, c, C):
     """A UserWarning that names the parameter of a loss that does not suit the targets Y (T, n) of costs c (n,).
 
     The spread is the standard deviation of the targets with c_i > 0; `Loss.misfit` has the rules.
@@ -22,6 +24,6 @@ def warn_units(loss, Y, c, C, stacklevel):
                 f"{says}. Scale y, TransformedTargetRegressor(model, transformer=StandardScaler()), or take "
                 "loss='squared', which is the same in every unit.",
                 UserWarning,
-                stacklevel=stacklevel,
+                stacklevel=outside(),
             )
             return

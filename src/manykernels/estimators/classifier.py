@@ -19,11 +19,13 @@ from ._available import available_if
 from ._base import MKLBase
 from ._calibrate import learn_sigmoids
 from ._paths import HasPath
-from ._streamed import fit_source
 from .inputs import check_order
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
+from .plan import Examples
 from .posterior import posterior_variance
+from .streamed import fit_source
 from .tasks import check_classes_of_tasks, check_task
+from .tensors import to_host
 from .validation import check_loss, check_weight
 
 if TYPE_CHECKING:
@@ -271,7 +273,14 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
             if self.calibrate is not None:
                 raise ValueError(f"calibrate={self.calibrate!r} needs data in memory: give arrays, or calibrate=None.")
             return fit_source(self, X, y, sample_weight, task)
-        given = X
+        examples = self._read(X, y, sample_weight, task)
+        self._fit(examples)
+        if self.calibrate is not None:
+            self.calibration_ = learn_sigmoids(self, X, y, examples)
+        return self
+
+    def _read(self, X, y, sample_weight=None, task=None):
+        """The `Examples` of a fit, with the costs of their classes; sets `classes_` and what else follows from y."""
         self._check_params()
         check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
@@ -279,17 +288,15 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         loss = check_loss(self.loss, "binary", also=("squared",))
         check_order(X, y)
         y, self.multilabel_ = read_labels(self, y)
-        X = self._check_X(X, reset=True)
+        host, card = to_host(X)
+        X = self._check_X(host, reset=True)
         check_consistent_length(range(n_examples(X)), y)
         weight, task = check_weight(sample_weight, len(y)), check_task(task, len(y))
         Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
         joint = len(Y) == 1 or self.multi_class_ == "shared"
-        options = dict(C=self.C, intercept=self.fit_intercept, joint=joint, task=task)
-        self._fit(X, Y, weight, self.C * weight * of_example, loss, **options)
-        if self.calibrate is not None:
-            self.calibration_ = learn_sigmoids(self, given, y, Y, weight, task)
-        return self
+        c = self.C * weight * of_example
+        return Examples(X, Y, weight, c, loss, self.C, self.fit_intercept, joint, task, card)
 
     def _labels(self, y, weight, task):
         """(±1 (T, n), factors of the examples (n,)) of labels that may hold together."""

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..inner.systems import blas_for
 from ..kernels._views import n_examples
-from ._folds import Fold, Kernels, shared, views_or
 from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .classifier import MKLClassifier
 from .inputs import check_order, check_y
 from .outputs import read_labels
 from .regressor import MKLRegressor
+from .shared_kernels import SharedFold, SharedKernels, views_or
 from .tasks import check_task
 from .validation import check_weight, make_splits
 
@@ -66,12 +66,11 @@ class _CrossValidated:
         classifier = is_classifier(self)
         labels = read_labels(self, y)[0] if classifier else check_y(self, y, numeric=True, several=True)
         X = self._check_X(X, reset=True)
-        vars(self).pop("_card", None)  # folds share matrices on the host
         n = n_examples(X)
         check_consistent_length(range(n), labels)
         weight = None if sample_weight is None else check_weight(sample_weight, n)
         splits = make_splits(self.cv, views_or(X), labels, classifier, groups)
-        kernels = Kernels(X, check_task(task, n), is_exact(found), self.device)
+        kernels = SharedKernels(X, check_task(task, n), is_exact(found), self.device)
         search = Search(Cs, found, splits)
         with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
@@ -91,14 +90,9 @@ class _CrossValidated:
 
     def _refit(self, plain, kernels, y, weight, params, start):
         """The chosen candidate on all examples, of which the kernels are known, from its solution in the last fold."""
-        model = shared(plain, **params)
-        every = np.arange(kernels.n)
-        model._fold, model._solutions = Fold(kernels, every, every[:0], plain._is_precomputed(), plain.psd), start
-        model.fit(kernels.X, y, sample_weight=weight, task=kernels.task)
-        best = self._plain(**self._plain_params(**params))
-        own = {k: v for k, v in vars(model).items() if k not in model.get_params(deep=False)}
-        vars(best).update({k: v for k, v in own.items() if k not in ("_fold", "_rows", "_solutions")})
-        best._warn(model._fold.posed, stacklevel=5)
+        best, every = self._plain(**self._plain_params(**params)), np.arange(kernels.n)
+        fold = SharedFold(kernels, every, every[:0], plain._is_precomputed(), plain.psd)
+        fold.fit(best, y, weight, start, kernels.X)[0].advise(best)
         return best
 
     def _plain_params(self, **params):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from ..kernels._base import len_
@@ -218,3 +219,18 @@ def as_labels(y):
 
 def _is_missing(value):
     return type(value).__name__ in ("NoneType", "NAType", "NaTType")
+
+
+def take_examples(X, rows):
+    """These rows of X, whatever holds it."""
+    if is_views(X) and not isinstance(X, Views):
+        return {name: take_examples(view, rows) for name, view in X.items()}
+    unsliced = sp.issparse(X) and X.format in ("coo", "bsr", "dia")  # scipy cuts no rows of these
+    return _safe_indexing(X.tocsr() if unsliced else X, rows)
+
+
+def check_finite(values):
+    """Kernel values or decisions as they are; a ValueError where X has made some that are not finite."""
+    if not np.isfinite(values).all():
+        raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
+    return values

@@ -13,7 +13,9 @@ from .._validation import check_choice, check_number
 from ..kernels._views import n_examples
 from ._available import available_if
 from ._base import MKLBase
+from .plan import Examples
 from .tasks import check_task
+from .tensors import to_host
 from .validation import check_loss, check_weight
 
 if TYPE_CHECKING:
@@ -207,6 +209,10 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
         """Learn from X; y is ignored, as scikit-learn's outlier detectors do."""
+        return self._fit(self._read(X, y, sample_weight, task))
+
+    def _read(self, X, y=None, sample_weight=None, task=None):
+        """The `Examples` of a fit, whose targets are 1."""
         self._check_params()
         check_choice("formulation", self.formulation, ("one_class", "level_set", "svdd"))
         check_number("nu", self.nu, 0, 1, "right")
@@ -222,16 +228,17 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: where k(x, x) '
                 "differs its ball is another problem, and the least radius over the kernel weights says nothing."
             )
-        X = self._check_X(X, reset=True)
+        host, card = to_host(X)
+        X = self._check_X(host, reset=True)
         n = n_examples(X)
         weight = check_weight(sample_weight, n)
         c = self.C * weight if level else weight / (self.nu * weight.sum())
         loss = check_loss("level_set" if level else "one_class", "none")
-        options = dict(C=c.max() / weight.max(), intercept=not level, task=check_task(task, n))
-        return self._fit(X, np.ones((1, n)), weight, c, loss, **options)
+        C, task = c.max() / weight.max(), check_task(task, n)
+        return Examples(X, np.ones((1, n)), weight, c, loss, C, intercept=not level, task=task, card=card)
 
-    def _make_bank(self, X, weight, exact=False):
-        bank = super()._make_bank(X, weight, exact)
+    def _make_bank(self, X, weight, exact=False, card=None):
+        bank = super()._make_bank(X, weight, exact, card)
         if self.formulation == "svdd":
             diagonals = bank.diagonals()
             uneven = (np.abs(diagonals - diagonals[:, :1]) > 1e-5 * diagonals.max()).any(axis=1) & bank.usable

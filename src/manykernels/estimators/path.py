@@ -10,10 +10,10 @@ import numpy as np
 from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ..inner.systems import blas_for
 from ..kernels._views import n_examples
-from ._folds import Fold, Kernels, shared
 from ._search import grid_of_C, is_exact, list_of_regularizers
 from .inputs import check_y
 from .outputs import read_labels
+from .shared_kernels import SharedFold, SharedKernels, with_params
 from .tasks import check_task
 from .validation import check_weight
 
@@ -104,17 +104,18 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     X = plain._check_X(X, reset=True)
     n = n_examples(X)
     weight = None if sample_weight is None else check_weight(sample_weight, n)
-    kernels = Kernels(X, check_task(task, n), is_exact(found), plain.device)
+    kernels = SharedKernels(X, check_task(task, n), is_exact(found), plain.device)
     every = np.arange(n)
-    fold = Fold(kernels, every, every, plain._is_precomputed(), plain.psd)
+    fold = SharedFold(kernels, every, every, plain._is_precomputed(), plain.psd)
     score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))
     shape, weights = (len(found), len(Cs)), None
     numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
     for r, value in enumerate(found):
-        at = shared(plain, regularizer=value)
-        at._fold = fold
+        at, solutions = with_params(plain, regularizer=value), []
         for k in range(len(Cs))[::-1]:  # from the greatest C down: that way warm starts save most
-            at.set_params(C=float(Cs[k])).fit(fold.X_train, y, sample_weight=weight, task=kernels.task)
+            with blas_for(n, plain.n_jobs):
+                plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, weight, solutions)
+            at._known = fold.decider(at, plan)
             theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
             weights = np.zeros((*shape, len(theta))) if weights is None else weights
             weights[r, k] = theta

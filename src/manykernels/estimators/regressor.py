@@ -15,11 +15,13 @@ from ..kernels._views import n_examples
 from ..streaming import is_source
 from ._base import MKLBase
 from ._paths import HasPath
-from ._streamed import fit_source
 from .inputs import check_order
 from .outputs import read_values
+from .plan import Examples
 from .posterior import posterior_variance
+from .streamed import fit_source
 from .tasks import check_task
+from .tensors import to_host
 from .validation import check_loss, check_weight
 
 if TYPE_CHECKING:
@@ -241,17 +243,22 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         """
         if is_source(X):
             return fit_source(self, X, y, sample_weight, task)
+        return self._fit(self._read(X, y, sample_weight, task))
+
+    def _read(self, X, y, sample_weight=None, task=None):
+        """The `Examples` of a fit; sets `n_outputs_`."""
         self._check_params()
         check_number("C", self.C)
         loss = check_loss(self.loss, "real", **self._tube())
         check_order(X, y)
         Y = read_values(self, y)
-        X = self._check_X(X, reset=True)
+        host, card = to_host(X)
+        X = self._check_X(host, reset=True)
         check_consistent_length(range(n_examples(X)), Y[0])
         weight = check_weight(sample_weight, Y.shape[1])
         self.n_outputs_ = len(Y)
-        options = dict(C=self.C, intercept=self.fit_intercept, task=check_task(task, Y.shape[1]))
-        return self._fit(X, Y, weight, self.C * weight, loss, **options)
+        task = check_task(task, Y.shape[1])
+        return Examples(X, Y, weight, self.C * weight, loss, self.C, self.fit_intercept, task=task, card=card)
 
     def _tube(self):
         """The parameter of the loss that the model has itself, {} where it is None."""

@@ -6,10 +6,11 @@ import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from .._validation import parse_bytes
-from ..estimators._base import _take
-from ..estimators._posed import pose
+from ..estimators.inputs import take_examples
+from ..estimators.plan import FitPlan
 from ..inner.systems import blas_for
 from ..kernels._views import n_examples
 from ..kernels.auto import auto_kernels
@@ -31,6 +32,12 @@ class Machine(NamedTuple):
     solutions: list
 
 
+def plan_fit(model, X, y, sample_weight=None):
+    """The plan of a fit of `model`: X and y are checked, kernels are made, and nothing is solved."""
+    with blas_for(n_examples(X), model.n_jobs):
+        return FitPlan.of(model, model._read(X, y, sample_weight))
+
+
 def with_kernels_of(model, X):
     """The model with the kernels that "auto" stands for on all examples X: every fold then has the same ones.
 
@@ -48,13 +55,14 @@ class Fold:
 
     def __init__(self, model, X, y, weight, train, test, score, every=None):
         model = with_kernels_of(model, X)
-        cut = (lambda rows: X[np.ix_(rows, train)]) if model._is_precomputed() else lambda rows: _take(X, rows)
+        cut = (lambda rows: X[np.ix_(rows, train)]) if model._is_precomputed() else lambda rows: take_examples(X, rows)
         self.X, self.y = cut(test), None if y is None else y[test]
         self.weight, self.scorer = None if weight is None else weight[test], score
         own = None if weight is None else weight[train]
-        self.model, self.posed = pose(model, cut(train), None if y is None else y[train], own)
+        self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
+        self.plan = plan_fit(self.model, cut(train), None if y is None else y[train], own)
         self.n_train, self.n_test = len(train), n_examples(self.X)
-        bank = self.posed.bank
+        bank = self.plan.bank
         with blas_for(self.n_train, model.n_jobs):
             self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
         self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
@@ -64,7 +72,7 @@ class Fold:
     @property
     def kernel_list(self):
         """The kernels and what they see; None where they are given as matrices."""
-        return self.posed.bank.predictor(np.arange(1)).kernel_list
+        return self.plan.bank.predictor(np.arange(1)).kernel_list
 
     def solve(self, wanted):
         """The `Machine` of these kernels, begun from that of all; b alone where none of them varies."""
@@ -76,16 +84,12 @@ class Fold:
             return self._nothing()
         bank = copy.copy(self.bank)
         bank.usable = np.append(usable, bank.usable[self.M :])
-        warm = [None] * len(self.posed.parts) if every is None else [_without(s, bank.usable) for s in every.solutions]
+        warm = [None] * len(self.plan.labels) if every is None else [_without(s, bank.usable) for s in every.solutions]
         return self._machine([self._solve(k, bank, start) for k, start in enumerate(warm)])
 
     def _solve(self, k, bank, warm):
-        from ..solvers import solve
-
-        model = self.model
-        options = dict(solver=model.solver, tol=model.tol, max_iter=model.max_iter, random_state=self.posed.seed)
-        with blas_for(self.n_train, model.n_jobs):
-            found = solve(self.posed.problem(k, bank), warm=warm, fits=len(self.posed.parts), **options)
+        with blas_for(self.n_train, self.model.n_jobs):
+            found = self.plan.solve_part(k, bank, warm)
         if found.interrupted:
             raise KeyboardInterrupt
         return found
@@ -102,14 +106,14 @@ class Fold:
 
         A hinge says −1 of every class that has less than half of the examples: the class of most of them is meant.
         """
-        posed = self.posed
-        Y = np.concatenate(posed.parts)
+        examples = self.plan.examples
+        Y = examples.Y
         b = np.zeros(len(Y))
-        if posed.intercept and not posed.loss.total:
+        if examples.intercept and not examples.loss.total:
             zero = np.zeros(Y.shape[1])
-            b = np.array([posed.loss.intercept(y, zero, posed.c) for y in Y], dtype=float)
+            b = np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float)
         if len(Y) > 1:
-            b += LEVEL * (Y @ posed.c) / posed.c.sum()
+            b += LEVEL * (Y @ examples.c) / examples.c.sum()
         return Machine(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
 
     def decisions(self, machines):
@@ -155,14 +159,14 @@ class Fold:
     def _parts(self, support, a, theta):
         """θ_m Σ_i a_i k_m(x_i, x) of T functions at the held-out examples, (T, n_test, M)."""
         with blas_for(self.n_train, self.model.n_jobs):
-            return self.posed.bank.predictor(support).parts(self._seen, a[:, support], theta)
+            return self.plan.parts_of_decisions(self._seen, support, a, theta)
 
     @property
     def _seen(self):
         """The held-out examples as the model takes them."""
         twin = self.model
         if not hasattr(twin, "_predictor"):
-            twin._predictor, twin.kernel_names_ = self.posed.bank.predictor(np.arange(1)), self.names
+            twin._predictor, twin.kernel_names_ = self.plan.bank.predictor(np.arange(1)), self.names
         return twin._new_X(self.X)
 
     def deciding(self, decision, fitted=False):
@@ -171,12 +175,12 @@ class Fold:
         A posterior needs the fit, other probabilities the decisions only.
         """
         twin = copy.copy(self.model)
-        if fitted and self.posed.regularizer.bayesian:
+        if fitted and self.plan.regularizer.bayesian:
             if not self.every.solutions:
                 raise ValueError("no kernel varies on the training examples of a fold.")
-            weight = self.posed.problem(0).c[0]
-            twin._store(self.posed.bank, self.posed.rows, self.every.solutions, self.posed.joint, weight)
-        twin._decide = lambda X, task=None: _same_length(decision, X)
+            plan = self.plan
+            twin._store(plan.bank, plan.rows, self.every.solutions, plan.examples.joint, plan.support_weight())
+        twin._known = lambda X, task=None: _same_length(decision, X)
         return twin
 
     def score(self, decision):
@@ -205,7 +209,7 @@ class Fold:
         size = int(min(n, EXAMPLES, max(np.sqrt(ENTRIES / len(sources)), 50)))
         rows = np.unique(np.linspace(0, n - 1, size).astype(int))
         K = np.array([self._flat(wanted, rows) for wanted in sources])
-        Y = np.concatenate(self.posed.parts)[:, rows]
+        Y = self.plan.examples.Y[:, rows]
         Y = Y - Y.mean(axis=1, keepdims=True)
         target = _normal(_off(Y.T @ Y))
         return K @ target, K @ K.T

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
-from ..estimators._base import _take
+from ..estimators.inputs import take_examples
 from ..kernels._low_rank import LowRank
 from ..kernels._views import n_examples
 from ..kernels.spec import KernelSpec, as_spec
@@ -121,8 +121,8 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
     order = np.random.default_rng(random_state).permutation(size)
     train, test = np.sort(order[:n]), np.sort(order[n : 3 * n])
     targets = [] if y is None else [np.asarray(y)[train]]
-    fits = [twin.fit(_take(X, train), *targets) for twin in (plain, exact)]
-    new = _take(X, test)
+    fits = [twin.fit(take_examples(X, train), *targets) for twin in (plain, exact)]
+    new = take_examples(X, test)
     values = [_decisions(twin, new) for twin in fits]
     spread = max(float(np.std(values[1])), 1e-300)
     scored = y is not None and all(hasattr(twin, "score") for twin in fits)

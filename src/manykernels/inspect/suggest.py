@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
-from ..estimators._base import _take
-from ..estimators._folds import views_or
-from ..estimators.inputs import among_themselves
+from ..estimators.inputs import among_themselves, take_examples
+from ..estimators.shared_kernels import views_or
 from ..estimators.validation import make_splits
 from ..inner.systems import blas_for
 from ..kernels._views import n_examples
@@ -152,7 +151,7 @@ def suggest(
     if n > max_examples:
         rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
         square = isinstance(kernels, str) and kernels == "precomputed"
-        X, y = X[np.ix_(rows, rows)] if square else _take(X, rows), y[rows]
+        X, y = X[np.ix_(rows, rows)] if square else take_examples(X, rows), y[rows]
         groups = None if groups is None else np.asarray(groups)[rows]
     target = type_of_target(y)
     if regression is None:
@@ -206,7 +205,7 @@ def _alignments(model, X, y, real):
     else:
         Y = np.where(np.asarray(y) == np.unique(y)[:, None], 1.0, -1.0)
     best = model.best_estimator_
-    bank = best._make_bank(best._check_X(X, reset=True), None)
+    bank = best._bank_of(X)
     target, squares, norm = centred_products(bank, Y)
     found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares * norm > 0)
     top = np.sort(np.argsort(-found, kind="stable")[:MOST])

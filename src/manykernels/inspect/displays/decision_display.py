@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
-from ...estimators._base import _take
+from ...estimators.inputs import take_examples
 from ...kernels._views import n_examples
 from ._base import Display, check_fitted, check_top, class_names, members_of, output_number
 
@@ -80,7 +80,7 @@ class DecisionDisplay(Display):
         names, members = members_of(model, by, sources)
         rows = _rows(examples, n_examples(X))
         extra = {} if task is None else {"task": np.asarray(task)[rows]}
-        parts = model.decision_parts(_take(X, rows), **extra)
+        parts = model.decision_parts(take_examples(X, rows), **extra)
         rest, labels, label = _one_output(model, parts, output)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)

@@ -1,12 +1,13 @@
 """Fits on parts of one data set that share its kernels: the folds of a cross-validation, the points of a path.
 
-A fold is fitted by a `Shared` estimator, which is the plain one but for two things: it takes its bank from the fold and
-its decisions on the test examples from the matrices of the bank. All else, checks, class weights, widths that depend on
-the training examples and normalisation, is what the plain estimator does with the training examples alone.
+A fold is fitted as a plain estimator is, but for two things: the plan of the fit takes its bank from the fold, and
+decisions on the test examples come from the matrices of that bank. All else, checks, class weights, widths that depend
+on the training examples and normalisation, is what the estimator does with the training examples alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy as np
 from .._validation import parse_bytes
 from ..inner.systems import blas_for
 from ..kernels._views import is_views, n_examples
-from ._base import _finite, _take
+from ..solution import Solution
+from .inputs import check_finite, take_examples
+from .plan import FitPlan, Solved
 from .tasks import with_task
 
 ROOM = 2**32  # bytes for the matrices where there is no memory_limit
@@ -22,7 +25,7 @@ CACHED = 2**24  # kernel values up to which float64 costs nothing
 SINGLE = 1e-3  # the least gap that float32 matrices, half as large, are quicker for: below it they cost more steps
 
 
-class Kernels:
+class SharedKernels:
     """The kernels of all examples, as matrices in memory where they fit: computed once for folds that have the same.
 
     Kernels whose parameters come from the training examples, and differ from those of the last fold, are computed anew.
@@ -81,21 +84,20 @@ class Kernels:
             self.known, self.origin, self.whole = kernels, bank, whole
 
 
-class Fold:
+class SharedFold:
     """The training examples `train` and the test examples `test` of the data set, and the bank of the former."""
 
     def __init__(
-        self, kernels: Kernels, train: np.ndarray, test: np.ndarray, precomputed: bool, psd: str = "warn"
+        self, kernels: SharedKernels, train: np.ndarray, test: np.ndarray, precomputed: bool, psd: str = "warn"
     ) -> None:
         self.kernels, self.train, self.test = kernels, np.sort(train), np.asarray(test)
         # spectra are those of the training examples alone: such matrices are not shared
         self.once = kernels.here and len(np.unique(train)) == len(train) and psd == "warn"
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.bank: Any = None
-        self.posed: Any = None  # of the last fit
         self.shared = False
         if not precomputed:
-            self.X_train, self.X_test = _take(kernels.X, self.train), _take(kernels.X, self.test)
+            self.X_train, self.X_test = take_examples(kernels.X, self.train), take_examples(kernels.X, self.test)
             return
         X, n = kernels.X, len(self.train)
         same = n == kernels.n and np.array_equal(self.train, self.test)
@@ -113,54 +115,49 @@ class Fold:
             whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
             self.shared = whole is not None
             if self.shared:
-                index = self.train if rows is None else self.train[rows]
+                index = self.train[rows]
                 self.bank = SubsetBank(whole, index, origin=origin, weights=weight, normalize=model.normalize)
             else:
                 self.bank = plain()
         return self.bank
 
+    def fit(
+        self, model: Any, y: Any, weight: Any = None, warm: Sequence[Solution] = (), X: Any = None
+    ) -> tuple[FitPlan, Solved]:
+        """Fits `model` to the targets y and weights of the training examples; its plan and what was solved.
 
-class Shared:
-    """What makes an estimator one of a fold: set `_fold` before fit."""
+        X are the training examples where they are at hand in another form than `X_train`.
+        """
+        task = None if self.kernels.task is None else self.kernels.task[self.train]
+        examples = model._read(self.X_train if X is None else X, y, weight, task)
 
-    _fold: Any = None
-    _rows: Any = None
+        def make_bank(X, weight, rows, plain):
+            return self.bank_for(model, X, weight, rows, lambda: plain(self.kernels.exact))
 
-    def fit(self, X, y, sample_weight=None, task=None):
-        weight = None if sample_weight is None else np.asarray(sample_weight)
-        lacks = weight is not None and weight.ndim == 1 and not weight.all() and not self._is_precomputed()
-        self._rows = np.flatnonzero(weight) if lacks else None
-        return super().fit(X, y, sample_weight=sample_weight, task=task)
+        plan = FitPlan.of(model, examples, make_bank)
+        solved = plan.solve(warm)
+        model._keep(plan, solved)
+        return plan, solved
 
-    def _warn(self, posed, stacklevel):
-        """Said once, of the model that is chosen."""
-        self._fold.posed = posed
+    def decider(self, model: Any, plan: FitPlan) -> Callable[[Any, Any], np.ndarray | None]:
+        """The decisions of a fitted model on the test examples, (n, T), as a function of X; None for another X."""
 
-    def _tell_news(self, X):
-        """A rare category is new in some fold, whatever is chosen."""
+        def decide(X, task=None):
+            if X is not self.X_test:
+                return None
+            if not self.shared:
+                return model._decide_anew(X, self.task if task is None else task)
+            support = np.searchsorted(plan.rows, model.support_)
+            with blas_for(len(support), model.n_jobs):
+                decision = self.bank.decision(self.test, model.dual_coef_, support, model.kernel_weights_)
+            return check_finite(decision.T + model.intercept_)
 
-    def _make_bank(self, X, weight, exact=False):
-        plain = super()._make_bank
-        return self._fold.bank_for(self, X, weight, self._rows, lambda: plain(X, weight, self._fold.kernels.exact))
-
-    def _decide(self, X, task=None):
-        fold = self._fold
-        if X is not fold.X_test:
-            return super()._decide(X, task)
-        if not fold.shared:
-            return super()._decide(X, fold.task if task is None else task)
-        support = self.support_ if self._rows is None else np.searchsorted(self._rows, self.support_)
-        with blas_for(len(support), self.n_jobs):
-            decision = fold.bank.decision(fold.test, self.dual_coef_, support, self.kernel_weights_)
-        return _finite(decision.T + self.intercept_)
+        return decide
 
 
-def shared(model: Any, **params: Any) -> Any:
-    """An estimator of folds with the parameters of `model`, which warm-starts, and `params` besides."""
-    cls = type(model)
-    return type(f"Shared{cls.__name__}", (Shared, cls), {})(
-        **model.get_params(deep=False) | dict(warm_start=True, checkpoint=None) | params
-    )
+def with_params(model: Any, **params: Any) -> Any:
+    """An estimator with the parameters of `model` but for these; it keeps no checkpoint and no start."""
+    return type(model)(**model.get_params(deep=False) | dict(warm_start=False, checkpoint=None) | params)
 
 
 def _same(a, b):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .._callers import outside
 from .._validation import parse_bytes
 from ..kernels._base import len_
 from ..kernels._frames import is_frame
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
+from ..solution import Solution
 from ..solvers import Monitor, seed_of
 from ..streaming import as_source
 from ..streaming._rows import concatenate, take
@@ -23,6 +26,7 @@ from ..streaming.stream import Stream, stand_in
 from ._news import gathered, warn_lengths
 from ._units import warn_units
 from .checkpoint import parts_of
+from .plan import Examples, Solved
 from .progress import show_progress
 
 MATRIX = 24  # bytes of an entry of the matrix of active examples, its copies and factors included
@@ -48,53 +52,112 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
         return model.fit(stream, y, sample_weight, task)
 
 
-def learn(model, stream, Y, weight, c, loss, *, C=1.0, intercept=True, joint=True, task=None):
-    """What `_fit` does, on a stream: poses the problems of the rows of Y (T, n), solves them, sets the attributes."""
-    from .. import regularizers
-    from ..banks.choice import _pay
-    from ..solvers import get
-    from ..streaming.driver import Driver
-    from ..streaming.moments import normalisation
+@dataclass(frozen=True)
+class StreamPlan:
+    """The plan of a fit on a `Stream`: what `FitPlan` is for data in memory.
 
-    regularizer = regularizers.get(model.regularizer)
-    _refuse(model, stream, loss, regularizer, task)
-    seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
-    parts = [slice(0, len(Y))] if joint else [slice(k, k + 1) for k in range(len(Y))]
-    kept = parts_of(model, len(parts), seed, stream.identity(), Y, weight, None)
-    stream.room = stream.room if limit is None else limit // 4
-    stream.arrange(_small(Y), c, None if (weight == weight[0]).all() else weight)
-    with naming(stream.begin):  # what is looked at first are the examples that begin there
-        kernels = _resolve(model, stream, limit)
-        scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
-    wanted = model.solver != "auto" and get(model.solver).explicit
-    explicit = model.features != "never" and (model.features != "auto" or wanted or _pay(kernels, stream.n))
-    if far and explicit:
-        explicit = False
-        warnings.warn(
-            "kernels see columns far from the origin: all are compared pair by pair, which takes long for many "
-            "examples; centre the columns first", UserWarning, stacklevel=6,
+    Attributes
+    ----------
+    examples : Examples
+        X is the stream.
+    kernels : KernelList
+    scaled : Scaled
+        The normalisation of the kernels over all examples.
+    labels, checkpoints : lists
+        Of the problems: what each is called, and where it is kept.
+    bank : dict
+        Options of the bank of the active examples.
+    driver : dict
+        Options of the `Driver`.
+    verbose : bool
+    """
+
+    examples: Examples
+    kernels: Any
+    scaled: Any
+    labels: list[str]
+    checkpoints: list[Any]
+    bank: dict[str, Any]
+    driver: dict[str, Any]
+    verbose: bool = False
+
+    @classmethod
+    def of(cls, model: Any, examples: Examples) -> StreamPlan:
+        """The plan of `model` for these examples, after one pass over them."""
+        from .. import regularizers
+        from ..banks.choice import _pay
+        from ..solvers import get
+        from ..streaming.moments import normalisation
+
+        stream, regularizer = examples.X, regularizers.get(model.regularizer)
+        _refuse(model, stream, examples.loss, regularizer, examples.task)
+        seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
+        labels = examples.labels(getattr(model, "classes_", None))
+        known_by = stream.identity(), examples.Y, examples.weight, None
+        checkpoints = parts_of(model, len(labels), seed, *known_by)
+        stream.room = stream.room if limit is None else limit // 4
+        stream.arrange(_small(examples.Y), examples.c, examples.uneven_weight())
+        with naming(stream.begin):  # what is looked at first are the examples that begin there
+            kernels = _resolve(model, stream, limit)
+            scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
+        wanted = model.solver != "auto" and get(model.solver).explicit
+        explicit = model.features != "never" and (model.features != "auto" or wanted or _pay(kernels, stream.n))
+        if far and explicit:
+            explicit = False
+            warnings.warn(
+                "kernels see columns far from the origin: all are compared pair by pair, which takes long for many "
+                "examples; centre the columns first", UserWarning, stacklevel=outside(),
+            )  # fmt: skip
+        bank = dict(
+            features=model.features if explicit else "never", wanted=explicit,
+            memory_limit=None if limit is None else limit // 2, n_jobs=model.n_jobs,
         )  # fmt: skip
-    features = "never" if not explicit else model.features
-    bank = dict(
-        features=features, wanted=explicit, memory_limit=None if limit is None else limit // 2, n_jobs=model.n_jobs
-    )
-    options = dict(
-        intercept=intercept, tol=model.tol, max_iter=model.max_iter, solver=model.solver, seed=seed, bank=bank,
-        explicit=explicit, most=_most(limit, kernels, stream, explicit),
-    )  # fmt: skip
-    labels = [""] if joint else [f", class {label!s}" for label in model.classes_]
-    found = []
-    for part, label, own in zip(parts, labels, kept, strict=True):
-        title = f"{kernels.M} kernels, {stream.n:,} examples{label}"
-        with show_progress(title, model.tol) if model.verbose else nullcontext(Monitor()) as monitor:
-            driver = Driver(stream, kernels, scaled, loss, regularizer, part, monitor=monitor, kept=own, **options)
-            found.append(driver.run())
-    _store(model, found, kernels, scaled, bank, joint)
-    model._report([one.solution for one in found], labels)
-    warn_units(loss, Y, c, C, stacklevel=7)
-    warn_lengths(model, stacklevel=7)
-    model._predictor.kernel_list.known = None  # it knows some of the examples, and not all
-    return model
+        driver = dict(
+            loss=examples.loss, regularizer=regularizer, intercept=examples.intercept, tol=model.tol,
+            max_iter=model.max_iter, solver=model.solver, seed=seed, bank=bank, explicit=explicit,
+            most=_most(limit, kernels, stream, explicit),
+        )  # fmt: skip
+        return cls(examples, kernels, scaled, labels, checkpoints, bank, driver, model.verbose)
+
+    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
+        """Solves the problems one after another; `warm` is empty, as a stream takes no start."""
+        from ..streaming.driver import Driver
+
+        stream, joint, found = self.examples.X, self.examples.joint, []
+        for k, (label, kept) in enumerate(zip(self.labels, self.checkpoints, strict=True)):
+            title = f"{self.kernels.M} kernels, {stream.n:,} examples{label}"
+            outputs = slice(0, len(stream.Y)) if joint else slice(k, k + 1)
+            with show_progress(title, self.driver["tol"]) if self.verbose else nullcontext(Monitor()) as monitor:
+                own = dict(outputs=outputs, monitor=monitor, kept=kept)
+                driver = Driver(stream, self.kernels, self.scaled, **own, **self.driver)
+                found.append(driver.run())
+        return self._together(found)
+
+    def _together(self, found):
+        """The solutions on one bank, that of the examples that they have in their support."""
+        from ..banks.choice import choose_bank
+
+        rows, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
+        X = found[0].X if len(found) == 1 else take(concatenate([one.X for one in found]), first)
+        solutions = []
+        for one in found:
+            a = np.zeros((len(one.solution.a), len(rows)))
+            a[:, np.searchsorted(rows, one.rows)] = one.solution.a
+            solutions.append(replace(one.solution, a=a))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            bank = choose_bank(self.kernels, X, tol=self.driver["tol"], normalize=self.scaled, **self.bank)
+        return Solved(bank, rows, solutions)
+
+    def support_weight(self) -> None:
+        """None: empirical Bayes needs all examples at hand."""
+
+    def advise(self, model: Any) -> None:
+        """Warns of parameters of the fitted model that may not be what was meant."""
+        examples = self.examples
+        warn_units(examples.loss, examples.Y, examples.c, examples.C)
+        warn_lengths(model)
+        model._predictor.kernel_list.known = None  # it knows some of the examples, and not all
 
 
 def _refuse(model, stream, loss, regularizer, task):
@@ -160,23 +223,6 @@ def _most(limit, kernels, stream, explicit):
 def _small(Y):
     """±1 as int8, other targets as they are."""
     return Y.astype(np.int8) if np.isin(Y, (-1, 1)).all() else Y
-
-
-def _store(model, found, kernels, scaled, bank, joint):
-    """The attributes of a fitted model, from the examples that the solutions have in their support."""
-    from ..banks.choice import choose_bank
-
-    rows, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
-    X = found[0].X if len(found) == 1 else take(concatenate([one.X for one in found]), first)
-    solutions = []
-    for one in found:
-        a = np.zeros((len(one.solution.a), len(rows)))
-        a[:, np.searchsorted(rows, one.rows)] = one.solution.a
-        solutions.append(replace(one.solution, a=a))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        made = choose_bank(kernels, X, tol=model.tol, normalize=scaled, **bank)
-    model._store(made, rows, solutions, joint)
 
 
 def decide(model: Any, X: Any, function: Any) -> np.ndarray:
