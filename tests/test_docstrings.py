@@ -28,7 +28,7 @@ EXTRAS = {  # by the last part of the module
     "fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib", "hdf5": "h5py", "zarr": "zarr",
     "tables": "pyarrow", "collection": "dask", "streaming": "dask",
 }  # fmt: skip
-# classes that the README calls and that are not ours
+# classes that the README and the tables of docs/ call and that are not ours
 OUTSIDE = {
     "CalibratedClassifierCV", "GridSearchCV", "MySolver", "RBFSampler", "StandardScaler", "TfidfVectorizer",
 }  # fmt: skip
@@ -143,7 +143,8 @@ def test_examples_run_without_a_warning(name):
     assert runner.tries and not runner.failures, "".join(said)
 
 
-def test_the_readme_calls_nothing_that_is_not_there():
-    readme = Path(__file__).parents[1] / "README.md"
-    called = set(re.findall(r"\b([A-Z]\w*[a-z]\w*)\(", readme.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("page", ["README.md", "docs/words.md", "docs/formulations.md"])
+def test_a_page_calls_nothing_that_is_not_there(page):
+    text = (Path(__file__).parents[1] / page).read_text(encoding="utf-8")
+    called = set(re.findall(r"\b([A-Z]\w*[a-z]\w*)\(", text))
     assert called - OUTSIDE <= {thing.__name__ for thing in public().values()}

@@ -294,3 +294,16 @@ def test_the_readme_reports_in_three_commands_and_ten_lines():
     assert [one.split()[:2] for one in first] == [["pip", "install"], ["manykernels", "fit"], ["manykernels", "report"]]
     code = next(b.text for b in blocks(section) if b.kind == "python")
     assert len([line for line in code.splitlines() if line.strip()]) <= 10 and ".report(" in code
+
+
+def test_the_readme_is_short_and_its_sections_are_in_order():
+    text = texts()["README.md"]
+    assert len(text.split()) <= 1200
+    example, *sections = text.split("\n## ")
+    assert "```python" in example
+    assert [section.splitlines()[0] for section in sections] == [
+        "What it is", "What it will not do", "Install and test", "From a CSV file to a report", "Python in ten lines",
+        "What weights mean, and what they do not", "How quick", "Where to read on",
+    ]  # fmt: skip
+    code = next(b.text for b in blocks(sections[4]) if b.kind == "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
