@@ -51,3 +51,18 @@ def test_links_lead_somewhere(page):
 def anchors(page):
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def test_contributing_names_files_and_folders_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = [row for row in text.splitlines() if row.startswith("| a ")]
+    named = [path for row in table for path in re.findall(r"`((?:[\w-]+/)+[\w.<>-]+)`", row)]
+    places = [path.rpartition("/")[0] if "<name>" in path else path for path in named]
+    assert len(table) == 7 and len(named) >= 4 * 7
+    assert not [path for path in places if not any((root / path).exists() for root in (ROOT, ROOT / "src/manykernels"))]
+
+
+def test_every_example_outside_the_package_has_its_place_in_the_pages():
+    examples = {path.name for path in (ROOT / "tests/extending").glob("test_own_*.py")}
+    for page in ("CONTRIBUTING.md", "docs/extending.md"):
+        assert examples <= set(re.findall(r"test_own_\w+\.py", (ROOT / page).read_text(encoding="utf-8"))), page
