@@ -18,9 +18,6 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from .losses._base import Loss
     from .regularizers._base import Regularizer
-    from .solution import Solution
-
-FAR = 1e3  # of k(x, x), in units of the variance where kernels are normalised
 
 
 class Certificate(NamedTuple):
@@ -116,7 +113,7 @@ class Problem:
             return 1e-12 * float(self.c.sum())
         return float(np.sum(self.c * (1e-12 * self._about_mean() ** 2 + 1e-24 * self.Y**2)))
 
-    def _reach(self):
+    def reach(self) -> np.ndarray:
         """What |a| may come to on the way, (T, n): c, and 2 c |y| for least squares."""
         return 2.0 * self.c * np.abs(self._about_mean()) if self.loss.gaussian else self.c
 
@@ -173,40 +170,6 @@ class Problem:
         """− Σ c V*(y, −t a / c) − Ω*(½ t² q) at a (T, |rows|), 0 elsewhere; t ≤ 1 takes q into the domain of Ω*."""
         t = self.regularizer.shrink(0.5 * q)
         return -float(np.sum(self.conjugates(t * a, rows))) - self.regularizer.conjugate(0.5 * t * t * q)
-
-    def remark(self, solution: Solution, tol: float, max_iter: int) -> str:
-        """Why a solution has not reached its gap, or what speaks against it although it has, and the cure, in words."""
-        if (
-            solution.converged and self.bank.explicit
-        ):  # features far from 0 were left to pairs, and there may be millions
-            return ""
-        if self.bank.indefinite:
-            cause = f"{self.bank.indefinite} is not positive semidefinite, so that the problem is not convex"
-            return "" if solution.converged else f'{cause}: clip its negative eigenvalues, psd="clip"'
-        a = np.abs(solution.a if solution.dual_a is None else np.maximum(np.abs(solution.a), np.abs(solution.dual_a)))
-        a = a if solution.converged else np.maximum(a, self._reach())
-        rounding = self.rounding(a, solution.theta)
-        if solution.converged:
-            proof = solution.a if solution.dual_a is None else solution.dual_a
-            rounding = max(rounding, self.dual_rounding(proof, solution.theta, tol))
-        rounding = rounding / max(abs(solution.primal), 1e-300)
-        if not rounding < (tol if solution.converged else 1e-3):
-            cure = "centre or standardise the columns, normalise the kernels, or lower C"
-            return f"rounding alone may change the objective by {rounding:.0e} of it: {cure}"
-        given = rounding * self.bank.unit / 2.0**-53
-        if not (solution.converged or given < 1e-3):
-            return (
-                f"rounding of the kernels as given may change the objective by {given:.0e} of it: give float64 values"
-            )
-        if solution.converged:
-            return ""
-        ended = solution.reason or "it no longer improves; raise tol"
-        cure = "raise max_iter or tol" if solution.n_iter >= max_iter else ended
-        size = float(np.mean(self.bank.diagonals()))
-        far = (
-            f"; k(x, x) of {size:.0e} slows it down: centre columns far from 0 (StandardScaler), normalise the kernels"
-        )
-        return cure + (far if size > FAR else "")
 
     def certificate(
         self,

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ._state import Stored, check, check_array, check_integer, check_is, check_records
+
+
+class Status(StrEnum):
+    """How a fit has ended; `Solution.reason` says it in words where there is something to do."""
+
+    REACHED = "reached"  # the gap is at most tol
+    ROUGH = "rough"  # the same, but rounding may change the objective by more than tol
+    STEPS = "steps"  # max_iter was reached
+    WORK = "work"  # the allowance of counted work was used up
+    STALLED = "stalled"  # the gap no longer improves
+    ROUNDING = "rounding"  # the gap is not reached, and float64 numbers cannot hold a smaller one
+    DIGITS = "digits"  # the same of the kernel values as they were given
+    MEMORY = "memory"  # memory_limit has no room for more active examples
+    INDEFINITE = "indefinite"  # a kernel is not positive semidefinite
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -37,7 +53,11 @@ class Solution(Stored):
         A record per outer step.
     converged, interrupted : bool
     reason : str
-        Why it has not reached its gap, or what speaks against it although it has.
+        Why it has not reached its gap, or what speaks against it although it has, in words.
+    status : Status, optional
+        The same as a fact, once `solve` has looked at it.
+    precision : str
+        The type of numbers that the combined kernel had at the end, "float32" or "float64"; "" where it is not built.
     dual_a : array (T, n), optional
         A better dual point where a solver found one: a mean of its cuts, say.
     log_marginal_likelihood, stationarity, noise : float, optional
@@ -63,13 +83,21 @@ class Solution(Stored):
     converged: bool = False
     interrupted: bool = False
     reason: str = ""
+    status: Status | None = None
+    precision: str = ""
     dual_a: np.ndarray | None = field(default=None, repr=False)
     log_marginal_likelihood: float | None = None
     stationarity: float | None = None
     noise: float | None = None
 
     def to_state(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return vars(self) | {"status": None if self.status is None else self.status.value}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The solution of what `to_state` gave; old files have no status and no precision."""
+        status = state.get("status")
+        return super().from_state(state | {"status": None if status is None else Status(status)})
 
     def check_state(self) -> None:
         check_array("theta", self.theta, np.float64, None)
@@ -78,6 +106,7 @@ class Solution(Stored):
         if self.dual_a is not None:
             check_array("dual_a", self.dual_a, np.float64, *self.a.shape)
         check_records("history", self.history)
+        check(self.precision in ("", "float32", "float64"), f"precision={self.precision!r} is unknown")
         check_integer("n_iter", self.n_iter, 0, 2**48)
         for name in ("primal", "dual", "gap", "log_marginal_likelihood", "stationarity", "noise"):
             check(isinstance(getattr(self, name), Real | None), f"{name} is not a number")

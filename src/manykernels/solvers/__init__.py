@@ -17,6 +17,7 @@ import numpy as np
 
 from .._work import Allowance
 from ..inner import InnerProblem
+from ..solution import Status
 from ._base import BaseSolver, Caller, Control, Monitor, seed_of
 from ._checkpoint import Watch
 from ._oracle import Oracle
@@ -24,6 +25,7 @@ from ._warm import begin_from
 from .analytic import Analytic
 from .chunking import Chunking
 from .coordinate import Coordinate
+from .diagnosis import diagnosed
 from .hessian import Hessian
 from .interior import Interior
 from .level import Level
@@ -208,7 +210,7 @@ def solve(
             or found.interrupted
             or found.stationarity is not None
             or found.n_iter >= max_iter
-            or found.reason.startswith("rounding alone")
+            or found.status is Status.ROUNDING
         ):
             break
         other = _solve(problem, spare, share=1.0 if spare is spares[-1] else share, **options)
@@ -232,10 +234,8 @@ def _joined(problem, one, other, tol, max_iter):
         return bound if bound.converged else best
     gap, history = max(gap, 0.0), [*best.history[:-1], best.history[-1] | {"gap": max(gap, 0.0)}]
     proof = bound.a if bound.dual_a is None else bound.dual_a
-    found = replace(
-        best, dual=bound.dual, dual_a=proof, gap=gap, converged=bool(gap <= tol), history=history, reason=""
-    )
-    return replace(found, reason=problem.remark(found, tol, max_iter))
+    ends = dict(gap=gap, converged=bool(gap <= tol), history=history, reason="", status=None)
+    return diagnosed(problem, replace(best, dual=bound.dual, dual_a=proof, **ends), tol, max_iter)
 
 
 def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monitor, random_state, work, share=1.0):
@@ -256,7 +256,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
         return found if found.history else _told(found, control)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, monitor, problem)
-    return replace(found, reason=problem.remark(found, tol, max_iter) or found.reason)
+    return diagnosed(problem, found, tol, max_iter)
 
 
 def _told(found, control):

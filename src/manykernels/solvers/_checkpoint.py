@@ -123,12 +123,12 @@ class Part:
             monitor.resumed(state["gap"], state["time"])
         if solution is not None and (solution["converged"] or max_iter <= part["max_iter"]):
             self.file.parts[self.k] = part
-            return Solution(**solution)
+            return Solution.from_state(solution)
         if state is not None and "point" in state:
-            warm, state = Solution(**state["point"]), None
+            warm, state = Solution.from_state(state["point"]), None
         found = run(warm, state)
         if not found.interrupted:
-            part = {"solution": vars(found), "max_iter": max_iter}
+            part = {"solution": found.to_state(), "max_iter": max_iter}
             self.write(part)
             self.file.parts[self.k] = part
         return found

@@ -18,8 +18,7 @@ def check_part(part, problem):
     check(set(part) in (set(), {"state"}, {"solution", "max_iter"}), f"a part holds {sorted(part)}")
     if "solution" in part:
         check_integer("max_iter", part["max_iter"], 1, 2**62)
-        solution = Solution(**part["solution"])
-        solution.check_state()
+        solution = Solution.from_state(part["solution"])
         check(len(solution.history) > 0, "a solution has no history")
         check(not solution.interrupted, "a solution that was interrupted is none")
         check_number("time", solution.history[-1]["time"])

@@ -17,14 +17,13 @@ import numpy as np
 from .._threads import close_pool, limit_blas
 from .._work import Allowance, Exhausted, spend
 from ..inner import inner_problem
-from ..solution import Solution
+from ..solution import Solution, Status
 
 if TYPE_CHECKING:
     from ..problem import Certificate, Problem
     from ._base import Control
 
 PATIENCE = 200  # steps without progress
-EXHAUSTED = "it needs more work than so few examples are worth; raise tol, or max_iter, which allows for more"
 UNSOLVED = 20  # inner problems in a row that are far from solved
 
 
@@ -56,6 +55,7 @@ class Run:
     best: Any  # a dict of theta, a and b, None before the first certificate
     best_dual: Any  # a dual point, or a function that gives it
     carried = False  # products are sums over many steps: the last point is certified anew
+    precision = ""  # of the combined kernel in the last step, see `Solution`
 
     def __init__(self, problem: Problem, control: Control) -> None:
         self.problem, self.control, self.tol, self.max_iter = problem, control, control.tol, control.max_iter
@@ -84,14 +84,14 @@ class Run:
 
     def run(self, algorithm: Callable[[Any], object]) -> Solution:
         """The `Solution` that algorithm(self) arrives at; Ctrl-C gives the best point so far."""
-        interrupted, reason, allowance = False, "", Allowance(self.control.work)
+        interrupted, status, allowance = False, None, Allowance(self.control.work)
         try:
             with limit_blas(1), allowance:
                 algorithm(self)
         except Finished:
             pass
         except Exhausted:
-            reason = EXHAUSTED
+            status = Status.WORK
             with suppress(Finished):
                 self.rescue()
         except KeyboardInterrupt:
@@ -107,7 +107,7 @@ class Run:
             self.leave()
         return Solution(
             self.full(self.best.pop("theta")), n_iter=len(self.history), history=self.history, interrupted=interrupted,
-            reason=reason, converged=bool(self.best["gap"] <= self.tol), **self.best,
+            status=status, precision=self.precision, converged=bool(self.best["gap"] <= self.tol), **self.best,
         )  # fmt: skip
 
     def full(self, theta: np.ndarray) -> np.ndarray:

@@ -77,7 +77,7 @@ class Wrapper(Run):
         self.scale = float(problem.c.sum())
         if control.warm is not None:  # what it has found of the problem before this one, which is like it
             self.scale = min(self.scale, max(abs(control.warm.primal), 1e-6 * self.scale))
-            if control.warm.history and control.warm.history[-1].get("double"):
+            if control.warm.precision == "float64":
                 self.dtype = np.float64
 
     def solve(self):
@@ -106,7 +106,8 @@ class Wrapper(Run):
             gap = NEAR * self.tol
         for _ in range(self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
-            before_gap, gap, double = gap, self._compare(certificate), self.dtype == np.float64
+            before_gap, gap = gap, self._compare(certificate)
+            self.precision, double = np.dtype(self.dtype).name, self.dtype == np.float64
             if gap > 0.5 * before_gap and inner_gap > 0.01 * self.scale * min(gap, 1.0) ** 2:
                 self.effort = max(0.1 * self.effort, 1e-9)  # an error ε there moves q, and so the weights, by about √ε
             self.record(

@@ -22,8 +22,9 @@ from .._state import check, check_array, check_index, check_records
 from ..banks.choice import choose_bank
 from ..inner import InnerProblem
 from ..problem import Problem
-from ..solution import Solution
+from ..solution import Solution, Status
 from ..solvers import solve
+from ..solvers.diagnosis import CURES
 from ._rows import concatenate, take
 from .shards import Question, State, price
 from .stream import Stream
@@ -74,17 +75,18 @@ class Driver:
             settled = outside <= 0.1 * gap < np.inf  # what is left of the gap is of the active examples
             aim = 0.5 * self.tol if settled else max(0.5 * self.tol, min(ROUGH, 0.1 * gap))
             problem, warm, room, found, record = self._round(rows, X, warm, aim)
-            reason = self._end(record, found, room, warm, aim)
-            if reason and not record["certified"]:
+            status = self._end(record, found, room, warm, aim)
+            if status and not record["certified"]:
                 found = self._price(problem, warm, rows, room=0)
                 record |= self._certificate(problem, warm, found) | {"certified": True, "priced": self.n}
             gap, outside = record["gap"], record["gap"] - warm.gap if record["certified"] else np.inf
             if record["certified"] and (best is None or gap <= best[1]["gap"]):
                 best = rows, record, warm, X
-            if reason or record["certified"] and gap <= self.tol:
+            if status or record["certified"] and gap <= self.tol:
                 break
             rows, X, warm = self._grow(problem, rows, X, warm, found, room)
             self._keep(rows, warm, gap, False)
+        reason = _words(status, record, warm)
         rows, record, warm, X = best
         support = np.flatnonzero(warm.a.any(axis=0))
         rows, X = rows[support], take(X, support)
@@ -120,17 +122,15 @@ class Driver:
         return problem, warm, room, found, record
 
     def _end(self, record, found, room, warm, aim):
-        """Why there is no further round although the gap is not reached; empty where there is one."""
+        """Why there is no further round although the gap is not reached; None where there is one."""
         more = sum(len(p.rows) for p in found.values())
         if record["certified"] and record["gap"] <= self.tol:
-            return ""
+            return None
         if len(self.history) >= self.max_iter:
-            return "raise max_iter or tol"
+            return Status.STEPS
         if not more and record["certified"] and (not warm.converged or aim <= 0.5 * self.tol):
-            return warm.reason or "it no longer improves; raise tol"
-        if more > room and room < min(LEAST, 0.02 * self.most):
-            return f"{record['n_active']:,} examples matter, and memory_limit has no room for more: raise it"
-        return ""
+            return Status.STALLED
+        return Status.MEMORY if more > room and room < min(LEAST, 0.02 * self.most) else None
 
     # the active examples
 
@@ -293,3 +293,12 @@ def _moved(solution, a):
     """A solution at the same point of other active examples."""
     options = {name: getattr(solution, name) for name in ("primal", "dual", "gap")}
     return Solution(solution.theta, a, np.asarray(solution.b, dtype=float), **options)
+
+
+def _words(status, record, warm):
+    """The cure of a run that ends like this."""
+    if status is None:
+        return ""
+    if status is Status.MEMORY:
+        return f"{record['n_active']:,} examples matter, and memory_limit has no room for more: raise it"
+    return (warm.reason if status is Status.STALLED else "") or CURES[status]
