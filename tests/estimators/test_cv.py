@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSpli
 from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, load
+from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, _memory, load
 from manykernels.banks.subset import SubsetBank
 from manykernels.estimators import shared_kernels
 from manykernels.kernels import RBF, Features, Linear, multi_task
@@ -140,7 +140,7 @@ def test_kernels_are_computed_once_where_they_do_not_depend_on_the_fold(monkeypa
 def test_folds_that_cannot_share_have_banks_of_their_own(why, monkeypatch):
     splits = list(KFold(3, shuffle=True, random_state=0).split(Y))
     if why == "no room":
-        monkeypatch.setattr(shared_kernels, "ROOM", 100)
+        monkeypatch.setitem(_memory.SHARES, "matrices of folds", _memory.Share(1, 100))
     else:
         splits = [(np.r_[train, train[:9]], test) for train, test in splits]
     model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=NORMS, cv=splits, scoring=total, tol=1e-7).fit(X, Y)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg.lapack import dpotrf
 
+from .._memory import MemoryBudget
 from .._threads import limit_blas, run_blocks
 from ..kernels._spectra import corrected
 from ..kernels.normalize import precision, scales
@@ -16,7 +17,6 @@ from ._base import Bank, Predictor
 from ._stack import Stack
 from .dense_predictor import DensePredictor
 
-ROOM = 2**32  # bytes for matrices that are kept, where there is no memory_limit
 EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
 
 
@@ -121,7 +121,8 @@ class DenseBank(Bank):
 
     def _correct(self, psd):
         """The stack of corrected matrices; `removed` is what new examples need."""
-        size, limit = self.M * self.n**2 * self.dtype.itemsize, ROOM if self.memory_limit is None else self.memory_limit
+        size = self.M * self.n**2 * self.dtype.itemsize
+        limit = MemoryBudget(self.memory_limit).share("corrected matrices")
         if size > limit:
             raise ValueError(
                 f"psd={psd!r} needs all {self.M} matrices in memory, {size / 2**20:.0f} MiB of {limit / 2**20:.0f}: "
@@ -256,7 +257,7 @@ class DenseBank(Bank):
         return super().matrices(kernels, rows, dtype)
 
     def held(self, exact: bool = False) -> Bank:
-        if not exact or 8 * self.M * self.n**2 > room(self.memory_limit):
+        if not exact or 8 * self.M * self.n**2 > MemoryBudget(self.memory_limit).share("matrices kept"):
             return self
         return DenseBank.holding(self, self.matrices(dtype=np.float64))
 
@@ -267,11 +268,6 @@ class DenseBank(Bank):
         if self.trained is not None:
             predictor.trained = self.trained
         return predictor
-
-
-def room(memory_limit):
-    """Bytes that may go into matrices that are kept for all of a fit."""
-    return ROOM if memory_limit is None else memory_limit // 2
 
 
 def default_names(M):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .._state import check, check_array, check_is, check_list, check_offsets
 from .._threads import limit_blas, run_blocks
 from ..kernels._pairs import _span as span
@@ -19,7 +20,6 @@ from ._rows import blocks
 from .explicit import ExplicitPredictor, len_of
 from .features import FeatureBank
 
-ROOM = 2**31  # bytes for features that are kept, where there is no memory_limit
 ROWS = 512  # in a block of one thread
 
 
@@ -42,7 +42,7 @@ class LowRankBank(FeatureBank):
         views = kernels.views(X)
         bank.n, bank.first = len_of(views), _offsets(kernels, views)
         bank.phi = bank._lazy(views)
-        room = ROOM if memory_limit is None else memory_limit // 2
+        room = MemoryBudget(memory_limit).share("features kept")
         if single and 4 * bank.n * int(bank.first[-1]) <= room:
             bank.phi.keep(n_jobs)
         bank.normalise(weights, normalize)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._memory import MemoryBudget
 from ..kernels.normalize import check_choice, precision, scales
 from ._base import Bank, Predictor
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..losses._base import Loss
 
 DENSE = 2000  # pairs up to which the combined kernel is built
-LIMIT = 2.0**32  # bytes of the largest block that `combined` builds where no memory_limit is given
 
 
 class PairBank(Bank):
@@ -91,7 +91,8 @@ class PairBank(Bank):
         shifted: bool = False,
     ) -> np.ndarray:
         left, right, dtype = self.places.take(rows), self.places.take(cols), np.dtype(dtype or self.dtype)
-        size, limit = float(left.n) * right.n * dtype.itemsize, self.memory_limit or LIMIT
+        size = float(left.n) * right.n * dtype.itemsize
+        limit = MemoryBudget(self.memory_limit).share("one matrix of pairs")
         if size > limit:
             raise ValueError(
                 f"the kernel between {left.n} × {right.n} pairs takes {size / 2**30:.1f} GiB, above "

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import issparse
 
+from .._memory import SHARES, MemoryBudget
 from .._threads import n_threads, run_blocks
 from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out
@@ -25,7 +26,7 @@ from ._base import Bank, Predictor
 from ._groups import arrays_of, data_of, nbytes, share
 from ._tiles import BUFFERS, SMALLEST, tile_shape
 from ._walks import WalkTiles, make_groups
-from .dense import ROOM, DenseBank, report_unusable, warn_indefinite
+from .dense import DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
 LAYERS = 16  # kernels that are computed from one block of their base
@@ -86,8 +87,9 @@ class PairwiseBank(Bank):
         self.sides = self._make_sides(views, index)
         self.free = self._room()  # half of it is for tiles, the other half for `restrict`
         self._keep()
-        self.most = None if self.free is None else max(SMALL, self.free // 2)
-        budget = None if self.free is None else self.free // 2 + self._least()
+        tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")
+        self.most = None if tiles is None else max(SMALL, tiles)
+        budget = None if tiles is None else tiles + self._least()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
         self.tiles = self._make_tiles(budget)
         self._diagonals = np.empty((self.M, self.n))
@@ -134,8 +136,8 @@ class PairwiseBank(Bank):
 
         (2 GiB where there is no limit.) A block that is smaller than its data is kept wherever it fits.
         """
-        free = 2**33 if self.free is None else self.free
-        room = free // 4
+        free = SHARES["tiles"].unlimited if self.free is None else self.free
+        room = MemoryBudget(self.free).share("base blocks")
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
@@ -248,9 +250,9 @@ class PairwiseBank(Bank):
         """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
-        size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, ROOM
+        size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, MemoryBudget(self.free).share("matrices kept")
         if self.free is not None:
-            limit = self.free // 2 - self._copied(rows, kernels)
+            limit -= self._copied(rows, kernels)
             if limit < 0:
                 return None
         part = self._part(rows, kernels, None if self.free is None else limit)
@@ -282,7 +284,7 @@ class PairwiseBank(Bank):
         size = self.M * self.n**2 * self.dtype.itemsize
         coarse = self.dtype == np.float32 and self._diagonals.max() > COARSE
         dear = exact or self.cost() >= 0.5 * self.M
-        if coarse or not dear or 1.25 * size > (ROOM if self.free is None else self.free // 2):
+        if coarse or not dear or 1.25 * size > MemoryBudget(self.free).share("matrices kept"):
             return self
         return DenseBank.holding(self, self.matrices())
 

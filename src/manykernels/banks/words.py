@@ -31,6 +31,7 @@ from copy import copy
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .._state import check
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import inverse_root
@@ -38,7 +39,6 @@ from ..strings._base import check_alike, check_length
 from ._readings import HASH, MAP, SORTED, Anywhere, Placed
 from .explicit import ExplicitBank, Vectors, len_of
 
-ROOM = 2**29  # bytes for values without a memory_limit
 PLACES = 22  # a hash table has 2^22 at most
 SHORT = 2**16  # words that are always given a place
 ROWS = 8192  # looked up at a time
@@ -300,7 +300,7 @@ class WordVectors(Vectors):
 
 def _room(memory_limit):
     """Values that there is room for."""
-    return (ROOM if memory_limit is None else memory_limit // 2) // 8
+    return MemoryBudget(memory_limit).share("values of words") // 8
 
 
 def numbers(rows):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .._validation import parse_bytes
 from ..inner.systems import blas_for
 from ..kernels._views import is_views, n_examples
@@ -20,7 +21,6 @@ from .inputs import check_finite, take_examples
 from .plan import FitPlan, Solved
 from .tasks import with_task
 
-ROOM = 2**32  # bytes for the matrices where there is no memory_limit
 CACHED = 2**24  # kernel values up to which float64 costs nothing
 SINGLE = 1e-3  # the least gap that float32 matrices, half as large, are quicker for: below it they cost more steps
 
@@ -69,7 +69,7 @@ class SharedKernels:
 
         self.known = self.origin = self.whole = None  # the last ones go first
         limit, entries = parse_bytes(model.memory_limit), kernels.M * self.n**2
-        self.refused = 4 * entries > (ROOM if limit is None else limit)
+        self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return
         options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
@@ -78,7 +78,7 @@ class SharedKernels:
         bank = choose_bank(kernels, with_task(self.X, self.task), **options)
         self.refused = True
         if isinstance(bank, PairwiseBank):
-            self.refused = entries * bank.dtype.itemsize > (ROOM if bank.free is None else bank.free // 2)
+            self.refused = entries * bank.dtype.itemsize > MemoryBudget(bank.free).share("matrices kept")
         if not self.refused:
             whole = DenseBank.from_scaled(bank.matrices(), bank.names, bank.n_jobs, bank.usable)
             self.known, self.origin, self.whole = kernels, bank, whole

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._callers import outside
+from .._memory import MemoryBudget
 from .._validation import parse_bytes
 from ..kernels._base import len_
 from ..kernels._frames import is_frame
@@ -95,7 +96,8 @@ class StreamPlan:
         labels = examples.labels(getattr(model, "classes_", None))
         known_by = stream.identity(), examples.Y, examples.weight, None
         checkpoints = parts_of(model, len(labels), seed, *known_by)
-        stream.room = stream.room if limit is None else limit // 4
+        budget = MemoryBudget(limit)
+        stream.room = budget.share("blocks of a stream")
         stream.arrange(_small(examples.Y), examples.c, examples.uneven_weight())
         with naming(stream.begin):  # what is looked at first are the examples that begin there
             kernels = _resolve(model, stream, limit)
@@ -110,7 +112,7 @@ class StreamPlan:
             )  # fmt: skip
         bank = dict(
             features=model.features if explicit else "never", wanted=explicit,
-            memory_limit=None if limit is None else limit // 2, n_jobs=model.n_jobs,
+            memory_limit=None if limit is None else budget.share("bank of a stream"), n_jobs=model.n_jobs,
         )  # fmt: skip
         driver = dict(
             loss=examples.loss, regularizer=regularizer, intercept=examples.intercept, tol=model.tol,
@@ -211,13 +213,13 @@ def _most(limit, kernels, stream, explicit):
     if limit is None:
         return stream.n
     if not explicit:
-        return max(2, int(np.sqrt(limit / 2 / MATRIX)))
+        return max(2, int(np.sqrt(MemoryBudget(limit).share("active examples") / MATRIX)))
     views, width = kernels.views(take(stream.head, np.arange(2) % len_(stream.head))), 0
     for view, kernel in zip(kernels.view_of, kernels.kernels, strict=True):
         x = views[view].X
         numeric = kernel.family == "features"
         width = width + ROW[2] * kernel.features(x).shape[1] if numeric else max(width, ROW[0] * int(x.lengths.max()))
-    return max(2, limit // 2 // (width + ROW[1] * kernels.M))
+    return max(2, MemoryBudget(limit).share("active examples") // (width + ROW[1] * kernels.M))
 
 
 def _small(Y):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from ..inner import InnerProblem
 from ..problem import Certificate
 from ._oracle import Run
@@ -20,7 +21,6 @@ from ._warm import onto_total
 BLOCK = 2048  # examples at a time
 CURVED = 8  # times as many examples as features make up the curvature, evenly spread ones where there are more
 REACH = 0.3  # outputs from moving within which an example can still move
-ROOM = 2**31  # bytes for the features of those, where there is no memory_limit
 
 
 class Place(NamedTuple):
@@ -86,7 +86,7 @@ class BlockPasses(Run):
 
     def _room(self, size):
         """An array for the features of so many examples, None where they do not fit."""
-        limit = ROOM if self.bank.memory_limit is None else self.bank.memory_limit // 4
+        limit = MemoryBudget(self.bank.memory_limit).share("features of a pass")
         fits = size * self.D * self.bank.dtype.itemsize <= limit
         return np.empty((size, self.D), self.bank.dtype) if fits else None
 

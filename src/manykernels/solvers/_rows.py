@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .._threads import run_blocks
 from ..banks.dense import DenseBank
 
 WORK = 2**20  # kernel entries of one block of work
-CACHE = 2**30  # bytes of kernel rows kept where the bank has no memory_limit
 STEP = 64  # rows computed at a time
 
 
@@ -16,7 +16,7 @@ def rows_of(bank, kernels):
         return Rows(bank, kernels)
     if bank.cost() < 0.5 * bank.M:
         return ComputedRows(bank, kernels)
-    limit = CACHE if bank.memory_limit is None else bank.memory_limit // 4
+    limit = MemoryBudget(bank.memory_limit).share("kernel rows")
     if len(kernels) * bank.n**2 * bank.dtype.itemsize <= limit:
         small = bank.restrict(np.arange(bank.n), kernels)
         if isinstance(small, DenseBank):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..banks.dense import room
+from .._memory import MemoryBudget
 from ..inner.systems import blas_for
 from ..solution import Solution
 from ._base import BaseSolver
@@ -280,7 +280,7 @@ class Kernels:
 
     def __init__(self, bank, kernels, rows):
         self.bank, self.kernels, self.rows = bank, kernels, rows
-        fits = int(room(bank.memory_limit) // (8 * max(len(rows), 1) ** 2))
+        fits = int(MemoryBudget(bank.memory_limit).share("matrices kept") // (8 * max(len(rows), 1) ** 2))
         self.some, self.stack = max(1, min(SOME, fits)), None
         if len(kernels) <= fits:
             self.stack = self._read(0, len(kernels))

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from ..kernels._base import len_
 from ._rows import concatenate, take
 from .backends import active_backend
@@ -20,7 +21,7 @@ from .sources._base import DataSource
 class Stream:
     """The shards of a source: a context, in which `n` examples with targets `y` can be asked."""
 
-    room = 2**29  # bytes for what is looked at besides blocks of examples
+    room = MemoryBudget(None).share("blocks of a stream")  # bytes for what is looked at besides blocks of examples
 
     def __init__(self, source: DataSource, n_jobs: int | None = None) -> None:
         self.source, self.backend, self.n_jobs = source, active_backend(n_jobs), n_jobs
