@@ -5,6 +5,7 @@ the optimum from below, and the multipliers λ of the cuts name a dual point: a 
 """
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,15 @@ from ._oracle import Finished
 EFFORT = 10_000  # slopes that the small programs of a run may ask for until what they leave is halved
 
 
+class Cut(NamedTuple):
+    """J(θ) ≥ constant − ½ θᵀq for every θ, from the dual point a; `value` ≥ J at the weights where it was made."""
+
+    a: np.ndarray
+    q: np.ndarray
+    value: float
+    constant: float
+
+
 class Cuts(ABC):
     """The cuts so far, with the dual points that gave them."""
 
@@ -23,13 +33,13 @@ class Cuts(ABC):
         self.regularizer, self.constants, self.slopes, self.points = regularizer, np.empty(0), None, []
         self.multipliers, self.scale = np.empty(0), 1.0
 
-    def add(self, point):
-        """Takes in a `Point` of the oracle."""
-        row = -0.5 * point.q[None]
-        self.scale = max(self.scale if self.points else 0.0, abs(point.value), 1e-300)
-        self.constants = np.append(self.constants, point.constant)
+    def add(self, cut):
+        """Takes in a `Cut`, or a point of the oracle, which has the same fields and more."""
+        row = -0.5 * cut.q[None]
+        self.scale = max(self.scale if self.points else 0.0, abs(cut.value), 1e-300)
+        self.constants = np.append(self.constants, cut.constant)
         self.slopes = row if self.slopes is None else np.vstack([self.slopes, row])
-        self.points.append(point.a)
+        self.points.append(cut.a)
         share = 1.0 / len(self.points)
         self.multipliers = np.append(self.multipliers * (1 - share), share)
 
@@ -86,12 +96,12 @@ class SimplexCuts(Cuts):
         super().__init__(regularizer)
         self.program = None
 
-    def add(self, point):
-        super().add(point)
+    def add(self, cut):
+        super().add(cut)
         if self.program is None:
-            self._begin(len(point.q))
+            self._begin(len(cut.q))
         # z ≥ constant + slopeᵀθ with everything in units of the first value
-        index = np.arange(len(point.q) + 1, dtype=np.int32)
+        index = np.arange(len(cut.q) + 1, dtype=np.int32)
         row = np.append(-self.slopes[-1] / self.unit, 1.0)
         self.program.addRow(self.constants[-1] / self.unit, np.inf, len(row), index, row)
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from .._work import spend
 from ..inner import inner_problem
-from ._cuts import cuts_for
-from ._oracle import Point as Cut
+from ._cuts import Cut, cuts_for
 from ._oracle import Run, Stall, is_finite
 
 FIRST = 400  # examples of the first active set
@@ -229,7 +228,7 @@ class Wrapper(Run):
             self.cuts = self.cuts or cuts_for(regularizer)
         if self.cuts is not None:
             constant = -float(np.sum(self.problem.conjugates(self.last.a)))
-            self.cuts.add(Cut(None, self.last.a, self.last.q, certificate.primal, constant, None, None, None))
+            self.cuts.add(Cut(self.last.a, self.last.q, certificate.primal, constant))
             self._bound(self.cuts.minimum(0.0)[1], self.cuts.dual_point())
         rounded = np.isnan(self.gap) and self.dtype == np.float32  # by more than what is left
         return 0.0 if rounded else self.gap

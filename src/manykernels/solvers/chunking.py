@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._work import spend
 from ..inner import InnerProblem
 from ._base import BaseSolver
-from ._cuts import cuts_for
+from ._cuts import Cut, cuts_for
 from ._oracle import Finished, Run
 from ._rows import rows_of
 
@@ -279,15 +279,6 @@ class _ClosedForm:
         X, F = np.diff(self.points, axis=0), np.diff(self.moves, axis=0)
         share = np.linalg.lstsq((F * importance).T, move * importance, rcond=1e-8)[0]
         return target - np.clip(share @ (X + F), -3.0, 3.0)
-
-
-class Cut(NamedTuple):
-    """J(θ) ≥ constant − ½ θᵀq for every θ, from the dual point a; `value` ≥ J at the weights where it was made."""
-
-    a: np.ndarray
-    q: np.ndarray
-    value: float
-    constant: float
 
 
 class _CutStep:
