@@ -28,6 +28,8 @@ class DegreeBank(ExplicitBank):
     def __init__(
         self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
+        from ..loops.degree import AlignedText
+
         self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
         self.n, self.M, self.memory_limit = len(sequences), len(self.names), memory_limit
         self.L, self.d = coef.shape
@@ -36,7 +38,7 @@ class DegreeBank(ExplicitBank):
         room = max(TABLE, 3 * self.n * self.L)  # less than one more node for each word would take
         room = room if memory_limit is None else min(room, memory_limit // 4)
         self.direct, self.even = self._direct(room), self._is_even()
-        self.text = (sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
+        self.text = AlignedText(sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
         self._find_nodes()
         self.coef, self.scale = self.raw_coef, np.ones(self.M)
         self.own, self.alone = self._sizes()
@@ -139,11 +141,10 @@ class DegreeBank(ExplicitBank):
         from ..loops import degree as loops
 
         norms, alone = np.zeros((self.n, self.M), np.float32), np.zeros((self.n, self.M), np.float32)
-        data, starts, *rest = self.text
 
         def part(block):
-            text, found = (data, starts[block], *rest), (self.depth[block], norms[block], alone[block])
-            loops.sizes(*text, self.direct, self.coef, self.kern, *found)
+            text = self.text._replace(starts=self.text.starts[block])
+            loops.sizes(text, self.direct, self.coef, self.kern, self.depth[block], norms[block], alone[block])
 
         run_blocks(part, slices(self.n, n_threads(self.n_jobs)), self.n_jobs)
         return norms, alone
@@ -193,13 +194,15 @@ class DegreeVectors(Vectors):
     def clear(self):
         self.q[:], self.empty, self.stale = 0, True, True
 
-    def _places(self, overwrite=False):
-        """Where the values lie, set to zero after `clear` unless all of them are about to be written."""
+    def _values(self, overwrite=False):
+        """The values, set to zero after `clear` unless all of them are about to be written."""
+        from ..loops.degree import WordValues
+
         bank = self.bank
         if self.stale and not overwrite:
             self.table[:], self.nodes[:] = 0, 0
         self.stale = False
-        return self.table, self.nodes, bank.depth, bank.begin, bank.ids
+        return WordValues(bank.direct, self.table, self.nodes, bank.depth, bank.begin, bank.ids)
 
     def add(self, rows, before, delta):
         from ..loops import degree as loops
@@ -210,15 +213,15 @@ class DegreeVectors(Vectors):
         rows, before, delta = rows[keep], before[keep], np.ascontiguousarray(delta[keep])
 
         anew, self.empty = self.empty, False
-        places = self._places(overwrite=anew)
+        values = self._values(overwrite=anew)
 
         def lane(part):
             q = np.zeros(bank.M)
-            these = (*places, bank.coef, bank.kern, part.start, part.stop, q)
+            these = (values, bank.coef, bank.kern, part.start, part.stop, q)
             if anew:
-                loops.sum_all(*bank.text, bank.direct, rows, delta, bank.first, *these)
+                loops.sum_all(bank.text, rows, delta, bank.first, *these)
             else:
-                loops.add(*bank.text, bank.direct, rows, delta, *these)
+                loops.add(bank.text, rows, delta, *these)
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
@@ -231,11 +234,11 @@ class DegreeVectors(Vectors):
     def outputs(self, rows, theta, a):
         from ..loops import degree as loops
 
-        bank, out, places = self.bank, np.empty(len(rows)), self._places()
+        bank, out, values = self.bank, np.empty(len(rows)), self._values()
         weight = bank.coef * theta[bank.kern]
 
         def part(block):
-            loops.look_up(*bank.text, bank.direct, rows[block], *places, weight, 0, bank.L, out[block])
+            loops.look_up(bank.text, rows[block], values, weight, 0, bank.L, out[block])
             for low in range(block.start, block.stop, BLOCK):
                 some = slice(low, min(low + BLOCK, block.stop))
                 out[some] += (bank.alone[rows[some]] @ theta) * a[some]
@@ -246,10 +249,10 @@ class DegreeVectors(Vectors):
     def parts(self, rows, a):
         from ..loops import degree as loops
 
-        bank, out, places = self.bank, np.zeros((len(rows), self.bank.M)), self._places()
+        bank, out, values = self.bank, np.zeros((len(rows), self.bank.M)), self._values()
 
         def part(block):
-            loops.look_up_each(*bank.text, bank.direct, rows[block], *places, bank.coef, bank.kern, out[block])
+            loops.look_up_each(bank.text, rows[block], values, bank.coef, bank.kern, out[block])
 
         run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
         return out + bank.alone[rows] * a[:, None]
@@ -259,7 +262,7 @@ class DegreeTeam(Team):
     """Threads that visit examples of a `DegreeBank` together, see `loops.degree_visits`."""
 
     def __init__(self, vectors, inner, a, outputs, size, most, precision):
-        from ..loops.degree_visits import FORCED, visits
+        from ..loops import degree_visits as loops
         from ..loops.team import GATE
 
         bank, self.size = vectors.bank, size
@@ -268,21 +271,25 @@ class DegreeTeam(Team):
         self.rows, self.ends = np.empty(most, np.int64), np.empty(-(-most // size) + 1, np.int64)
         self.weight, self.theta = np.empty_like(bank.coef), np.empty(bank.M)
         self.runs, self.numbers, self.gate = np.empty((*bank.coef.shape, 1)), np.zeros(4), np.zeros(GATE, np.int64)
-        self.numbers[FORCED] = inner.intercept
+        self.numbers[loops.FORCED] = inner.intercept
         planes = max(1, (bank.letters - 1).bit_length()) + 1, -(-bank.L // 64)
         lanes = np.array([0, *(lane.stop for lane in vectors.lanes)])
-        problem = (inner.linear, inner.diagonal, inner.kink, inner.lo, inner.hi)
+        terms = (inner.linear, inner.diagonal, inner.kink, inner.lo, inner.hi)
         self.arguments = (
-            self.threads, self.gate, *bank.text, bank.direct, *vectors._places(), bank.coef, bank.kern, lanes,
-            bank.alone, vectors.q, np.zeros((len(lanes) - 1, bank.M + APART)), bank.even, self.rows, self.ends,
-            self.weight, self.runs, self.theta, a, outputs, self.numbers, *(np.array(x, dtype=float) for x in problem),
-            precision, np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
-            np.zeros((2, 1, size, size)), np.empty(size), np.empty((len(lanes) - 1, size)), np.empty(size, np.int64),
-            np.empty(size),
+            self.threads, self.gate, bank.text, vectors._values(),
+            loops.WordCounts(bank.coef, bank.kern, bank.alone, lanes, bank.even),
+            loops.VisitPlan(self.rows, self.ends, self.weight, self.runs, self.theta),
+            loops.VisitState(a, outputs, vectors.q, self.numbers),
+            loops.DualTerms(*(np.array(x, dtype=float) for x in terms), precision),
+            loops.VisitMemory(
+                np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
+                np.zeros((2, 1, size, size)), np.empty(size), np.empty((len(lanes) - 1, size)),
+                np.zeros((len(lanes) - 1, bank.M + APART)), np.empty(size, np.int64), np.empty(size),
+            ),
         )  # fmt: skip
         self.others = [
-            threading.Thread(target=visits, args=(me, *self.arguments), daemon=True, name=f"manykernels-team-{me}")
-            for me in range(1, self.threads)
+            threading.Thread(target=loops.visits, args=(k, *self.arguments), daemon=True, name=f"manykernels-team-{k}")
+            for k in range(1, self.threads)
         ]
 
     def __enter__(self):

@@ -6,12 +6,18 @@ numbers of an example's nodes, `ids`, follow each other position by position, `d
 no other example has meets only its own example, and needs no place at all.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit
 
 from . import OPTIONS
 
 TILE = 2**16
+
+# packed sequences of one length: a letter has `bits` of `data`, and is unknown from `size` on
+AlignedText = namedtuple("AlignedText", "data starts bits length size")
+WordValues = namedtuple("WordValues", "direct table nodes depth begin ids")
 
 
 @njit(**OPTIONS)
@@ -106,8 +112,9 @@ def place(numbers, first, level, depth, fill, ids):
 
 
 @njit(**OPTIONS)
-def sizes(data, starts, bits, length, size, direct, coef, kern, depth, norms, alone):
+def sizes(text, direct, coef, kern, depth, norms, alone):
     """‖φ_m(x_i)‖², and the part of it from words that no other example has; both (n, M)."""
+    data, starts, bits, length, size = text
     code, d = np.empty(length, np.uint8), coef.shape[1]
     whole, own = np.empty(norms.shape[1]), np.empty(norms.shape[1])
     for i in range(len(starts)):
@@ -151,11 +158,12 @@ def _cursors(depth, begin, rows, low):
 
 
 @njit(**OPTIONS)
-def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, weight, low, high, out):
+def look_up(text, rows, values, weight, low, high, out):
     """Σ weight[l, k] · value of the word of k + 1 letters at low ≤ l < high, for each row; words alone are not counted.
 
     Position by position for TILE rows at a time: the values of one position stay in the cache.
     """
+    (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     end = min(length, high + direct)
     codes = np.empty((end - low, min(len(rows), TILE)), np.uint8)
     for first in range(0, len(rows), TILE):
@@ -181,8 +189,9 @@ def look_up(data, starts, bits, length, size, direct, rows, table, nodes, depth,
 
 
 @njit(**OPTIONS)
-def look_up_each(data, starts, bits, length, size, direct, rows, table, nodes, depth, begin, ids, coef, kern, out):
+def look_up_each(text, rows, values, coef, kern, out):
     """The same for every kernel apart, (|rows|, M), `out` zero at first."""
+    (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     code = np.empty(length, np.uint8)
     for r in range(len(rows)):
         i = rows[r]
@@ -204,10 +213,9 @@ def look_up_each(data, starts, bits, length, size, direct, rows, table, nodes, d
 
 
 @njit(**OPTIONS)
-def add(
-    data, starts, bits, length, size, direct, rows, delta, table, nodes, depth, begin, ids, coef, kern, low, high, q
-):
+def add(text, rows, delta, values, coef, kern, low, high, q):
     """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and to q_m = Σ coef value² what comes of it."""
+    (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     end = min(length, high + direct)
     codes = np.empty((end - low, min(len(rows), TILE)), np.uint8)
     for first in range(0, len(rows), TILE):
@@ -235,8 +243,9 @@ def add(
 
 
 @njit(**OPTIONS)
-def _begin(data, starts, bits, length, size, direct, rows, at, word, bad):
+def _begin(text, direct, rows, at, word, bad):
     """The words of up to `direct` letters at a position, and the last place up to their end with an unknown letter."""
+    data, starts, bits, length, size = text
     for r in range(len(rows)):
         word[r], bad[r] = 0, -1
         for k in range(min(direct, length - at)):
@@ -260,16 +269,15 @@ def _next(data, start, bits, length, size, direct, at, word, bad, high):
 
 
 @njit(**OPTIONS)
-def sum_all(
-    data, starts, bits, length, size, direct, rows, a, first, table, nodes, depth, begin, ids, coef, kern, low, high, q
-):
+def sum_all(text, rows, a, first, values, coef, kern, low, high, q):
     """`add` to values that are zero, in float64: words of `direct` letters are summed, shorter ones from their sums.
 
     The nodes of position l are first[l] … first[l + 1] − 1.
     """
+    (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     cursor, word, bad = _cursors(depth, begin, rows, low), np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     sums = np.empty(table.shape[1])
-    _begin(data, starts, bits, length, size, direct, rows, low, word, bad)
+    _begin(text, direct, rows, low, word, bad)
     for at in range(low, high):
         letters = min(direct, length - at)
         long = np.zeros(first[at + 1] - first[at])

@@ -8,6 +8,8 @@ there are.
 Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit
 
@@ -19,10 +21,20 @@ from .team import command, commanded, meet
 
 EXCESS, INTERCEPT, TURN, FORCED = 0, 1, 2, 3  # places in `numbers`
 
+# how kernels count words: coef and kern (L, d), what is alone (n, M), and the bounds of the lanes of positions
+WordCounts = namedtuple("WordCounts", "coef kern alone lanes even")
+# visit k is to rows[ends[k] : ends[k + 1]]; weight (L, d) is coef at theta (M,), and runs are its sums over words
+VisitPlan = namedtuple("VisitPlan", "rows ends weight runs theta")
+VisitState = namedtuple("VisitState", "a outputs q numbers")  # what visits change
+DualTerms = namedtuple("DualTerms", "linear diagonal kink lo hi precision")  # see `pairs`
+# left, right and K are pairs, of this visit and of the next; sums, and growth of q, have a row for each lane
+VisitMemory = namedtuple("VisitMemory", "left right K out sums growth moved delta")
+
 
 @njit(**OPTIONS)
-def _planes(data, starts, bits, length, size, rows, low, high, left, right):
+def _planes(text, rows, low, high, left, right):
     """The bit planes of rows low … high − 1, as rows and as columns of a block."""
+    data, starts, bits, length, size = text
     code = np.empty((1, length), np.uint8)
     for r in range(low, high):
         unpack(data, starts[rows[r]], length, bits, code[0])
@@ -44,11 +56,13 @@ def _compare(left, right, n, low, high, even, weight, runs, K):
 
 
 @njit(**OPTIONS)
-def _solve(K, rows, out, sums, a, outputs, numbers, linear, diagonal, kink, lo, hi, precision, moved, delta):
+def _solve(K, rows, state, terms, memory):
     """The small problem of one visit with everything else held; how many examples moved.
 
     Their outputs are `out` plus the sums (lanes, n) over positions.
     """
+    (a, outputs, _, numbers), (linear, diagonal, kink, lo, hi, precision) = state, terms
+    out, sums, moved, delta = memory.out, memory.sums, memory.moved, memory.delta
     n, force = len(rows), 0.0
     for lane in range(len(sums)):
         for r in range(n):
@@ -78,16 +92,14 @@ def _solve(K, rows, out, sums, a, outputs, numbers, linear, diagonal, kink, lo, 
 
 
 @njit(**OPTIONS)
-def visits(
-    me, threads, gate, data, starts, bits, length, size, direct, table, nodes, depth, begin, ids, coef, kern, lanes,
-    alone, q, q_of, even, rows, ends, weight, runs, theta, a, outputs, numbers, linear, diagonal, kink, lo, hi,
-    precision, left, right, K, out, sums, moved, delta,
-):  # fmt: skip
+def visits(me, threads, gate, text, values, counts, plan, state, terms, memory):
     """What thread `me` does of visits k to rows[ends[k] : ends[k + 1]], until ends[k + 1] is negative.
 
     Thread 0 begins them, see `call`, and returns after the last; the others wait for its next call, the last is −1.
-    left, right, K are pairs, of this visit and of the next.
     """
+    (coef, kern, alone, lanes, even), (rows, ends, weight, runs, theta) = counts, plan
+    left, right, K, out, sums, growth, moved, delta = memory
+    a, q = state.a, state.q
     while True:
         if me > 0:
             meet(gate, threads)
@@ -95,7 +107,7 @@ def visits(
                 return
         n = ends[1] - ends[0]
         low, high = n * me // threads, n * (me + 1) // threads
-        _planes(data, starts, bits, length, size, rows[: ends[1]], low, high, left[0], right[0])
+        _planes(text, rows[: ends[1]], low, high, left[0], right[0])
         meet(gate, threads)
         _compare(left[0], right[0], n, low, high, even, weight, runs, K[0])
         k = 0
@@ -105,10 +117,7 @@ def visits(
             n, ahead = len(part), 0
             low, high = n * me // threads, n * (me + 1) // threads
             for lane in range(me, len(lanes) - 1, threads):
-                look_up(
-                    data, starts, bits, length, size, direct, part, table, nodes, depth, begin, ids, weight,
-                    lanes[lane], lanes[lane + 1], sums[lane, :n],
-                )  # fmt: skip
+                look_up(text, part, values, weight, lanes[lane], lanes[lane + 1], sums[lane, :n])
             for r in range(low, high):
                 i, total = part[r], 0.0
                 for m in range(len(theta)):
@@ -118,13 +127,10 @@ def visits(
                 upcoming = rows[ends[k + 1] : ends[k + 2]]
                 ahead = len(upcoming)
                 low, high = ahead * me // threads, ahead * (me + 1) // threads
-                _planes(data, starts, bits, length, size, upcoming, low, high, left[later], right[later])
+                _planes(text, upcoming, low, high, left[later], right[later])
             meet(gate, threads)
             if me == 0:
-                count = _solve(
-                    K[now, 0, :n, :n], part, out, sums, a, outputs, numbers, linear, diagonal, kink, lo, hi, precision,
-                    moved, delta,
-                )  # fmt: skip
+                count = _solve(K[now, 0, :n, :n], part, state, terms, memory)
                 command(gate, count)
             if threads == 1:
                 _compare(left[later], right[later], ahead, 0, ahead, even, weight, runs, K[later])
@@ -134,10 +140,8 @@ def visits(
             meet(gate, threads)
             count = commanded(gate)
             for lane in range(me, len(lanes) - 1, threads):
-                add(
-                    data, starts, bits, length, size, direct, moved[:count], delta[:count], table, nodes, depth, begin,
-                    ids, coef, kern, lanes[lane], lanes[lane + 1], q_of[lane],
-                )  # fmt: skip
+                low, high = lanes[lane], lanes[lane + 1]
+                add(text, moved[:count], delta[:count], values, coef, kern, low, high, growth[lane])
             if me == 0:
                 for j in range(count):
                     i = moved[j]
@@ -149,8 +153,8 @@ def visits(
             if me == 0:
                 for lane in range(len(lanes) - 1):
                     for m in range(len(q)):
-                        q[m] += q_of[lane, m]
-                        q_of[lane, m] = 0.0
+                        q[m] += growth[lane, m]
+                        growth[lane, m] = 0.0
             k += 1
         if me == 0:
             return
