@@ -156,33 +156,35 @@ class Walk:
         """What is gathered of the support at some positions."""
         return run_blocks(self._at, range(part.start, part.stop), self.n_jobs)
 
-    def _letters(self, at):
-        """Of the words in the table there."""
-        return min(self.direct, len(self.coef) - at)
+    def _shape(self, at):
+        """Of the words there."""
+        from ..loops.degree_predictor import WordShape
+
+        return WordShape(min(self.direct, len(self.coef) - at), self.held, self.size, self.bits)
 
     def _at(self, at):
         from ..loops import degree_predictor as loops
 
-        size, direct, n = self.size, self._letters(at), len(self.a)
+        size, direct, n = self.size, self._shape(at).direct, len(self.a)
         table = np.zeros(sum(size**k for k in range(1, direct + 1)))
         first, order = np.empty(size**direct + 1, np.uint32), np.empty(n if self.more else 0, np.int64)
         tails, sums = np.empty(n, np.uint64), np.empty(n)
-        places = table, first, order, tails, sums
-        count = loops.gather(self.codes, at, direct, self.held, size, self.bits, self.a, *places)
+        words = loops.SupportWords(table, first, order, tails, sums)
+        count = loops.gather(self.codes, at, self._shape(at), self.a, words)
         if self.M == 1:
             loops.fold(direct, size, self.coef[at], table)
-        return table, first, order, tails[:count].astype(self.small), sums[:count].copy()
+        return words._replace(tails=tails[:count].astype(self.small), sums=sums[:count].copy())
 
     def _meet(self, new, part, gathered, out):
         from ..loops import degree_predictor as loops
         from ..loops.degree import tile
 
-        n, letters = len(new), (self.direct, self.held, self.size, self.bits)
+        n, whole = len(new), loops.WordShape(self.direct, self.held, self.size, self.bits)
         codes = np.empty((len(self.coef), n), np.uint8)
         tile(new.data, new.starts, new.bits, 0, len(codes), np.arange(n), codes)
-        words = np.empty(n, np.int32), np.empty(n, np.uint64), np.empty(n, np.int32)
-        loops.begin(codes, part.start, *letters, *words)
-        for at, places in zip(range(part.start, part.stop), gathered, strict=True):
-            how = self._letters(at), *letters[1:], self.a, *places, self.M == 1, self.coef[at], self.kern[at]
-            loops.meet(self.codes, codes, at, *how, *words, out)
-            loops.move(codes, at, *letters, *words)
+        words = loops.NewWords(np.empty(n, np.int32), np.empty(n, np.uint64), np.empty(n, np.int32))
+        loops.begin(codes, part.start, whole, words)
+        for at, support in zip(range(part.start, part.stop), gathered, strict=True):
+            shape, coef, kern = self._shape(at), self.coef[at], self.kern[at]
+            loops.meet(self.codes, self.a, codes, at, shape, support, words, coef, kern, out)
+            loops.move(codes, at, whole, words)

@@ -7,6 +7,8 @@ hardly depends on how many there are. No helper takes an array in `meet`: counti
 than the walk.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
@@ -14,6 +16,11 @@ from numba.extending import intrinsic
 from . import OPTIONS
 
 FEW = 6  # places that are compared one by one
+
+# words of up to `direct` letters of an alphabet of `size` are in the table, the next `held` are packed, `bits` each
+WordShape = namedtuple("WordShape", "direct held size bits")
+SupportWords = namedtuple("SupportWords", "table first order tails sums")  # of one position, see `gather`
+NewWords = namedtuple("NewWords", "word tail stop")  # of one position, see `begin`
 
 
 @intrinsic
@@ -27,12 +34,12 @@ def _leading(typing_context, word):
 
 
 @njit(**OPTIONS)
-def begin(codes, at, direct, held, size, bits, word, tail, stop):
+def begin(codes, at, shape, words):
     """Words of new sequences at a position, from codes (L, n): `direct` letters as a number, the next `held` packed.
 
     stop[j] is the position of the next unknown letter, L where there is none.
     """
-    L, n = codes.shape
+    (direct, held, size, bits), (word, tail, stop), (L, n) = shape, words, codes.shape
     for j in range(n):
         word[j], tail[j], stop[j] = 0, 0, at
     for k in range(at, min(at + direct, L)):
@@ -47,9 +54,9 @@ def begin(codes, at, direct, held, size, bits, word, tail, stop):
 
 
 @njit(**OPTIONS)
-def move(codes, at, direct, held, size, bits, word, tail, stop):
-    """From the words at `at` to those at `at` + 1; near the end they have direct than `direct` letters."""
-    L, n = codes.shape
+def move(codes, at, shape, words):
+    """From the words at `at` to those at `at` + 1; near the end they have fewer than `direct` letters."""
+    (direct, held, size, bits), (word, tail, stop), (L, n) = shape, words, codes.shape
     step, mask = np.uint64(bits), ~np.uint64(0) >> np.uint64(64 - max(held, 1) * bits)
     high = size ** (min(direct, L - at) - 1)
     for j in range(n):
@@ -71,14 +78,14 @@ def move(codes, at, direct, held, size, bits, word, tail, stop):
 
 
 @njit(**OPTIONS)
-def gather(codes, at, direct, held, size, bits, a, table, first, order, tails, sums):
+def gather(codes, at, shape, a, support):
     """One position of the support, codes (n, L): Σ a of every word of up to `direct` letters, and those behind them.
 
     table (words,) is zero at first. Those with word w are the places first[w] … first[w + 1] − 1, sorted by `tails`,
     their next `held` letters, the first in the highest bits; `sums` are running sums of a within a word, `order` their
     numbers where it has room for them. How many places there are is returned.
     """
-    n, L = codes.shape
+    (direct, held, size, bits), (table, first, order, tails, sums), (n, L) = shape, support, codes.shape
     words, number = np.empty(n, np.int64), np.empty(n, np.int64)
     first[:] = 0
     offset, count = 0, size
@@ -160,15 +167,13 @@ def fold(direct, size, coef, table):
 
 
 @njit(**OPTIONS)
-def meet(
-    codes, new, at, direct, held, size, bits, a, table, first, order, tails, sums, folded, coef, kern, word, tail, stop,
-    out,
-):  # fmt: skip
+def meet(codes, a, new, at, shape, support, words, coef, kern, out):
     """Adds Σ_k coef[k] Σ_i a_i [the words of k + 1 letters at that position agree] to out[:, kern[k]].
 
-    word, tail, stop of new sequences (L, n) are those of `begin`; `folded` says that of the table.
+    `words` of the new sequences (L, n) are those of `begin`. Where out has one column the table is that of `fold`.
     """
-    L, n = new.shape
+    (direct, held, size, bits), (table, first, order, tails, sums), (word, tail, stop) = shape, support, words
+    (L, n), folded = new.shape, out.shape[1] == 1
     d, last, width = min(len(coef), L - at), 0, size
     for _ in range(direct - 1):
         last += width
