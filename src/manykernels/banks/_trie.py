@@ -136,9 +136,11 @@ class Store:
     def clear(self):
         self.table[:], self.first[:], self.used = 0, 0, 0
 
-    def _places(self):
+    def _trie(self):
+        from ..loops.trie import Trie
+
         nodes = self.nodes, self.nodes.view(np.uint64), self.nodes.view(np.int32)
-        return self.table, self.first, *nodes
+        return Trie(self.group.bits, self.group.direct, self.places, self.table, self.first, *nodes)
 
     def add(self, words, known, delta):
         from ..loops import trie as loops
@@ -148,16 +150,14 @@ class Store:
             nodes = np.empty((max(need, 3 * len(self.nodes) // 2), 4))
             nodes[: self.used + 1] = self.nodes[: self.used + 1]
             self.nodes = nodes
-        where = self.group.bits, self.group.direct, self.places, self.longest
-        self.used = loops.add(words, known, delta, *where, *self._places(), self.used)
+        self.used = loops.add(words, known, delta, self._trie(), self.longest, self.used)
 
     def look_up(self, words, known, deep, weight, *entries):
         """Σ weight · value for each example, or for every kernel where there are entries, (n, 1 or M)."""
         from ..loops import trie as loops
 
         out = np.zeros((len(words), len(self.group.which) if len(entries[1]) else 1))
-        where = self.group.bits, self.group.direct, self.places
-        loops.look_up(words, known, *where, *self._places(), deep, weight, *entries, out)
+        loops.look_up(words, known, self._trie(), deep, weight, loops.CellKernels(*entries), out)
         return out
 
 

@@ -9,6 +9,8 @@ Letters are packed into 64 bits, `bits` each, the first one lowest. No helper ta
 to it would cost more than the walk.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
@@ -16,6 +18,9 @@ from numba.extending import intrinsic
 from . import OPTIONS
 
 _ONE = np.uint64(1)
+
+Trie = namedtuple("Trie", "bits direct places table first values texts links")  # the store of some places
+CellKernels = namedtuple("CellKernels", "cells kern coef")  # see `look_up`
 
 
 @intrinsic
@@ -43,11 +48,12 @@ def pack(codes, size, bits, words, known):
 
 
 @njit(**OPTIONS)
-def add(words, known, delta, bits, direct, places, longest, table, first, values, texts, links, used):
+def add(words, known, delta, trie, longest, used):
     """Adds delta_r to the values of all words of example r at the places; the number of nodes used then.
 
     At places[i] words have up to longest[i] letters.
     """
+    bits, direct, places, table, first, values, texts, links = trie
     span, step = 64 // bits, np.uint64(bits)
     letter = (_ONE << step) - _ONE
     for i in range(len(places)):
@@ -88,15 +94,14 @@ def add(words, known, delta, bits, direct, places, longest, table, first, values
 
 
 @njit(**OPTIONS)
-def look_up(
-    words, known, bits, direct, places, table, first, values, texts, links, deep, weight, cells, kern, coef, out
-):
+def look_up(words, known, trie, deep, weight, kernels, out):
     """out[r, 0] += Σ_{l at the places} Σ_p Σ_k weight[|p − l|, min(p, l), k] · value at l of the word of r at p.
 
     weight (S + 1, L, d), and deep (S + 1, L) the letters up to its last coefficient that is not 0; words have k + 1.
     Where there are entries in `kern` the same for every kernel, weight 0, out (n, M): the coefficients of cell
     (s, l, k), number c = (s L + l) d + k, are coef[cells[c] : cells[c + 1]], those of the kernels kern[…].
     """
+    (bits, direct, places, table, first, values, texts, links), (cells, kern, coef) = trie, kernels
     S, (L, d), each, step = deep.shape[0] - 1, weight.shape[1:], len(kern) > 0, np.uint64(bits)
     letter, found = (_ONE << step) - _ONE, np.empty(d)
     for i in range(len(places)):
