@@ -45,13 +45,16 @@ class Anywhere:
         for name, values in fields.items():
             self.channels[name] = values
 
-    def _how(self, lane=slice(None), codes=False):
+    def _reader(self, lane=slice(None), codes=False):
         """What the loops ask for; `codes`: with the words themselves for places."""
+        from ..loops.linadd import WordReader
+
         channels = self.channels[lane]
         if codes:
             channels = channels.copy()
             channels["kind"] = channels["first"] = 0
-        return self.size, self.start, self.stop, self.whole, channels, self.places[lane], self.moves[lane], self.words
+        where = channels, self.places[lane], self.moves[lane], self.words
+        return WordReader(self.size, self.start, self.stop, self.whole, *where)
 
     def lanes(self, hashed):
         return [slice(None)] if hashed else [s for s in slices(len(self.channels), LANES) if s.stop > s.start]
@@ -62,10 +65,10 @@ class Anywhere:
 
         rows = np.arange(len(X))
         for c in np.flatnonzero(wanted):
-            one = self._how(slice(c, c + 1), codes=True)
+            one = self._reader(slice(c, c + 1), codes=True)
             begin = np.concatenate([[0], np.cumsum(self._windows(X, self.channels[c]["span"]))])
             codes, known = np.empty(begin[-1], np.int64), np.empty(begin[-1])
-            places_of(*text(X), rows, *one, begin, codes, known)
+            places_of(_text(X), rows, one, begin, codes, known)
             yield np.unique(codes[known > 0])
 
     def _windows(self, X, span):
@@ -77,9 +80,9 @@ class Anywhere:
     def add(self, X, rows, delta, root, lane, values, q):
         from ..loops.linadd import visit
 
-        how, step = self._how(lane), delta if root is None else delta * root[:, self.m]
-        growth = np.zeros(len(how[4]))
-        visit(*text(X), rows, *how, values, step, growth)
+        reader, step = self._reader(lane), delta if root is None else delta * root[:, self.m]
+        growth = np.zeros(len(reader.channels))
+        visit(_text(X), rows, reader, values, step, growth)
         q[self.m] += growth.sum()
 
     def look_up(self, X, rows, use, values, out):
@@ -87,7 +90,7 @@ class Anywhere:
 
         if use[self.m]:
             found = np.zeros(len(rows))
-            visit(*text(X), rows, *self._how(), values, np.empty(0), found)
+            visit(_text(X), rows, self._reader(), values, np.empty(0), found)
             out[:, self.m] = found
 
     def norms(self, X, rows, out):
@@ -95,7 +98,7 @@ class Anywhere:
         from ..loops.linadd import norms
 
         found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
-        norms(*text(X), rows, *self._how(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
+        norms(_text(X), rows, self._reader(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
         out[:, self.m] = found
 
     def block(self, X, rows, n_jobs):
@@ -106,7 +109,7 @@ class Anywhere:
 
         def part(lane):
             out = np.zeros((len(rows), len(rows)))
-            gram(*text(X), rows, *self._how(lane, codes=True), 1 << (most - 1).bit_length(), out)
+            gram(_text(X), rows, self._reader(lane, codes=True), 1 << (most - 1).bit_length(), out)
             return out
 
         return np.sum(run_blocks(part, self.lanes(False), n_jobs), axis=0)
@@ -118,7 +121,7 @@ class Anywhere:
         count = np.sum([self._windows(X, span) for span in self.channels["span"]], axis=0)
         begin = np.concatenate([[0], np.cumsum(count)])
         place, sign = np.empty(begin[-1], np.int64), np.empty(begin[-1])
-        places_of(*text(X), np.arange(len(X)), *self._how(), begin, place, sign)
+        places_of(_text(X), np.arange(len(X)), self._reader(), begin, place, sign)
         here = sign != 0
         return place[here], sign[here], np.diff(np.concatenate([[0], np.cumsum(here)])[begin])
 
@@ -172,28 +175,30 @@ class Placed:
                 if chosen[at, k]:
                     yield np.unique(code[code >= 0])
 
-    def _text(self, X):
-        return X.data, X.starts, X.bits
+    def _loop(self, X, rows, channels=None):
+        """What the loops ask for first."""
+        from ..loops.linadd_placed import PlacedText, PlacedWords
+
+        words = PlacedWords(self.channels if channels is None else channels, self.depth, self.words)
+        return PlacedText(X.data, X.starts, X.bits, self.size), rows, words
 
     def add(self, X, rows, delta, root, lane, values, q):
         from ..loops.linadd_placed import visit_placed
 
-        how = (self.size, self.channels, self.depth, self.words, lane.start, lane.stop)
         root = np.empty((0, 0)) if root is None else np.ascontiguousarray(root)
-        visit_placed(*self._text(X), rows, *how, root, values, delta, q[None])
+        visit_placed(*self._loop(X, rows), lane.start, lane.stop, root, values, delta, q[None])
 
     def look_up(self, X, rows, use, values, out):
         from ..loops.linadd_placed import visit_placed
 
         channels = self.channels.copy()
         channels["weight"] *= use[channels["kern"]]
-        how = (self.size, channels, self.depth, self.words, 0, self.L)
-        visit_placed(*self._text(X), rows, *how, np.empty((0, 0)), values, np.empty(0), out)
+        visit_placed(*self._loop(X, rows, channels), 0, self.L, np.empty((0, 0)), values, np.empty(0), out)
 
     def norms(self, X, rows, out):
         from ..loops.linadd_placed import norms_placed
 
-        norms_placed(*self._text(X), rows, self.size, self.channels, self.depth, out)
+        norms_placed(*self._loop(X, rows), out)
 
     def block(self, X, rows, weight):
         """Σ_m weight_m k_m(x_r, x_s), (|rows|, |rows|)."""
@@ -210,13 +215,15 @@ class Placed:
         from ..loops.linadd_placed import places_placed
 
         place, value = np.empty((len(X), *self.coef.shape), np.int64), np.empty((len(X), *self.coef.shape))
-        places_placed(*self._text(X), np.arange(len(X)), self.size, self.channels, self.depth, self.words, place, value)
+        places_placed(*self._loop(X, np.arange(len(X))), place, value)
         here = value != 0
         return place[here], value[here], np.count_nonzero(here, axis=(1, 2))
 
 
-def text(X):
-    return X.data, X.starts, X.lengths, X.bits
+def _text(X):
+    from ..loops.linadd import PackedText
+
+    return PackedText(X.data, X.starts, X.lengths, X.bits)
 
 
 def _alike(before, reading):

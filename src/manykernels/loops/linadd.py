@@ -5,6 +5,8 @@ first + word; SORTED, where binary search finds the word in words[low:high]; HAS
 with a random sign. Words with an unknown letter have the code −1 and no place.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit
 
@@ -12,6 +14,12 @@ from . import OPTIONS
 
 MAP, SORTED = range(2)  # HASH is what remains
 WORK = 2**17  # codes held at a time, so that they stay in cache beside the values of a channel
+
+PackedText = namedtuple("PackedText", "data starts lengths bits")
+# the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters
+WordReader = namedtuple("WordReader", "size start stop whole channels places moves words")
+# of some rows: their letters, how many, whether all are known, and the codes of the beginnings of their words
+Spelled = namedtuple("Spelled", "letters counts known codes")
 
 
 @njit(**OPTIONS)
@@ -41,18 +49,20 @@ def clip(bound, length):
 
 @njit(**OPTIONS)
 def room(lengths, rows, k, most, least):
-    """letters, counts, known and codes for `most` rows at a time, as few as `least` where cache asks for it."""
+    """Room to spell `most` rows at a time, as few as `least` where cache asks for it."""
     longest = 1
     for r in range(len(rows)):
         longest = max(longest, lengths[rows[r]])
     most = max(least, min(most, WORK // (k * longest)))
     letters, codes = np.empty((most, longest), np.uint8), np.empty((most, k, longest), np.int64)
-    return letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes
+    return Spelled(letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes)
 
 
 @njit(**OPTIONS)
-def read(data, starts, lengths, bits, rows, size, start, stop, letters, counts, known):
+def read(text, rows, reader, spelled):
     """letters[r, :counts_r] = the part [start:stop] of sequence rows_r; known_r says that it has no unknown letter."""
+    (data, starts, lengths, bits), (letters, counts, known, _) = text, spelled
+    size, start, stop = reader.size, reader.start, reader.stop
     for r in range(len(rows)):
         length = lengths[rows[r]]
         begin, end = clip(start, length), clip(stop, length)
@@ -64,11 +74,14 @@ def read(data, starts, lengths, bits, rows, size, start, stop, letters, counts, 
 
 
 @njit(**OPTIONS)
-def spell(rows, letters, counts, known, size, whole, channel, places, moves, share, codes):
+def spell(rows, reader, c, spelled):
     """codes[r, j, p] = the first j letters of the word at window p of each row as a number, all j but the last.
 
     A word has the letters at `places`, each moved on by `moves`; the first `share` are as in the channel before.
     """
+    (letters, counts, known, codes), size, whole = spelled, reader.size, reader.whole
+    channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
+    share = channel.share if c > 0 else 0
     for r in range(rows):
         n = counts[r] - channel.span + 1
         if share == 0:
@@ -124,10 +137,12 @@ def seek(code, channel, words):
 
 
 @njit(**OPTIONS)
-def find(letters, r, n, known, size, channel, places, moves, codes, words, place, sign):
+def find(r, n, reader, c, spelled, place, sign):
     """Place and sign of the n words of row r, whose first letters have been spelled."""
+    (letters, _, known, codes), size, words = spelled, reader.size, reader.words
+    channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
     last = channel.depth - 1
-    if known and channel.kind == MAP and last >= 0 and moves[last] == 0:
+    if known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0:
         at, first = places[last], channel.first
         for p in range(n):
             place[p], sign[p] = first + codes[r, last, p] * size + letters[r, p + at], 1.0
@@ -140,22 +155,22 @@ def find(letters, r, n, known, size, channel, places, moves, codes, words, place
 
 
 @njit(**OPTIONS)
-def visit(
-    data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, values, delta, out
-):
+def visit(text, rows, reader, values, delta, out):
     """Words anywhere. With delta (|rows|,): adds delta_r to the values of the words of each row, and to out_c what
     weight_c ‖values of c‖² grows by. With delta empty, look-up: out_r += Σ_c weight_c Σ values of the row's words.
 
     Channels outside, rows inside, so that the values of a channel stay in cache.
     """
-    letters, counts, known, codes = room(lengths, rows, places.shape[1], len(rows), 1)
+    size, channels, places, moves = reader.size, reader.channels, reader.places, reader.moves
+    spelled = room(text.lengths, rows, places.shape[1], len(rows), 1)
+    letters, counts, known, codes = spelled
     place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
     for low in range(0, len(rows), most):
         some = rows[low : low + most]
-        read(data, starts, lengths, bits, some, size, start, stop, letters, counts, known)
+        read(text, some, reader, spelled)
         for c in range(len(channels)):
-            channel, share = channels[c], channels[c].share if c > 0 else 0
-            spell(len(some), letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+            channel = channels[c]
+            spell(len(some), reader, c, spelled)
             last, weight, first = channel.depth - 1, channel.weight, channel.first
             plain = channel.kind == MAP and last >= 0 and moves[c, last] == 0
             at = places[c, last]
@@ -176,7 +191,7 @@ def visit(
                             total += values[np.uint64(first + codes[r, last, p] * size + letters[r, p + at])]
                         out[low + r] += weight * total
                     continue
-                find(letters, r, n, known[r], size, channel, places[c], moves[c], codes, words, place, sign)
+                find(r, n, reader, c, spelled, place, sign)
                 if len(delta) > 0:
                     out[c] += weight * add_at(place, sign, n, delta[low + r], values)
                 else:
@@ -197,39 +212,37 @@ def add_at(place, sign, n, step, values):
 
 
 @njit(**OPTIONS)
-def places_of(
-    data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, begin, place, sign
-):
+def places_of(text, rows, reader, begin, place, sign):
     """Place and sign of every word of each row, from begin_r on; the words of channel c before those of c + 1."""
-    letters, counts, known, codes = room(lengths, rows, places.shape[1], 1, 1)
+    channels, spelled = reader.channels, room(text.lengths, rows, reader.places.shape[1], 1, 1)
     for r in range(len(rows)):
-        read(data, starts, lengths, bits, rows[r : r + 1], size, start, stop, letters, counts, known)
+        read(text, rows[r : r + 1], reader, spelled)
         at = begin[r]
         for c in range(len(channels)):
-            channel, share = channels[c], channels[c].share if c > 0 else 0
-            spell(1, letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
-            n = max(counts[0] - channel.span + 1, 0)
-            find(letters, 0, n, known[0], size, channel, places[c], moves[c], codes, words, place[at:], sign[at:])
+            spell(1, reader, c, spelled)
+            n = max(spelled.counts[0] - channels[c].span + 1, 0)
+            find(0, n, reader, c, spelled, place[at:], sign[at:])
             at += n
 
 
 @njit(**OPTIONS)
-def norms(data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, times, out):
+def norms(text, rows, reader, times, out):
     """out_r += Σ_c weight_c Σ_w (occurrences of w in row r)²; `times` are zeros, one for every word, or empty.
 
     Channels are of kind MAP with first = 0, so that places are words.
     """
-    letters, counts, known, codes = room(lengths, rows, places.shape[1], len(rows), 1)
+    channels, spelled = reader.channels, room(text.lengths, rows, reader.places.shape[1], len(rows), 1)
+    letters, counts = spelled.letters, spelled.counts
     word, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
     for low in range(0, len(rows), most):
         some = rows[low : low + most]
-        read(data, starts, lengths, bits, some, size, start, stop, letters, counts, known)
+        read(text, some, reader, spelled)
         for c in range(len(channels)):
-            channel, share = channels[c], channels[c].share if c > 0 else 0
-            spell(len(some), letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+            channel = channels[c]
+            spell(len(some), reader, c, spelled)
             for r in range(len(some)):
                 n = max(counts[r] - channel.span + 1, 0)
-                find(letters, r, n, known[r], size, channel, places[c], moves[c], codes, words, word, sign)
+                find(r, n, reader, c, spelled, word, sign)
                 out[low + r] += channel.weight * squares(word, sign, n, times)
 
 
@@ -255,24 +268,25 @@ def squares(word, sign, n, times):
 
 
 @njit(**OPTIONS)
-def gram(data, starts, lengths, bits, rows, size, start, stop, whole, channels, places, moves, words, buckets, out):
+def gram(text, rows, reader, buckets, out):
     """out += Σ_c weight_c · (common words of channel c), (|rows|, |rows|), but for the diagonal.
 
     Words are sorted into buckets, their number a power of 2; channels are of kind MAP with first = 0. Weights of
     neighbouring channels are mostly equal: their pairs are counted together.
     """
-    R, first = len(rows), np.empty(buckets + 2, np.int64)
-    letters, counts, known, codes = room(lengths, rows, places.shape[1], R, R)
+    R, first, size, channels = len(rows), np.empty(buckets + 2, np.int64), reader.size, reader.channels
+    spelled = room(text.lengths, rows, reader.places.shape[1], R, R)
+    letters, counts = spelled.letters, spelled.counts
     word, sign, box = np.empty(letters.shape, np.int64), np.empty(letters.shape[1]), np.empty(letters.shape, np.uint64)
     count, owner, code = np.zeros(R * R, np.int64), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)
-    read(data, starts, lengths, bits, rows, size, start, stop, letters, counts, known)
+    read(text, rows, reader, spelled)
     for c in range(len(channels)):
-        channel, share = channels[c], channels[c].share if c > 0 else 0
-        spell(R, letters, counts, known, size, whole, channel, places[c], moves[c], share, codes)
+        channel = channels[c]
+        spell(R, reader, c, spelled)
         first[:] = 0
         for r in range(R):
             n = max(counts[r] - channel.span + 1, 0)
-            find(letters, r, n, known[r], size, channel, places[c], moves[c], codes, words, word[r], sign)
+            find(r, n, reader, c, spelled, word[r], sign)
             for p in range(n):  # what has no place goes to a bucket behind all others
                 box[r, p] = word[r, p] & (buckets - 1) if sign[p] != 0.0 else buckets
                 first[box[r, p] + np.uint64(1)] += 1

@@ -4,6 +4,8 @@
 `unpack` and `seek` are those of linadd.py: loops and their helpers share a file.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit
 
@@ -11,6 +13,9 @@ from . import OPTIONS
 
 MAP, SORTED = range(2)
 WORK = 2**17  # letters held at a time
+
+PlacedText = namedtuple("PlacedText", "data starts bits size")
+PlacedWords = namedtuple("PlacedWords", "channels depth words")  # depth (L,): of the longest words at each place
 
 
 @njit(**OPTIONS)
@@ -53,12 +58,13 @@ def seek(code, channel, words):
 
 
 @njit(**OPTIONS)
-def visit_placed(data, starts, bits, rows, size, channels, depth, words, low, high, root, values, delta, out):
+def visit_placed(text, rows, placed, low, high, root, values, delta, out):
     """Words at their places l, low <= l < high: channels (L, d) for word lengths 1 … d, up to depth_l of them.
 
     With delta (|rows|,): values += delta_r root_rm weight of each word of each row, out_m grows with ‖values of m‖².
     With delta empty, look-up: out_rm += Σ weight · value. `root` may be empty.
     """
+    (data, starts, bits, size), (channels, depth, words) = text, placed
     L, d = channels.shape
     most = max(1, min(len(rows), WORK // L))
     letters = np.empty((most, L), np.uint8)
@@ -89,8 +95,9 @@ def visit_placed(data, starts, bits, rows, size, channels, depth, words, low, hi
 
 
 @njit(**OPTIONS)
-def places_placed(data, starts, bits, rows, size, channels, depth, words, place, value):
+def places_placed(text, rows, placed, place, value):
     """place and value (|rows|, L, d): where each word of a row lies and sign · weight, 0 where there is none."""
+    (data, starts, bits, size), (channels, depth, words) = text, placed
     L, d = channels.shape
     letters = np.empty(L, np.uint8)
     place[:], value[:] = 0, 0.0
@@ -107,8 +114,9 @@ def places_placed(data, starts, bits, rows, size, channels, depth, words, place,
 
 
 @njit(**OPTIONS)
-def norms_placed(data, starts, bits, rows, size, channels, depth, out):
+def norms_placed(text, rows, placed, out):
     """out_rm += Σ weight² of the words of row r that kernel m counts."""
+    (data, starts, bits, size), (channels, depth, _) = text, placed
     L, d = channels.shape
     letters = np.empty(L, np.uint8)
     for r in range(len(rows)):
