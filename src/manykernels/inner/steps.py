@@ -35,7 +35,7 @@ class Steps:
 
     def __init__(self, inner, K, a, gradient):
         from ..loops.box_qp import single_steps
-        from ..loops.pairs import NOTES, pair_steps
+        from ..loops.pairs import NOTES, TeamMemory, pair_steps
         from ..loops.team import GATE
 
         self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, PRECISION
@@ -44,13 +44,14 @@ class Steps:
         self.pace = {False: np.inf, True: np.inf}  # seconds a step, of one thread and of the team
         self.losses, self.pause, self.others = 0, 0, []
         if self.threads > 1:
-            self.shared = np.zeros(GATE, np.int64), np.zeros((self.threads, *NOTES)), np.empty((3, len(a)))
+            notes, work = np.zeros((self.threads, *NOTES)), np.empty((3, len(a)))
+            self.shared = TeamMemory(self.threads, np.zeros(GATE, np.int64), notes, work)
 
     def __enter__(self):
         if self.threads > 1:
             from ..loops.pairs import follow
 
-            arguments = self.threads, *self.shared, *self.block
+            arguments = self.shared, *self.block
             self.others = [
                 threading.Thread(target=follow, args=(me, *arguments), daemon=True, name=f"manykernels-team-{me}")
                 for me in range(1, self.threads)
@@ -63,7 +64,7 @@ class Steps:
         if self.others:
             from ..loops.pairs import dismiss
 
-            dismiss(self.shared[0], self.threads)
+            dismiss(self.shared.gate, self.threads)
             for other in self.others:
                 other.join()
 
@@ -91,4 +92,4 @@ class Steps:
     def _together(self, steps):
         from ..loops.pairs import lead
 
-        return lead(self.threads, *self.shared, *self.block, steps)
+        return lead(self.shared, *self.block, steps)

@@ -10,6 +10,8 @@ a run beats the best so far, and only then they are looked at one by one.
 Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit
 
@@ -22,6 +24,9 @@ TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
 SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
 FLAT = 1e-12  # the least curvature
 
+TeamMemory = namedtuple("TeamMemory", "threads gate notes work")  # what the threads share
+BoxTerms = namedtuple("BoxTerms", "diagonal kink lo hi")
+
 
 @njit(**OPTIONS)
 def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
@@ -29,27 +34,27 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
 
     β, the multiplier of Σ a, is the intercept that these a imply: f = K a + β.
     """
-    gate, notes, work = np.zeros(1, np.int64), np.empty((1, *NOTES)), np.empty((3, len(a)))
-    return _steps(0, 1, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps)
+    team = TeamMemory(1, np.zeros(1, np.int64), np.empty((1, *NOTES)), np.empty((3, len(a))))
+    return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
 @njit(**OPTIONS)
-def follow(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps):
+def follow(me, team, K, a, gradient, diagonal, kink, lo, hi, eps):
     """The part of thread `me` > 0 in the steps that thread 0 leads, until that dismisses it."""
     while True:
-        meet(gate, threads)
-        max_steps = commanded(gate)
+        meet(team.gate, team.threads)
+        max_steps = commanded(team.gate)
         if max_steps < 0:
             return
-        _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps)
+        _steps(me, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
 @njit(**OPTIONS)
-def lead(threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
+def lead(team, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
     """`pair_steps` together with those who follow."""
-    command(gate, max_steps)
-    meet(gate, threads)
-    return _steps(0, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps)
+    command(team.gate, max_steps)
+    meet(team.gate, team.threads)
+    return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
 
 
 @njit(**OPTIONS)
@@ -59,12 +64,12 @@ def dismiss(gate, threads):
 
 
 @njit(**OPTIONS)
-def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
+def _steps(me, team, K, a, gradient, box, eps, max_steps):
     """Thread `me` has the variables low … high − 1; all come to the same i, j and t.
 
     What the others need of a variable that moves stands in notes: nobody reads it where its owner may be writing.
     """
-    n = len(a)
+    (threads, gate, notes, work), (diagonal, kink, lo, hi), n = team, box, len(a)
     up, down, curvature = work[0], work[1], work[2]
     low, high = n * me // threads, n * (me + 1) // threads
     for k in range(low, high):
@@ -80,7 +85,7 @@ def _steps(me, threads, gate, notes, work, K, a, gradient, diagonal, kink, lo, h
     while top - bottom > eps and steps < max_steps:
         steps += 1
         Ki = K[i]
-        _partner(top, i, Ki, curvature[i], low, high, down, curvature, a, gradient, mine[1])
+        _partner(top, i, Ki, low, high, down, curvature, a, gradient, mine[1])
         meet(gate, threads)
         first = _first(notes[:, 1, SCORE])
         if notes[first, 1, SCORE] <= 0:
@@ -135,9 +140,9 @@ def _first(values):
 
 
 @njit(**OPTIONS)
-def _partner(top, i, Ki, ci, low, high, down, curvature, a, gradient, note):
+def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
     """Notes who of low … high − 1 gains most by falling: gain² / curvature, 0 where nobody does."""
-    best, j = 0.0, -1
+    best, j, ci = 0.0, -1, curvature[i]
     for start in range(low, high, RUN):
         end = min(start + RUN, high)
         part = Ki[start:end], down[start:end], curvature[start:end], gradient[start:end]
