@@ -144,5 +144,5 @@ def column_products(group, left, right, chosen, vectors, middle, half, sizes, at
 
     factor = np.empty((0, 0), group.pairs.dtype) if left.factor is None else left.factor[chosen]
     forms = group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
-    ends = left.x[0], right.x[0], middle, half
-    loops.column_products(_KINDS[group.pairs.kind], *ends, sizes, *forms, vectors, factor, at, out)
+    nodes = loops.ColumnNodes(middle, half, sizes)
+    loops.column_products(_KINDS[group.pairs.kind], left.x[0], right.x[0], nodes, forms, vectors, factor, at, out)

@@ -27,16 +27,17 @@ class NarrowViews:
 
     def ready(self):
         """Lays the views side by side."""
+        from ..loops.elementwise import ViewBounds
+
         left, right, tables, forms, weights = zip(*self.views, strict=True)
         dtype, T = left[0].dtype, len(weights[0])
-        self.start = np.cumsum([0, *(len(x) for x in left)])
         self.left, self.right = np.concatenate(left), np.concatenate(right)
         terms = max((table[0].shape[2] for table in tables if table is not None), default=4)
         tables = [(np.empty((T, 0, terms), dtype), 1, 0) if table is None else table for table in tables]
         cells, delta, first = zip(*tables, strict=True)
-        self.tables = np.concatenate(cells, axis=1)
-        self.cells = np.cumsum([0, *(table.shape[1] for table in cells)]), np.array(delta, dtype), np.array(first)
-        self.last = np.cumsum([0, *(w.shape[1] for w in weights)])
+        self.tables, self.delta, self.first = np.concatenate(cells, axis=1), np.array(delta, dtype), np.array(first)
+        sizes = [len(x) for x in left], [table.shape[1] for table in cells], [w.shape[1] for w in weights]
+        self.bounds = ViewBounds(*(np.cumsum([0, *size]) for size in sizes))
         self.forms = tuple(np.concatenate(part) for part in zip(*forms, strict=True))
         self.weights = np.concatenate(weights, axis=1).astype(dtype)[:, :, None]
         self.views = []
@@ -47,4 +48,5 @@ class NarrowViews:
 
         X, Y = np.ascontiguousarray(self.left[:, rows]), np.ascontiguousarray(self.right[:, cols])
         for sums, tables, weights in zip(total, self.tables, self.weights, strict=True):
-            add_views(self.kind, X, Y, self.start, tables, *self.cells, self.last, *self.forms, weights, sums)
+            view = self.bounds, tables, self.delta, self.first, self.forms
+            add_views(self.kind, X, Y, *view, weights, sums)

@@ -1,10 +1,15 @@
 """Products with smooth kernels of one column, by way of the kernels between Chebyshev nodes; see `banks._columns`."""
 
+from collections import namedtuple
+
 import numpy as np
 from numba import njit
 
 from . import OPTIONS
 from .elementwise import multiply, pair
+
+# the interval middle ± half that holds a column, and how many nodes each kernel has on it
+ColumnNodes = namedtuple("ColumnNodes", "middle half sizes")
 
 
 @njit(**OPTIONS)
@@ -36,11 +41,12 @@ def features(X, middle, half, node, cores, entry, out):
 
 
 @njit(**OPTIONS)
-def column_products(kind, x, y, middle, half, sizes, degree, g, c, A, factor, at, out):
+def column_products(kind, x, y, nodes, forms, A, factor, at, out):
     """out[t, at[m], i] = Σ_j k_m(x_i, y_j) A[m, t, j], times factor[m, i] where that is not empty; A may have one m.
 
-    Kernel m has sizes[m] nodes; all in one call, which leaves Python to the other threads.
+    `forms` are (degree, g, c); all in one call, which leaves Python to the other threads.
     """
+    (middle, half, sizes), (degree, g, c) = nodes, forms
     p, T, last = sizes.max(), A.shape[1], 0
     basis = np.empty((p, y.size))
     chebyshev((y.astype(np.float64) - middle) / half, basis)

@@ -4,6 +4,7 @@ A kernel is given by (degree, g, c): degree 0 is 2^(gB + c) with gB + c <= 0, de
 """
 
 import math
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from . import OPTIONS
 # The round-to-nearest trick below must not be reassociated; the flags of a helper stay with it when it is inlined.
 _EXACT: Any = {"fastmath": {"contract", "nsz", "nnan"}}
 _CHUNK = 512
+
+# view v has the rows start[v] to start[v + 1] of X and Y, the cells cells[v] to cells[v + 1] of the tables, and the
+# kernels last[v] to last[v + 1]
+ViewBounds = namedtuple("ViewBounds", "start cells last")
 _TINY = np.float32(1e-36)  # makes 0/0 = 0
 _SHIFT32, _SHIFT64 = np.float32(1.5 * 2**23 + 127), 1.5 * 2.0**52 + 1023
 _A1, _A2, _A3, _A4, _A5 = (
@@ -149,12 +154,9 @@ def tabulate(B, table, delta, first, out):
 
 
 @njit(**OPTIONS)
-def add_views(kind, X, Y, start, tables, cells, delta, first, last, degree, g, c, shift, W, out):
-    """`pair`, `tabulate` and `combine`, line by line, of many views.
-
-    View v has the rows start[v] to start[v + 1] of X and Y, the cells cells[v] to cells[v + 1] of the tables, and the
-    kernels last[v] to last[v + 1].
-    """
+def add_views(kind, X, Y, bounds, tables, delta, first, forms, W, out):
+    """`pair`, `tabulate` and `combine`, line by line, of many views; `forms` are (degree, g, c, shift)."""
+    (start, cells, last), (degree, g, c, shift) = bounds, forms
     B, none = np.empty((1, Y.shape[1]), Y.dtype), np.empty((0, 0), Y.dtype)
     for v in range(delta.size):
         x, y, table = X[start[v] : start[v + 1]], Y[start[v] : start[v + 1]], tables[cells[v] : cells[v + 1]]

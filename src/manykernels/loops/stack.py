@@ -14,7 +14,8 @@ RUN = 256
 
 
 @njit(**OPTIONS)
-def _add4(o, s0, s1, s2, s3, w0, w1, w2, w3, h0, h1, h2, h3):
+def _add4(o, s, w, h):
+    (s0, s1, s2, s3), (w0, w1, w2, w3), (h0, h1, h2, h3) = s, w, h
     for j in range(len(o)):
         o[j] += w0 * (s0[j] - h0) + w1 * (s1[j] - h1) + w2 * (s2[j] - h2) + w3 * (s3[j] - h3)
 
@@ -49,19 +50,17 @@ def combine_first(S, kernels, w, shift, rows, cols, triangle, out):
         while k < K:
             if k + 4 <= K:
                 m0, m1, m2, m3 = kernels[k], kernels[k + 1], kernels[k + 2], kernels[k + 3]
-                w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
-                h0, h1, h2, h3 = shift[k], shift[k + 1], shift[k + 2], shift[k + 3]
+                weights = w[k], w[k + 1], w[k + 2], w[k + 3]
+                shifts = shift[k], shift[k + 1], shift[k + 2], shift[k + 3]
                 if gather:
                     for j in range(C):
                         c = cols[j]
                         part[0, j], part[1, j] = S[m0, i, c], S[m1, i, c]
                         part[2, j], part[3, j] = S[m2, i, c], S[m3, i, c]
-                    _add4(o, part[0], part[1], part[2], part[3], w0, w1, w2, w3, h0, h1, h2, h3)
+                    _add4(o, (part[0], part[1], part[2], part[3]), weights, shifts)
                 else:
-                    _add4(
-                        o, S[m0, i, c0:end], S[m1, i, c0:end], S[m2, i, c0:end], S[m3, i, c0:end],
-                        w0, w1, w2, w3, h0, h1, h2, h3,
-                    )  # fmt: skip
+                    lines = S[m0, i, c0:end], S[m1, i, c0:end], S[m2, i, c0:end], S[m3, i, c0:end]
+                    _add4(o, lines, weights, shifts)
                 k += 4
             else:
                 m0 = kernels[k]
