@@ -1,5 +1,7 @@
 """Weighted sums and products of kernels between two lists of sides, tile by tile on the shared threads."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from .._threads import n_threads, run_blocks
@@ -23,6 +25,18 @@ def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16):
         entries = int(np.clip(budget // (BUFFERS * itemsize * threads), SMALLEST, entries))
     rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // parts))))
     return rows, max(1, min(n_cols, entries // rows))
+
+
+class RowProducts(NamedTuple):
+    """How the chosen kernels of a group are multiplied by rows: exponentials by a table, the others directly."""
+
+    side: int  # the number of the group
+    group: Any
+    chosen: np.ndarray
+    vectors: np.ndarray
+    exponentials: np.ndarray
+    direct: np.ndarray
+    table: Any  # (cells, delta, first), or None
 
 
 class Tiles:
@@ -144,14 +158,14 @@ class Tiles:
         rb, cb = self.shape(n_rows, A.shape[1], parts=max(1, min(16, 64 // max(len(plans), 1))))
         blocks, most = [], self._sums() // max(len(A), 1)
         for plan in plans:  # a block is of one group: with many of them the way into compiled code is long
-            step = max(16, min(rb, most // plan[-1][0][0].size)) if plan[-1] else rb
+            step = max(16, min(rb, most // plan.table[0][0].size)) if plan.table else rb
             blocks += [(plan, r, min(r + step, n_rows)) for r in range(0, n_rows, step)]
 
         def rows(block):
-            (i, group, *plan), r0, r1 = block
-            a = left[i].take(slice(r0, r1))
-            sums = self._block_products(group, a, right[i], *plan, cb, (r0, r1) if halved else None, check)
-            result[:, where[group.members[plan[0]]], r0:r1] = sums.transpose(2, 1, 0)
+            plan, r0, r1 = block
+            a, b = left[plan.side].take(slice(r0, r1)), right[plan.side]
+            sums = self._block_products(plan, a, b, cb, (r0, r1) if halved else None, check)
+            result[:, where[plan.group.members[plan.chosen]], r0:r1] = sums.transpose(2, 1, 0)
 
         def column(plan):
             i, group, chosen, vectors, *interval = plan
@@ -186,7 +200,7 @@ class Tiles:
             if exponentials.size:
                 table = tables(group.rate[exponentials], top, self.dtype)
                 room += table[0].nbytes
-            plans.append((i, group, chosen, vectors, exponentials, direct, table))
+            plans.append(RowProducts(i, group, chosen, vectors, exponentials, direct, table))
         return plans, columns
 
     def _fits(self, size):
@@ -216,10 +230,11 @@ class Tiles:
             coarse &= self.dtype == np.float32
         return (exponentials, chosen[~ones]) if quicker or coarse else no_table
 
-    def _block_products(self, group, a, right, chosen, vectors, exponentials, direct, table, cb, halved, check):
+    def _block_products(self, plan, a, right, cb, halved, check):
         """(rows, chosen, T) sums for the rows of one side `a`."""
         from ..loops.elementwise import multiply, scatter
 
+        _, group, chosen, vectors, exponentials, direct, table = plan
         n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
         sums = np.zeros((n_rows, chosen.size, T))
         if table is not None:

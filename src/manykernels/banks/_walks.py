@@ -199,11 +199,11 @@ class WalkTiles(Tiles):
 
         super().weighted(left, right, rest, n_rows, n_cols, emit_all if walks else emit, symmetric, shifted)
 
-    def _block_products(self, group, a, right, chosen, vectors, exponentials, direct, table, cb, halved, check):
+    def _block_products(self, plan, a, right, cb, halved, check):
+        group, chosen = plan.group, plan.chosen
         if not (isinstance(group, WalkGroup) and group.fused(a, right)):
-            plan = chosen, vectors, exponentials, direct, table
-            return super()._block_products(group, a, right, *plan, cb, halved, check)
-        part, A = group.subset(chosen, group.members[chosen]), vectors[0].astype(np.float64)
+            return super()._block_products(plan, a, right, cb, halved, check)
+        part, A = group.subset(chosen, group.members[chosen]), plan.vectors[0].astype(np.float64)
         first = halved[0] if halved else 0
         if halved:
             A[:, halved[1] :] *= 2
