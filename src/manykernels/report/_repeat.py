@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ._options import ReportOptions
+
 CODE = 20_000  # letters of a model's code
 PARTS = ("kernels", "regularizers", "losses", "strings", "pairs", "weighting", "solvers", "streaming")
 _LONG = re.compile(r"\S{400}")  # a name that nobody types
@@ -80,14 +82,11 @@ def _runs(code):
     return names <= known and all(node.module != "__main__" for node in found)
 
 
-def report_lines(model: Any, y: Any, given: dict[str, Any], defaults: dict[str, Any]) -> list[str]:
-    """All lines; `given` are the options of the report, those that cannot be typed stand for themselves."""
+def report_lines(model: Any, y: Any, asked: ReportOptions) -> list[str]:
+    """All lines; options of the report that cannot be typed stand for themselves."""
     data = ["X"] if y is None else ["X", "y"]
-    options, own = [], []
+    options, own, given = [], [], asked.changed()
     for name, value in given.items():
-        default = defaults[name]
-        if value is default or type(value) is type(default) and value == default:
-            continue
         typeable = isinstance(value, str | int | float | list | tuple | dict | None)
         typeable = typeable or hasattr(value, "get_n_splits") and "<" not in repr(value)
         typeable = typeable and not _LONG.search(typed(value))

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_integer, check_number
+from .._validation import check_number
 from ..estimators.inputs import among_themselves
 from ..inspect.tables import check_model
 from ..kernels._views import n_examples
+from ._options import ReportOptions
 
 
 @dataclass
@@ -68,28 +67,7 @@ class Report:
         return self.path
 
 
-def make_report(
-    model: Any,
-    X: Any,
-    y: Any = None,
-    path: str | PathLike[str] | None = None,
-    *,
-    cv: Any = 5,
-    relevance: str = "auto",
-    stability: int | None = None,
-    examples: int | ArrayLike | None = None,
-    sources: dict[str, Any] | None = None,
-    scoring: Any = None,
-    groups: ArrayLike | None = None,
-    threshold: float | None = None,
-    max_examples: int | None = None,
-    title: str | None = None,
-    target: str | None = None,
-    data: bool = True,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    verbose: bool | None = None,
-) -> Report:
+def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Report:
     """Measure a fitted model on data and write a page of it: one HTML file, which loads nothing from anywhere.
 
     Folds, bootstrap samples and refits without each source are bounded before they begin, by n² M entries of kernels
@@ -104,38 +82,8 @@ def make_report(
         y may be left out for `MKLOneClass`; with y = 1 and −1 it is scored.
     path : path, optional
         Of the page; None: it is not written.
-    cv : int, splitter or None, default 5
-        Folds; a number is lowered to the size of the rarest class. None: nothing is held out.
-    relevance : {"auto", "full", "fast"}
-        Sources that see a column in common are joined, since the others make up for one that is left out. "fast"
-        refits without each source or joined sources and with them alone, in every fold; "full" also without each
-        single one of those joined; "auto" is "full" where that is within the bound. The verdict is the same.
-    stability : int, optional
-        Bootstrap samples; 0 for none. None: 100, or as many as the bound allows, ten at least.
-    examples : int or list of int, optional
-        Rows of X whose decisions are taken apart, or how many; None: six, some clear, some close, some mistaken. They
-        are decisions of models that had not learned from the example, where it was held out.
-    sources : dict, optional
-        {name: kernels}, as in `inspect.relevance`; None: as there, and each kernel where all see the same.
-    scoring : str or callable, optional
-        As in scikit-learn; None for accuracy or R², and for the worth of sources of two classes "roc_auc".
-    groups : array (n,), optional
-        Whom each example is of, a patient say: those of one are held out together, or scores are too good.
-    threshold : float, optional
-        Of two classes, the decision above which an example counts as the second class; sensitivity, specificity and
-        the table of classes are those at it. None: 0, as in `predict`.
-    max_examples : int, optional
-        That are looked at, drawn at random; None: as many as the bound allows.
-    title, target : str, optional
-        Of the page, and the name of what is predicted.
-    data : bool, default True
-        Whether the numbers are written beside the page, as JSON.
-    random_state : int, default 0
-        For folds, samples and orders.
-    n_jobs : int, optional
-        Fits at a time, each in a process of its own.
-    verbose : bool, optional
-        Whether progress is shown; None: as the model does.
+    **options : the parameters of `ReportOptions`
+        `cv`, `relevance`, `stability`, `examples` and others.
 
     Returns
     -------
@@ -162,19 +110,13 @@ def make_report(
     check_model(model)
     check_is_fitted(model)
     chosen = getattr(model, "best_estimator_", model)
-    check_choice("relevance", relevance, ("auto", "full", "fast"))
-    if stability is not None:
-        check_integer("stability", stability, 0)
-    if isinstance(examples, int | np.integer):
-        check_integer("examples", examples, 0)
-    if max_examples is not None:
-        check_integer("max_examples", max_examples, 10)
+    asked = ReportOptions(**options)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
-    if is_list(examples):
-        check_examples(examples, n)
+    if is_list(asked.examples):
+        check_examples(asked.examples, n)
     called = getattr(y, "name", None)  # of a column of pandas or polars
-    target = target or (called if isinstance(called, str) and called else None)
+    target = asked.target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
     if chosen._is_precomputed() and (n != X.shape[1] or n != chosen.n_features_in_):
         raise ValueError(
@@ -182,22 +124,19 @@ def make_report(
             "each other, which are held out in turn."
         )
     place = None if path is None else _checked(path)
-    if threshold is not None:
-        check_number("threshold", threshold, -np.inf)
+    if asked.threshold is not None:
+        check_number("threshold", asked.threshold, -np.inf)
         if kind != "classification" or len(chosen.classes_) != 2 or y.ndim > 1:
-            raise ValueError(f"threshold={threshold!r} is for models of two classes: leave it out.")
-    if groups is not None:
-        groups = np.asarray(groups)
-        if groups.shape != (n,):
-            raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group an example.")
-    with showing(chosen.verbose if verbose is None else verbose) as tick:
-        case = Case(chosen, X, y, kind, sources or _kernels_of_one(chosen), scoring, n_jobs, random_state, tick, groups,
-                    model if hasattr(model, "Cs") else None, threshold or 0.0)  # fmt: skip
-        found = measure(case, cv, relevance, stability, examples, max_examples)
-    asked = dict(cv=cv, relevance=relevance, stability=stability, examples=examples, sources=sources, scoring=scoring,
-                 groups=groups, max_examples=max_examples, title=title, target=target, data=data,
-                 random_state=random_state, threshold=threshold)  # fmt: skip
-    title = title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
+            raise ValueError(f"threshold={asked.threshold!r} is for models of two classes: leave it out.")
+    groups = None if asked.groups is None else np.asarray(asked.groups)
+    if groups is not None and groups.shape != (n,):
+        raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group an example.")
+    with showing(chosen.verbose if asked.verbose is None else asked.verbose) as tick:
+        case = Case(chosen, X, y, kind, asked.sources or _kernels_of_one(chosen), asked.scoring, asked.n_jobs,
+                    asked.random_state, tick, groups, model if hasattr(model, "Cs") else None,
+                    asked.threshold or 0.0)  # fmt: skip
+        found = measure(case, asked.cv, asked.relevance, asked.stability, asked.examples, asked.max_examples)
+    title = asked.title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
     facts = {
         "title": title,
         "made": time.strftime("%Y-%m-%d %H:%M"),
@@ -207,11 +146,11 @@ def make_report(
         "data": describe_data(chosen, X, y),
         **found,
         "versions": versions(),
-        "reproduce": report_lines(chosen, y, asked, _defaults()),
+        "reproduce": report_lines(chosen, y, replace(asked, groups=groups, target=target)),
     }
     report = Report(facts)
     if place is not None:
-        report.write(place, data)
+        report.write(place, asked.data)
     return report
 
 
@@ -222,10 +161,6 @@ def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
     names = [str(name) for name in model.kernel_names_]
     alone = len(members_of(model, "source")[0]) == 1 and 1 < len(names) == len(set(names))
     return {name: [m] for m, name in enumerate(names)} if alone else None
-
-
-def _defaults() -> dict[str, Any]:
-    return {name: parameter.default for name, parameter in inspect.signature(make_report).parameters.items()}
 
 
 def _targets(model, kind, y, n):
