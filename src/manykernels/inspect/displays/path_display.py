@@ -54,12 +54,10 @@ class PathDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, y: Any, *, Cs: Any = 10, regularizer: Any = None, against: str = "C",
-        at: int | None = None, top: int = 7, test: Any = None, ax: Any = None,
-    ) -> Self:  # fmt: skip
-        """Compute the path of a model, as `model.path` does, and draw it."""
-        path = model.path(X, y, Cs=Cs, regularizer=regularizer, test=test)
-        return cls(path, against, at, top).plot(ax)
+        cls, model: Any, X: Any, y: Any, *, Cs: Any = 10, regularizer: Any = None, test: Any = None, **drawn: Any
+    ) -> Self:
+        """Compute the path of a model, as `model.path` does, and draw it with the keywords of `from_path`."""
+        return cls.from_path(model.path(X, y, Cs=Cs, regularizer=regularizer, test=test), **drawn)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on these axes, or on a new figure."""

@@ -70,15 +70,13 @@ class StabilityDisplay(Display):
     @classmethod
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, n_boot: int = 20, by: str = "kernel", sources: dict[str, Any] | None = None,
-        output: Any = None, level: float = 0.9, top: int = 20, random_state: Any = 0, n_jobs: int | None = None,
-        ax: Any = None,
+        random_state: Any = 0, n_jobs: int | None = None, **drawn: Any,
     ) -> Self:  # fmt: skip
-        """Fit clones of a fitted model on resampled data, by `bootstrap_weights`, and draw their weights."""
+        """Fit clones of a fitted model on resampled data, by `bootstrap_weights`, and draw them as `from_weights`."""
         found = check_fitted(model)
         members_of(found, by, sources)  # complains before the work
         boot = bootstrap_weights(found, X, y, n_boot, random_state, n_jobs)
-        extra = dict(by=by, sources=sources, output=output, level=level, top=top, ax=ax)
-        return cls.from_weights(boot, found, **extra)
+        return cls.from_weights(boot, found, by=by, sources=sources, **drawn)
 
     @classmethod
     def from_weights(
