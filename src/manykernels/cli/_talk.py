@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -28,6 +30,21 @@ def _note(ctx: typer.Context, param: typer.CallbackParam, value: bool) -> bool:
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=_note, is_eager=True, help="Say nothing but results.")]
 Debug = Annotated[bool, typer.Option("--debug", callback=_note, is_eager=True, help="Show where an error came from.")]
 Json = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
+
+
+def command(function: Callable[[Any], None]) -> Callable[..., None]:
+    """A command that takes the fields of a dataclass one by one, for a function of `asked`, the dataclass."""
+    options = get_type_hints(function)["asked"]
+    types = get_type_hints(options, include_extras=True)
+
+    @wraps(function)
+    def run(**given: Any) -> None:
+        function(options(**given))
+
+    parameters = inspect.signature(options).parameters.values()
+    signature = inspect.Signature([parameter.replace(annotation=types[parameter.name]) for parameter in parameters])
+    vars(run)["__signature__"] = signature
+    return run
 
 
 def _interrupt(*_: Any) -> None:

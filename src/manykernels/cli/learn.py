@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from ._models import Job, check_output, estimator, prepare
-from ._talk import Debug, Json, Quiet, Wrong, show, speaker
+from ._talk import Debug, Json, Quiet, Wrong, command, show, speaker
 
 Data = Annotated[
     str, typer.Argument(help="CSV, TSV, FASTA (.gz), Parquet, NPZ, a folder of tables with ids, or - for stdin.")
@@ -24,77 +25,86 @@ Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber,
 Nu = Annotated[float | None, typer.Option(help="The share of outliers, of --task one-class.")]
 
 
-def fit(
-    data: Data,
-    target: Target = None,
-    config: Config = None,
-    C: Annotated[float | None, typer.Option("-C", "--C", help="Factor of the loss; 1 if not given.")] = None,
-    p: Annotated[
-        float | None, typer.Option("-p", "--p", help="1: few kernels, inf: all alike; 2 if not given.")
-    ] = None,
-    task: Task = None,
-    loss: Loss = None,
-    nu: Nu = None,
-    id: Id = None,
-    labels: Labels = None,
+@dataclass(frozen=True)
+class FitOptions:
+    """What `fit` may be asked for."""
+
+    data: Data
+    target: Target = None
+    config: Config = None
+    C: Annotated[float | None, typer.Option("-C", "--C", help="Factor of the loss; 1 if not given.")] = None
+    p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: all alike; 2 if not given.")] = None
+    task: Task = None
+    loss: Loss = None
+    nu: Nu = None
+    id: Id = None
+    labels: Labels = None
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="So that predict writes probabilities, of any loss; 5 more fits.")
-    ] = False,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where the model is written.")] = "model.mk",
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = False
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the model is written.")] = "model.mk"
+    json: Json = False
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+@command
+def fit(asked: FitOptions) -> None:
     """Learn a model and the weights of its kernels from a table, and write it to a file."""
-    say = speaker(quiet)
+    say, output = speaker(asked.quiet), asked.output
     if output == "-":
         raise Wrong("-o - would write a model to the terminal: give a path, -o model.mk.")
-    over = check_output(output, data, config, labels)
-    given = {"target": target, "C": C, "p": p, "task": task, "loss": loss, "nu": nu, "id": id}
-    job = prepare(data, config, given | {"labels": labels}, say)
-    model = estimator(job, verbose=progress(quiet), **_calibration(job, probabilities))
+    over = check_output(output, asked.data, asked.config, asked.labels)
+    given = {name: getattr(asked, name) for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels")}
+    job = prepare(asked.data, asked.config, given, say)
+    model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
     if job.y is not None:
         model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
     if job.chosen:
         model.kernels_chosen_ = job.chosen
     model.save(output)
-    say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW like {data}.")
+    say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW like {asked.data}.")
     facts = summary(job, model)
     if len(facts["weights"]) < facts["kernels"]:
         say(f"the heaviest {len(facts['weights'])} of {facts['kernels']} kernels; `manykernels inspect` shows more.")
-    show(facts, json)
+    show(facts, asked.json)
 
 
-def cv(
-    data: Data,
-    target: Target = None,
-    config: Config = None,
-    C: Annotated[str, typer.Option("-C", "--C", help="Candidates, with commas between.")] = "0.1,1,10",
-    p: Annotated[str, typer.Option("-p", "--p", help="Candidates, with commas between.")] = "1,2",
-    task: Task = None,
-    loss: Loss = None,
-    id: Id = None,
-    labels: Labels = None,
-    folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5,
+@dataclass(frozen=True)
+class CVOptions:
+    """What `cv` may be asked for."""
+
+    data: Data
+    target: Target = None
+    config: Config = None
+    C: Annotated[str, typer.Option("-C", "--C", help="Candidates, with commas between.")] = "0.1,1,10"
+    p: Annotated[str, typer.Option("-p", "--p", help="Candidates, with commas between.")] = "1,2"
+    task: Task = None
+    loss: Loss = None
+    id: Id = None
+    labels: Labels = None
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5
     groups: Annotated[
         str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
-    ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = None
+    json: Json = False
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+@command
+def cv(asked: CVOptions) -> None:
     """Score candidates for C and p by cross-validation, on examples that were held out."""
-    say = speaker(quiet)
-    Cs, ps = _numbers(C, "-C"), _numbers(p, "-p")
-    given = {"target": target, "task": task, "loss": loss, "id": id, "labels": labels, "groups": groups}
-    job = prepare(data, config, given, say)
+    say, folds = speaker(asked.quiet), asked.folds
+    Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
+    given = {name: getattr(asked, name) for name in ("target", "task", "loss", "id", "labels", "groups")}
+    job = prepare(asked.data, asked.config, given, say)
     if job.task == "one-class":
         raise Wrong("cv needs targets to score by, which --task one-class has not: give another task.")
     _check_folds(job, folds)
-    search = estimator(job, search=True, Cs=Cs, cv=_splitter(job, folds), verbose=progress(quiet)).set_params(
-        regularizer=ps
-    )
+    search = estimator(job, search=True, Cs=Cs, cv=_splitter(job, folds), verbose=progress(asked.quiet))
+    search.set_params(regularizer=ps)
     search.fit(job.X, job.y, groups=job.groups)
     found = search.cv_results_
     rows = [
@@ -104,9 +114,8 @@ def cv(
     best = rows[int(search.best_index_)]
     say(f"the best: -C {best['C']:g} -p {best['p']:g}; its score is a little too good, being the best of {len(rows)}.")
     measure = "accuracy" if job.task == "classification" else "R2"
-    show(
-        {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"]} | {"scores": rows}, json
-    )
+    facts = {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"], "scores": rows}
+    show(facts, asked.json)
 
 
 def _calibration(job, wanted):

@@ -3,80 +3,90 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ._columns import seen
 from ._data import pick, read_data
 from ._models import as_classes, check_output, estimator, only_label, prepare, read_model, target_of
-from ._talk import Debug, Json, Quiet, Wrong, complain, speaker
+from ._talk import Debug, Json, Quiet, Wrong, command, complain, speaker
 from .learn import Data, Id, Labels, Target, progress
 from .use import Model, columns_of
 
 
-def report(
-    model: Model,
-    data: Data,
-    target: Target = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where the page is written.")] = "report.html",
-    cv: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5,
-    relevance: Annotated[str, typer.Option(help="auto, full (each single source left out too) or fast.")] = "auto",
+@dataclass(frozen=True)
+class PageOptions:
+    """What `report` may be asked for."""
+
+    model: Model
+    data: Data
+    target: Target = None
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the page is written.")] = "report.html"
+    cv: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5
+    relevance: Annotated[str, typer.Option(help="auto, full (each single source left out too) or fast.")] = "auto"
     stability: Annotated[
         int | None, typer.Option(min=0, help="Bootstrap samples; 100 where time allows, 0 for none.")
-    ] = None,
-    examples: Annotated[str, typer.Option(help="Rows to take apart, with commas between; else six are chosen.")] = "",
-    max_examples: Annotated[int | None, typer.Option(min=10, help="Examples that are looked at, at most.")] = None,
-    title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    ] = None
+    examples: Annotated[str, typer.Option(help="Rows to take apart, with commas between; else six are chosen.")] = ""
+    max_examples: Annotated[int | None, typer.Option(min=10, help="Examples that are looked at, at most.")] = None
+    title: Annotated[str | None, typer.Option(help="Of the page.")] = None
     groups: Annotated[
         str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
-    ] = None,
-    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, such as balanced_accuracy.")] = None,
+    ] = None
+    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, such as balanced_accuracy.")] = None
     threshold: Annotated[
         float | None, typer.Option(help="Of two classes: the decision above which a row counts as the second; else 0.")
-    ] = None,
-    id: Id = None,
-    labels: Labels = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = None
+    id: Id = None
+    labels: Labels = None
+    json: Json = False
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+@command
+def report(asked: PageOptions) -> None:
     """Write a page on what the model has learned, how surely, and which columns matter: one HTML file."""
     from sklearn.base import is_outlier_detector
 
-    say = speaker(quiet)
+    say, output, quiet = speaker(asked.quiet), asked.output, asked.quiet
     if output == "-":
         raise Wrong("-o - would write a page to the terminal: give a path, -o report.html.")
-    over = [check_output(str(path), model, data, labels) for path in (Path(output), Path(output).with_suffix(".json"))]
-    fitted = read_model(model)
-    frame = read_data(data, id, say, labels)
-    target = target or only_label(labels)
+    read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
+    over = [check_output(str(path), *read) for path in pages]
+    fitted = read_model(asked.model)
+    frame = read_data(asked.data, asked.id, say, asked.labels)
+    target = asked.target or only_label(asked.labels)
     one_class = is_outlier_detector(fitted)
     y = None if one_class and target is None else target_of(fitted, frame, target, say)
-    X, rows = columns_of(fitted, frame), _rows(examples)
+    name = None if y is None else str(y.name)
+    X, rows = columns_of(fitted, frame), _rows(asked.examples)
     truth = None if y is None else as_classes(fitted, y)
     if not quiet and not progress(quiet):
         complain("measuring: held-out scores, what each source is worth, stability.")
-    options: dict[str, Any] = dict(cv=cv or None, relevance=relevance, stability=stability, examples=rows)
-    options |= dict(max_examples=max_examples, title=title, target=None if y is None else str(y.name))
-    options |= dict(groups=None if groups is None else pick(frame, groups, "--groups").to_numpy(), scoring=scoring)
-    options |= dict(threshold=threshold)
-    found = fitted.report(X, truth, verbose=progress(quiet), **options)
-    _describe(found.facts, fitted, frame, truth, None if y is None else str(y.name))
-    asked = {"--cv": cv, "--relevance": relevance, "--stability": stability, "--examples": examples or None}
-    asked |= {"--max-examples": max_examples, "--title": title, "--groups": groups, "--scoring": scoring}
-    asked |= {"--threshold": threshold}
-    where = {"--target": target or (None if y is None else str(y.name)), "--id": id, "--labels": labels}
-    found.facts["reproduce"] = _commands(fitted, model, data, output, where, asked)
+    groups = None if asked.groups is None else pick(frame, asked.groups, "--groups").to_numpy()
+    same = {
+        key: getattr(asked, key) for key in ("relevance", "stability", "max_examples", "title", "scoring", "threshold")
+    }
+    found = fitted.report(
+        X, truth, verbose=progress(quiet), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same
+    )
+    _describe(found.facts, fitted, frame, truth, name)
+    keys = "cv", "relevance", "stability", "examples", "max_examples", "title", "groups", "scoring", "threshold"
+    given = {"--" + key.replace("_", "-"): getattr(asked, key) for key in keys} | {"--examples": asked.examples or None}
+    where = {"--target": target or name, "--id": asked.id, "--labels": asked.labels}
+    found.facts["reproduce"] = _commands(fitted, asked.model, asked.data, output, where, given)
     place = found.write(output)
     seconds = sum(found.facts["cost"].values())
     say(
         f"{place} is written{over[0]}, in {seconds:.1f} s: open it in a browser. Its numbers are in "
         f"{place.stem}.json{over[1]}."
     )
-    if json:
+    if asked.json:
         typer.echo(found.json())
     else:
         typer.echo(str(place))
