@@ -89,7 +89,8 @@ def test_what_is_loaded_transforms_new_data_the_same(tmp_path):
         model.fit(rounded[:12], y[:12]).save(tmp_path / "model.mk")
         again = manykernels.load(tmp_path / "model.mk")
         np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-        pipe, other = (m._predictor.kernel_list._pipes[0] for m in (again, getattr(model, "best_estimator_", model)))
+        models = again, getattr(model, "best_estimator_", model)
+        pipe, other = (m._predictor.kernel_list.view_plans[0].transformer for m in models)
         assert repr(pipe.given) == repr(other.given) and not hasattr(pipe.given.steps[0][1], "mean_")
 
 

@@ -37,7 +37,7 @@ class FeatureBank(ExplicitBank):
         if not all(kernel.family == "features" for kernel in kernels.kernels):
             return None
         bank = cls()
-        bank.kernels, bank.cuts = _by_source(kernels)
+        bank.kernels, bank.cuts = kernels.by_source()
         bank.names, bank.M, bank.n_jobs, bank.memory_limit = list(kernels.names), kernels.M, n_jobs, memory_limit
         bank.spherical = kind_of(normalize) == "spherical"
         views = bank.kernels.views(X)
@@ -205,36 +205,3 @@ class FeatureVectors(Vectors):
         if theta is None:
             return F.parts(rows, self.v, self.bank.first) * self.bank.scale
         return F.look_up(rows, self.v * self.bank.spread(theta), self.bank.n_jobs)
-
-
-def _by_source(kernels):
-    """(the list with one view for each source, [the columns of each kernel there, None for all]).
-
-    Kernels that see all of a source keep a view of their own: new data are cut by name where columns have names.
-    """
-    found, sources = copy(kernels), {}
-    for v, (name, columns, _) in enumerate(kernels._keys):
-        zero = bool(kernels._zero[v])  # such a view stays alone: an example may lack one and have another
-        alone = zero or kernels._pipes[v] is not None
-        sources.setdefault((name, columns is None, zero, v if alone else -1), []).append(v)
-    found._keys, place, source_of = [], [None] * len(kernels._keys), np.empty(len(kernels._keys), int)
-    for number, ((name, whole, _, _), members) in enumerate(sources.items()):
-        source_of[members] = number
-        if whole or kernels._pipes[members[0]] is not None:
-            found._keys.append(kernels._keys[members[0]])
-            continue
-        columns = [kernels._keys[v][1] for v in members]
-        union, at = np.unique(np.concatenate(columns), return_inverse=True)
-        for v, cut in zip(members, np.split(at, np.cumsum([len(c) for c in columns])[:-1]), strict=True):
-            place[v] = cut
-        named = {}
-        for v in members:
-            named.update(zip(kernels._keys[v][1].tolist(), kernels._keys[v][2] or (), strict=False))
-        found._keys.append((name, union, [named[c] for c in union.tolist()] if named else None))
-    found._zero = np.array([zero for _, _, zero, _ in sources])
-    found._reads, found._encodings = ["numeric"] * len(sources), [None] * len(sources)
-    found._pipes, found._joins = [kernels._pipes[members[0]] for members in sources.values()], [None] * len(sources)
-    if kernels.known is not None:
-        found.known = kernels.known._replace(lengths=[None] * len(sources))  # there are no sequences
-    found.view_of = source_of[kernels.view_of]
-    return found, [place[v] for v in kernels.view_of]

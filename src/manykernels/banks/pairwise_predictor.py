@@ -71,13 +71,14 @@ class PairwisePredictor(Predictor):
         check_jobs(state["n_jobs"])
         if state["budget"] is not None:
             check_integer("budget", state["budget"], 1, 2**62)
-        parts, data, widths = grouped(kernels), check_is("data", state["data"], list), kernels.widths
+        parts, data = grouped(kernels), check_is("data", state["data"], list)
+        widths, reads = kernels.widths, kernels.reads
         n_tasks, groups, found.sides = 1 if kernels.tasks is None else len(kernels.tasks), [], []
         for part, own in zip(parts, check_list("groups", state["groups"], dict, len(parts)), strict=True):
             kind, view, members, task = part
             group = kind.from_state(view, kernels.kernels, members, task, n_tasks, own)
             side = data[check_integer("data", own["data"], 0, len(data) - 1)], own
-            found.sides.append(group.restore_side(*side, found.n_support, widths[view], kernels.reads[view]))
+            found.sides.append(group.restore_side(*side, found.n_support, widths[view], reads[view]))
             groups.append(group)
         options = (state[name] for name in ("scale", "mean", "n_jobs", "budget"))
         found.tiles = WalkTiles(groups, np.dtype(np.float64), *options)

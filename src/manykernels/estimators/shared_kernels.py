@@ -162,11 +162,11 @@ def with_params(model: Any, **params: Any) -> Any:
 
 def _same(a, b):
     """Whether two lists hold the same kernels of the same columns; what cannot be compared is not the same."""
-    if any(part is not None for part in (*a._pipes, *a._joins)):  # transformers are fitted in every fold
+    if any(plan.has_fitted_parts for plan in a.view_plans):  # transformers are fitted in every fold
         return False
     if a.names != b.names or not np.array_equal(a.view_of, b.view_of) or list(a.task_of) != list(b.task_of):
         return False
-    if [key[0] for key in a._keys] != [key[0] for key in b._keys] or not _alike(a.tasks, b.tasks):
+    if [plan.name for plan in a.view_plans] != [plan.name for plan in b.view_plans] or not _alike(a.tasks, b.tasks):
         return False
     return all(map(_alike, a.columns, b.columns)) and all(map(_alike, a.kernels, b.kernels))
 

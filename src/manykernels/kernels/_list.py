@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ._base import READS, Kernel
+from ._base import Kernel
 from ._list_state import restore, state_of
 from ._naming import names_of
 from ._news import Known, News, learn, news
-from ._pipes import Pipe, check_transformer, raw_view, reads_of, signature
-from ._views import Source, View, checked_view, is_numeric, object_view, string_view
+from ._requests import object_views, planned, read_spec, sight_of
+from ._views import Source, View
 from ._wrap import as_kernel
-from .on import READERS, Bundle, Seen, leaves, resolved
+from .on import READERS, Bundle, Seen, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
-
-NONE = np.empty(0, int)  # the columns of kernels that see no data
+from .view_plan import by_source
 
 
 class KernelList:
@@ -46,6 +45,8 @@ class KernelList:
     task_of, tasks : list of int, array or None
         `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task
         kernels.
+    view_plans : list of ViewPlan
+        How each view is made of X.
 
     Examples
     --------
@@ -60,13 +61,8 @@ class KernelList:
     """
 
     columns: list[Any]
-    task_of: Any
-    tasks: Any
-    _encodings: Any
-    _keys: list[tuple[Any, Any, Any]]
-    _pipes: list[Any]  # of each view: the transformer before its kernels, or None
-    _joins: list[Any]  # of each view: the KernelList of the kernels that are multiplied or added across views, or None
-    task_of, tasks, _encodings = (), None, ()
+    task_of: Any = ()
+    tasks: Any = None
     known: Known | None = None  # what is known of the training examples, to say what is new; None: nothing
     chosen: str | None = None  # what "auto" stood for, in words; a file has it with the model
 
@@ -105,55 +101,32 @@ class KernelList:
         return cls(specs, X, weights)._learned(X)
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
-        specs, self.task_of, self.tasks = spread(specs, split(X)[1])
-        given = [as_kernel(spec.kernel) for spec in specs]
-        before, wrapped = zip(*(_split(kernel, spec) for kernel, spec in zip(given, specs, strict=True)), strict=True)
-        source = Source(split(X)[0], objects=_object_views(wrapped, specs, before))
+        data, task = split(X)
+        specs, self.task_of, self.tasks = spread(specs, task)
+        requests = [read_spec(spec) for spec in specs]
+        source = Source(data, objects=object_views(requests))
         self.n_features = source.n_features
-        self._keys, self.view_of, self.columns = [], np.empty(len(specs), int), []
-        self._encodings = []  # of each view: (alphabet, unknown) where string kernels see it
-        self._pipes, self._joins = [], []
-        numbers, labels = {}, []
-        for m, spec in enumerate(specs):
-            if leaves(wrapped[m]):
-                self.view_of[m] = len(self._keys)
-                self._add_view((next(iter(source.X)), NONE, []), join=_join(wrapped[m], spec, X, weights))
-                self.columns.append(None)
-                labels.append("")
-                continue
-            blind = wrapped[m].base == "same" and spec.columns is None and spec.missing != "zero"  # sees no data
-            where = (next(iter(source.X)), None, "all") if blind else source.resolve(spec.columns, spec.name)
-            view, columns, label = where
-            encoding, objects, pipe = wrapped[m].encoding, wrapped[m].reads == "objects", signature(before[m])
-            identity = blind or (view, None if columns is None else columns.tobytes(), encoding, objects, pipe)
-            if identity not in numbers:
-                numbers[identity] = len(self._keys)
-                key = (view, NONE, []) if blind else (view, columns, source.names(view, columns))
-                self._add_view(key, encoding, before[m])
-            self.view_of[m] = numbers[identity]
-            self.columns.append(columns)
-            labels.append(label)
-        self._zero = np.ones(len(self._keys), bool)  # views whose missing rows give zero kernel rows
-        self._reads = ["nothing"] * len(self._keys)  # of each view: what its kernels read
-        for v, kernel, spec in zip(self.view_of, wrapped, specs, strict=True):
-            if spec.missing not in ("error", "zero"):
-                raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
-            self._zero[v] &= spec.missing == "zero"
-            self._reads[v] = min(self._reads[v], kernel.reads, key=READS.index)
-        for v, pipe in enumerate(self._pipes):
-            if pipe is not None:
-                pipe.fit(self._raw(v, source), weights)
-        looks = [type(kernel).resolve is not Kernel.resolve for kernel in wrapped]  # what no kernel sees is not cut
-        looks = [look and self._joins[v] is None for look, v in zip(looks, self.view_of, strict=True)]
-        views = self.views(X, np.unique(self.view_of[looks]))
-        parts = zip(self.view_of, wrapped, looks, strict=True)
-        self.kernels = [
-            _resolved(kernel, views[v], weights) if look else self._joined(kernel, v) for v, kernel, look in parts
+        joins = [KernelList(parts, data, weights) if (parts := request.parts()) else None for request in requests]
+        sights = [sight_of(request, source, join) for request, join in zip(requests, joins, strict=True)]
+        self.view_of, plans = planned(requests, sights, source)
+        self.view_plans = [plan.fitted(source, weights) for plan in plans]
+        self.columns = [sight.columns for sight in sights]
+        self.kernels = self._resolve([request.kernel for request in requests], X, weights)
+        named = [request.named(kernel) for request, kernel in zip(requests, self.kernels, strict=True)]
+        self.names = names_of(specs, named, [sight.label for sight in sights])
+
+    def _resolve(self, kernels, X, weights):
+        """The kernels with what depends on the examples filled in; a view that no kernel looks at is not made."""
+        joins = [self.view_plans[v].join for v in self.view_of]
+        looks = [
+            join is None and type(kernel).resolve is not Kernel.resolve
+            for kernel, join in zip(kernels, joins, strict=True)
         ]
-        shown = zip(given, wrapped, self.kernels, strict=True)
-        self.names = names_of(
-            specs, [kernel if one is other and not leaves(one) else one for one, other, kernel in shown], labels
-        )
+        views = self.views(X, np.unique(self.view_of[looks]))
+        return [
+            _resolved(kernel, views[v], weights) if look else kernel if join is None else _across(kernel, join)
+            for kernel, v, look, join in zip(kernels, self.view_of, looks, joins, strict=True)
+        ]
 
     def _learned(self, X):
         """The list itself, with what new examples are compared with."""
@@ -162,26 +135,11 @@ class KernelList:
 
     def _source(self, X):
         """X by views; lists of objects stay as they are."""
-        parts = zip(self._keys, self._reads, self._pipes, strict=True)
-        objects = [key[0] for key, reads, pipe in parts if "objects" in (reads, pipe and reads_of(pipe.given))]
-        return Source(split(X)[0], self.n_features, objects)
+        return Source(split(X)[0], self.n_features, [plan.name for plan in self.view_plans if plan.takes_objects])
 
     def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
         """What is new in X to the kernels in the mask `used` (M,), see `_news`."""
         return news(self, self._source(X), used, growing)
-
-    def _add_view(self, key, encoding=None, transformer=None, join=None):
-        self._keys.append(key)
-        self._encodings.append(encoding)
-        self._pipes.append(None if transformer is None else Pipe(transformer))
-        self._joins.append(join)
-
-    def _joined(self, kernel, v):
-        """A kernel across views with those of its own list in the place of each On."""
-        join = self._joins[v]
-        if join is None:
-            return kernel
-        return resolved(kernel, [Seen(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
 
     @property
     def M(self) -> int:
@@ -189,29 +147,22 @@ class KernelList:
 
     @property
     def n_views(self) -> int:
-        return len(self._keys)
+        return len(self.view_plans)
 
     @property
     def encodings(self) -> Sequence[tuple | None]:
         """(alphabet, unknown) of each view, None where it holds numbers."""
-        return self._encodings
+        return [plan.encoding for plan in self.view_plans]
 
     @property
     def reads(self) -> list[str]:
         """What the kernels of each view read."""
-        return self._reads
+        return [plan.reads for plan in self.view_plans]
 
     @property
     def widths(self) -> list[Any]:
         """How many columns each view has, None where it holds strings; across views a list of (width, reads)."""
-        return [
-            list(zip(join.widths, join.reads, strict=True)) if join is not None
-            else None if encoding is not None else pipe.width if pipe is not None
-            else len(columns) if columns is not None
-            else self.n_features[name] if isinstance(self.n_features, dict) else self.n_features
-            for (name, columns, _), encoding, pipe, join
-            in zip(self._keys, self._encodings, self._pipes, self._joins, strict=True)
-        ]  # fmt: skip
+        return [plan.width(self.n_features) for plan in self.view_plans]
 
     def to_state(self) -> dict[str, Any]:
         """For a file, see `_state`."""
@@ -219,35 +170,20 @@ class KernelList:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> KernelList:
-        return restore(cls.__new__(cls), state, NONE)
+        return restore(cls.__new__(cls), state)
 
     def seen(self, m: int) -> str | None:
         """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing.
 
         Kernels across views see "one × other".
         """
-        (view, columns, names), join = self._keys[self.view_of[m]], self._joins[self.view_of[m]]
-        if join is not None:
-            return " × ".join(dict.fromkeys(str(join.seen(part)) for part in range(join.M)))
-        if columns is not None and not len(columns):
-            return None
-        if view is not None:
-            return str(view)
-        if columns is None:
-            return "all columns"
-        labels = [str(label) for label in (columns.tolist() if names is None else names)]
-        if names is None and len(labels) > 3 and (np.diff(columns) == 1).all():
-            return f"columns {labels[0]} to {labels[-1]}"
-        some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
-        return f"column{'s'[: len(labels) > 1]} {some}"
+        return self.view_plans[self.view_of[m]].label()
 
     def needs(self, used: np.ndarray) -> dict[Any, set | None]:
         """{view: names or positions of its columns, None for all} that the kernels in the mask `used` (M,) see."""
         found: dict[Any, set | None] = {}
         for v in np.unique(self.view_of[used]):
-            (name, columns, names), join = self._keys[v], self._joins[v]
-            own = {name: None if columns is None else set(names or columns.tolist())}
-            for view, seen in (own if join is None else join.needs(np.ones(join.M, bool))).items():
+            for view, seen in self.view_plans[v].needs().items():
                 if seen is None or found.get(view, seen) is None:
                     found[view] = None
                 elif seen:
@@ -263,12 +199,19 @@ class KernelList:
         part.kernels, part.names = [self.kernels[m] for m in which], [self.names[m] for m in which]
         part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
-        part._keys, part._encodings = [self._keys[v] for v in seen], [self._encodings[v] for v in seen]
-        part._zero, part._reads = self._zero[seen], [self._reads[v] for v in seen]
+        part.view_plans = [self.view_plans[v] for v in seen]
         if self.known is not None:
             part.known = self.known._replace(lengths=[self.known.lengths[v] for v in seen])
-        part._pipes, part._joins = [self._pipes[v] for v in seen], [self._joins[v] for v in seen]
         return part
+
+    def by_source(self) -> tuple[KernelList, list[np.ndarray | None]]:
+        """(the list with one view of numbers for each part of X, [the columns of each kernel there, None for all])."""
+        found = copy(self)
+        found.view_plans, number, columns = by_source(self.view_plans)
+        found.view_of = number[self.view_of]
+        if self.known is not None:
+            found.known = self.known._replace(lengths=[None] * found.n_views)  # there are no sequences
+        return found, [columns[v] for v in self.view_of]
 
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
@@ -280,112 +223,30 @@ class KernelList:
                 "give X with the columns it was fitted with."
             )
         code = numbers(self.tasks, task)
-        views = [None] * len(self._keys)
-        for v in range(len(views)) if which is None else which:
-            view = self._view(v, source) if self._joins[v] is None else _bundle(self._joins[v], X)
+        views: list[Any] = [None] * self.n_views
+        for v in range(self.n_views) if which is None else which:
+            plan = self.view_plans[v]
+            view = plan.view(source) if plan.join is None else plan.join.bundle(X)
             views[v] = view if code is None else view._replace(task=code)
         return views
 
-    def _view(self, v, source):
-        """View number v; its X is None where it has strings or objects and no example has them."""
-        view = self._raw(v, source)
-        return view if self._pipes[v] is None else self._pipes[v].transform(view)
-
-    def _raw(self, v, source):
-        """View number v before a transformer, those examples absent that lack it."""
-        name, given = self._keys[v][0], source.present.get(self._keys[v][0])
-        if given is None or source.X[name] is None or self._keys[v][1] is NONE:
-            return self._cut(v, source)
-        if not self._zero[v]:
-            raise ValueError(
-                f"X lacks the view {name!r} in {int((~given).sum())} of {source.n} examples, but kernels need it: give "
-                f'them as (name, kernel, {name!r}, "zero"), in a product as On({name!r}, kernel, missing="zero"), or '
-                f"keep the others, X[X.present[{name!r}]]."
-            )
-        view = self._cut(v, source)
-        return view._replace(present=given if view.present is None else given & view.present)
-
-    def _cut(self, v, source):
-        key, zero, encoding, pipe = self._keys[v], self._zero[v], self._encodings[v], self._pipes[v]
-        if key[1] is not None and not len(key[1]):
-            return View(np.zeros((source.n, 1)), None)  # for kernels that see no data
-        if key[0] in source.X and source.X[key[0]] is None:
-            if not zero:
-                raise ValueError(
-                    f"X[{key[0]!r}] is None, but kernels need it: give it, or fit them with missing, "
-                    f'(name, kernel, {key[0]!r}, "zero"), to predict without.'
-                )
-            width = source.n_features[key[0]] if key[1] is None else len(key[1])
-            plain = self._reads[v] == "numeric" and pipe is None
-            return View(np.zeros((source.n, width)) if plain else None, np.zeros(source.n, bool))
-        if pipe is not None:
-            return raw_view(source, key, pipe.given, zero)
-        if encoding is not None:
-            return string_view(source.column(*key), encoding, zero)
-        x = source.cut(*key)
-        if self._reads[v] == "objects":
-            return object_view(x, zero)
-        if self._reads[v] in ("anything", "nothing") and not is_numeric(x):
-            return View(x, None)
-        return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+    def bundle(self, X: Any) -> View:
+        """All views of X as one, for products and sums across them; an example lacks it that lacks one of them."""
+        views, present = self.views(X), None
+        for view in views:
+            if view.present is not None:
+                present = view.present if present is None else present & view.present
+        if any(view.X is None for view in views):
+            return View(None, np.zeros(len(present), bool))  # type: ignore[arg-type]  # a view without X has a mask
+        return View(Bundle([view.X for view in views]), present)
 
 
 READERS.append(KernelList.from_spec)
 
 
-def _split(kernel, spec):
-    """(transformer or None, kernel) of a specification; a kernel that is both stands as its two parts."""
-    before, parts = spec.transformer, None if leaves(kernel) else kernel.split()
-    if before is not None:
-        check_transformer(before, spec.name or type(kernel).__name__)
-        if leaves(kernel) or kernel.reads in ("sequences", "objects") and parts is None:
-            raise ValueError(
-                f"{kernel!r} cannot stand behind a transformer, which makes rows of numbers: give a kernel of numbers, "
-                "and to products On(columns, kernel, transformer) each."
-            )
-    if parts is None:
-        return before, kernel
-    if before is None:
-        return parts
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(before, parts[0]), parts[1]
-
-
-def _join(kernel, spec, X, weights):
-    """The list of the kernels that a product or sum across views is made of."""
-    if spec.columns is not None:
-        raise ValueError(f"{kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
-    specs = [as_spec(leaf) for leaf in leaves(kernel)]
-    specs = [part if spec.missing == "error" else part._replace(missing=spec.missing) for part in specs]
-    if any(leaves(part.kernel) for part in specs):
-        raise ValueError(f"{kernel!r} has On within On: give each kernel its columns once.")
-    return KernelList(specs, split(X)[0], weights)
-
-
-def _bundle(join, X):
-    """The View of a product or sum across views: an example lacks it that lacks one of them."""
-    views, present = join.views(X), None
-    for view in views:
-        if view.present is not None:
-            present = view.present if present is None else present & view.present
-    if any(view.X is None for view in views):
-        return View(None, np.zeros(len(present), bool))
-    return View(Bundle([view.X for view in views]), present)
-
-
-def _object_views(kernels, specs, before):
-    """The names of the views that kernels of objects see as a whole, None for X itself; or a ValueError."""
-    for kernel in kernels:
-        if kernel.reads not in READS:
-            raise ValueError(f"reads={kernel.reads!r} of {type(kernel).__name__} must be one of {', '.join(READS)}.")
-    found = []
-    for kernel, spec, transformer in zip(kernels, specs, before, strict=True):
-        reads = kernel.reads if transformer is None else reads_of(transformer)
-        columns = spec.name if spec.columns is None else spec.columns
-        if reads == "objects" and (columns is None or isinstance(columns, str)):
-            found += [columns, None] if spec.columns is None else [columns]
-    return found
+def _across(kernel, join):
+    """A kernel across views with those of its own list in the place of each On."""
+    return resolved(kernel, [Seen(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
 
 
 def _resolved(kernel, view, weights):

@@ -13,89 +13,80 @@ from ._news import known_of_state
 from ._pipes import Pipe
 from .on import Seen
 from .tasks import SAME
+from .view_plan import ViewPlan
 
 FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these names in files
 
 
 def state_of(kernels):
     """The state of a list: that of each view, and of its kernels."""
-    each = zip(
-        kernels._keys, kernels._encodings, kernels._zero.tolist(), kernels._reads, kernels._pipes, kernels._joins,
-        strict=True,
-    )  # fmt: skip
-    views = []
-    for (name, columns, names), encoding, zero, reads, pipe, join in each:
-        view = {"name": name, "columns": columns, "column_names": names, "encoding": encoding, "zero": zero}
-        views.append(view | {"reads": reads, "pipe": pipe, "join": join})
+    fields = {
+        "kernels": kernels.kernels, "names": kernels.names, "columns": kernels.columns, "view_of": kernels.view_of,
+        "n_features": kernels.n_features, "tasks": kernels.tasks, "task_of": kernels.task_of,
+    }  # fmt: skip
     known = None if kernels.known is None else kernels.known.to_state()
-    return {"views": views, "known": known} | {name: getattr(kernels, name) for name in FIELDS}
+    return {"views": [plan.to_state() for plan in kernels.view_plans], "known": known} | fields
 
 
-def restore(found, state, none):
-    """`found` with what a state says; `none` are the columns of views that show nothing.
+def restore(found, state):
+    """`found` with what a state says.
 
-    Version 1 has no pipes, version 2 does not know what the training examples lacked.
+    Version 1 has no transformers, version 2 does not know what the training examples lacked.
     """
     views = check_is("views", state["views"], list)
     vars(found).update({name: state[name] for name in state.keys() & FIELDS})
-    found._keys = [(view["name"], _columns(view["columns"], none), view["column_names"]) for view in views]
-    found._encodings, found._reads = ([view[name] for view in views] for name in ("encoding", "reads"))
-    found._zero = np.array([check_is("zero", view["zero"], bool) for view in views])
-    found._pipes, found._joins = ([view.get(name) for view in views] for name in ("pipe", "join"))
+    found.view_plans = [ViewPlan.from_state(view) for view in views]
     check_kernels(found)
     sizes = found.n_features if isinstance(found.n_features, dict) else {None: found.n_features}
     found.known = known_of_state(state.get("known"), sizes, len(views))
     return found
 
 
-def _columns(columns, none):
-    return none if isinstance(columns, np.ndarray) and not columns.size else columns
-
-
 def check_kernels(kernels):
     """A ValueError where a file has restored what banks cannot work with."""
-    M, V = len(check_is("kernels", kernels.kernels, list)), len(kernels._keys)
+    M, V = len(check_is("kernels", kernels.kernels, list)), kernels.n_views
     check(M > 0 and V > 0, "there are no kernels")
     check_list("kernels", kernels.kernels, Kernel, M)
     check_list("names", kernels.names, str, M)
     check_index("view_of", kernels.view_of, V, M)
     check_list("columns", kernels.columns, (np.ndarray, type(None)), M)
-    check_list("encodings", kernels._encodings, (tuple, type(None)), V)
-    check_list("reads", kernels._reads, str, V)
-    check_list("pipes", kernels._pipes, (Pipe, type(None)), V)
     sizes = kernels.n_features if isinstance(kernels.n_features, dict) else {None: kernels.n_features}
     for name, size in sizes.items():
         check_plain("the name of a view", name)
         check_integer("n_features", size, 1, 2**48)
-    for view in zip(kernels._keys, kernels._encodings, kernels._reads, kernels._pipes, kernels._joins, strict=True):
-        _check_view(*view, sizes, type(kernels))
+    for plan in kernels.view_plans:
+        _check_plan(plan, sizes, type(kernels))
     for kernel, v, columns in zip(kernels.kernels, kernels.view_of, kernels.columns, strict=True):
-        _check_sight(kernel, kernels._reads[v], kernels._joins[v])
+        plan = kernels.view_plans[v]
+        _check_sight(kernel, plan.reads, plan.join)
         check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
         _check_resolved(kernel)
         if columns is not None:
-            check_index("columns", columns, sizes[kernels._keys[v][0]])
+            check_index("columns", columns, sizes[plan.name])
     _check_tasks(kernels, M)
 
 
-def _check_view(key, encoding, reads, pipe, join, sizes, kind):
-    name, columns, names = key
+def _check_plan(plan, sizes, kind):
+    """`kind` is the class of a join."""
+    encoding = check_is("encoding", plan.encoding, (tuple, type(None)))
+    reads = check_is("reads", plan.reads, str)
+    transformer = check_is("pipe", plan.transformer, (Pipe, type(None)))
     check(reads in READS, f"a view is for {reads!r}")
     check((encoding is not None) == (reads == "sequences"), "a view is not for its kernels")
-    check(name in sizes, f"there is no view {name!r}")
-    if columns is not None:
-        check_index("columns", columns, sizes[name])
-    if names is not None:
-        check_list("names of columns", names, object, len(columns))
-        check_plain("names of columns", names)
+    check(plan.name in sizes, f"there is no view {plan.name!r}")
+    if plan.columns is not None:
+        check_index("columns", plan.columns, sizes[plan.name])
+    if plan.column_names is not None:
+        check_list("names of columns", plan.column_names, object, len(plan.columns))
+        check_plain("names of columns", plan.column_names)
     if encoding is not None:
         check_encoding(encoding)
-    check(pipe is None or encoding is None and reads != "objects", "a transformer stands before strings")
-    check((join is not None) == (reads == "views"), "a view is not for its kernels")
-    if join is not None:
-        check(pipe is None and columns is not None and not len(columns), "a join has columns or a transformer")
-        check_is("join", join, kind)
-        check(not any(inner is not None for inner in join._joins), "a join has a join")
+    check(transformer is None or encoding is None and reads != "objects", "a transformer stands before strings")
+    check((plan.join is not None) == (reads == "views"), "a view is not for its kernels")
+    if plan.join is not None:
+        check(transformer is None and plan.sees_nothing, "a join has columns or a transformer")
+        check_is("join", plan.join, kind)
+        check(all(part.join is None for part in plan.join.view_plans), "a join has a join")
 
 
 def _check_sight(kernel, reads, join):
@@ -108,8 +99,8 @@ def _check_sight(kernel, reads, join):
         _check_sight(kernel.k1, reads, join)
         _check_sight(kernel.k2, reads, join)
     else:
-        part = check_integer("part", check_is("a kernel across views", kernel, Seen).part, 0, len(join._keys) - 1)
-        _check_sight(kernel.kernel, join._reads[part], None)
+        part = check_integer("part", check_is("a kernel across views", kernel, Seen).part, 0, join.n_views - 1)
+        _check_sight(kernel.kernel, join.view_plans[part].reads, None)
 
 
 def _check_resolved(kernel):

@@ -65,9 +65,8 @@ def learn(kernels, source):
     gaps = {view: list(_missing(x)) for view, x in source.X.items()}
     for view, present in source.present.items():
         gaps[view] += [None] * (present is not None and not present.all())
-    for one in (kernels, *(join for join in kernels._joins if join is not None)):
-        views = zip(one._keys, one._encodings, strict=True)
-        one.known = Known(gaps, [None if encoding is None else _span(*_sizes(source, key)) for key, encoding in views])
+    for one in (kernels, *(plan.join for plan in kernels.view_plans if plan.join is not None)):
+        one.known = Known(gaps, [_span(plan, source) for plan in one.view_plans])
 
 
 def news(kernels, source, used, growing):
@@ -79,18 +78,18 @@ def news(kernels, source, used, growing):
 def _new_in_views(kernels, source, used, growing):
     found = []
     for v in np.unique(kernels.view_of[used]):
-        if kernels._joins[v] is not None:
-            join = kernels._joins[v]
-            found += _new_in_views(join, source, np.ones(join.M, bool), growing)
-        elif kernels._pipes[v] is not None:
-            found += _new_categories(kernels, v, source)
+        plan = kernels.view_plans[v]
+        if plan.join is not None:
+            found += _new_in_views(plan.join, source, np.ones(plan.join.M, bool), growing)
+        elif plan.transformer is not None:
+            found += _new_categories(plan, source)
     return found + (_new_lengths(kernels, source, used) if growing and kernels.known is not None else [])
 
 
 def unequal(kernels, used):
     """(a kernel, its shortest and its longest training sequence) where its norm grows with lengths that differ."""
     for m in np.flatnonzero(used):
-        span, join = _grown(kernels, m), kernels._joins[kernels.view_of[m]]
+        span, join = _grown(kernels, m), kernels.view_plans[kernels.view_of[m]].join
         if span is not None and span[1] > LONGER * max(span[0], 1):
             return kernels.names[m], *span
         if join is not None and (found := unequal(join, np.ones(join.M, bool))) is not None:
@@ -136,14 +135,14 @@ def _missing(x):
     return {labels[j]: np.flatnonzero(lost[:, j]) for j in np.flatnonzero(lost.any(axis=0))}
 
 
-def _new_categories(kernels, v, source):
-    first = first_step(kernels._pipes[v].fitted)
+def _new_categories(plan, source):
+    first = first_step(plan.transformer.fitted)
     if not hasattr(first, "categories_") and not hasattr(first, "transformers_"):
         return []
-    view = kernels._raw(v, source)
+    view = plan.before_transformer(source)
     if view.X is None:
         return []
-    labels = source.labels(*kernels._keys[v])
+    labels = source.labels(*plan.where)
     return [
         News("category", f"column {labels[j]!r}", rows, example)
         for j, rows, example in _strange(first, view.X, range(len(labels)), view.present)
@@ -182,7 +181,7 @@ def _new_lengths(kernels, source, used):
         span = _grown(kernels, m)
         if span is None:
             continue
-        lengths, rows = _sizes(source, kernels._keys[kernels.view_of[m]])
+        lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], source)
         sizes = kernels.kernels[m].sizes(lengths)
         far = np.flatnonzero((sizes > LONGER * max(span[1], 1)) | (sizes * LONGER < span[0]))
         if len(far):
@@ -191,17 +190,19 @@ def _new_lengths(kernels, source, used):
     return found
 
 
-def _sizes(source, key):
+def _sizes(plan, source):
     """(lengths, rows) of the sequences of a view that are there."""
-    x = source.column(*key) if source.X[key[0]] is not None else []
+    x = source.column(*plan.where) if source.X[plan.name] is not None else []
     if hasattr(x, "alphabet"):
         return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
     items = np.asarray(x, object).ravel()
     rows = np.array([i for i, item in enumerate(items) if isinstance(item, str | bytes) and len(item)], int)
-    present = source.present.get(key[0])
+    present = source.present.get(plan.name)
     rows = rows if present is None else rows[present[rows]]
     return np.array([len(items[i]) for i in rows], np.int64), rows
 
 
-def _span(lengths, rows):
+def _span(plan, source):
+    """The least and the largest length of the sequences of a view; None where it holds none."""
+    lengths = [] if plan.encoding is None else _sizes(plan, source)[0]
     return (int(lengths.min()), int(lengths.max())) if len(lengths) else None

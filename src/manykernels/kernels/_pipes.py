@@ -1,6 +1,10 @@
 """Transformers that stand before kernels: fitted on the training examples that have a view, applied to all others."""
 
+from __future__ import annotations
+
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,11 +15,13 @@ from ._saved_transformers import settle, tried
 from ._views import View, checked_view, is_numeric, object_view
 
 
+@dataclass(frozen=True, eq=False)
 class Pipe:
     """A transformer of one view: a fitted copy of `given`, and the number of columns, `width`, that it gives."""
 
-    def __init__(self, given):
-        self.given, self.fitted, self.width = given, None, None
+    given: Any
+    fitted: Any = None
+    width: Any = None
 
     def to_state(self):
         """For a file, see `_state`."""
@@ -26,12 +32,11 @@ class Pipe:
         from sklearn.base import clone
 
         check_transformer(state["fitted"], "a file")
-        found = cls(clone(state["fitted"], safe=False))
-        found.fitted, found.width = tried(state["fitted"]), check_integer("width", state["width"], 1, 2**48)
-        return found
+        given, fitted = clone(state["fitted"], safe=False), tried(state["fitted"])
+        return cls(given, fitted, check_integer("width", state["width"], 1, 2**48))
 
     def fit(self, view, weights):
-        """The transformer fitted on the examples that have the view, of these weights; None for all equal."""
+        """The Pipe fitted on the examples that have the view, of these weights; None for all equal."""
         from sklearn.base import clone
 
         X = view.X
@@ -41,15 +46,15 @@ class Pipe:
             X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
         weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
         try:
-            with np.errstate(
-                invalid="ignore"
-            ):  # the root of a variance of −1e-27; `transform` refuses what is not finite
-                self.fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
+            # the root of a variance of −1e-27; `transform` refuses what is not finite
+            with np.errstate(invalid="ignore"):
+                fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
         except ValueError as error:
             raise ValueError(
                 f"{self.given!r} cannot be fitted on its columns of X: {error} Change it, or leave its kernels out."
             ) from error
-        self.width = int(self._apply(X[:1]).shape[1])
+        found = replace(self, fitted=fitted)
+        return replace(found, width=int(found._apply(X[:1]).shape[1]))
 
     def transform(self, view):
         """The view as the transformer makes it, rows of numbers."""

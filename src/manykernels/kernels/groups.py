@@ -91,7 +91,7 @@ def linear_coefficients(model: Any) -> Coefficients:
         )
     if model.normalize == "spherical":
         raise ValueError('normalize="spherical" divides by ‖x‖: f is not linear in x then; use another normalisation.')
-    if any(pipe is not None for pipe in kernels._pipes):
+    if any(plan.transformer is not None for plan in kernels.view_plans):
         raise ValueError("linear_coefficients needs kernels of X itself, not of what transformers make of it.")
     if not isinstance(kernels.n_features, int | np.integer):
         raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")

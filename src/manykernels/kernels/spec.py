@@ -4,6 +4,9 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
+from ._base import Kernel
+from .on import On
+
 
 class KernelSpec(NamedTuple):
     """One kernel: its name and what it sees.
@@ -48,7 +51,7 @@ class KernelSpec(NamedTuple):
 def as_spec(spec):
     if not isinstance(spec, KernelSpec):
         spec = _from_tuple(spec) if isinstance(spec, tuple) else KernelSpec(None, spec)
-    if hasattr(spec.kernel, "placed") and spec.transformer is None:  # an On
+    if isinstance(spec.kernel, On) and spec.transformer is None:
         if spec.columns is not None:
             raise ValueError(f"{spec.kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
         return as_spec(spec._replace(**spec.kernel.placed()))
@@ -70,9 +73,7 @@ def _from_tuple(spec):
 
 def has_transformer(spec):
     """Whether a tuple is (name, transformer, kernel, ...)."""
-    from ._base import Kernel
-
-    return len(spec) > 2 and isinstance(spec[2], Kernel) and not hasattr(spec, "_fields")
+    return len(spec) > 2 and isinstance(spec[2], Kernel) and not isinstance(spec, KernelSpec)
 
 
 class Transformed(BaseEstimator):

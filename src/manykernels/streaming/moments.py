@@ -65,8 +65,8 @@ def _families(kernels):
     """{(how the moments of kernels are found, of which view): their numbers}."""
     found: dict[tuple, list[int]] = {}
     for m, kernel in enumerate(kernels.kernels):
-        whole = not kernels._zero[kernels.view_of[m]] and kernels._pipes[kernels.view_of[m]] is None
-        family = kernel.family if whole and kernel.family in ("features", "degree") else None
+        plain = kernels.view_plans[kernels.view_of[m]].is_plain
+        family = kernel.family if plain and kernel.family in ("features", "degree") else None
         if family == "degree" and _bits(kernel)[0] * max(kernel.words) > 64:
             family = None
         found.setdefault((family, kernels.view_of[m] if family == "degree" else None), []).append(m)

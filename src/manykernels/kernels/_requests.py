@@ -1,0 +1,133 @@
+"""What specifications ask for: the transformer and the kernel of each, and the part of X that they see."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._base import READS, Kernel
+from ._pipes import Pipe, check_transformer, reads_of, signature
+from ._views import Source
+from ._wrap import as_kernel
+from .on import leaves
+from .spec import KernelSpec, as_spec
+from .view_plan import NOTHING, ViewPlan
+
+
+class Request(NamedTuple):
+    """What one specification asks for: `kernel` of what `transformer` (None: nothing) makes of a part of X.
+
+    `given` is the kernel as it was given: one that is a transformer and a kernel at once stands here as its two parts.
+    """
+
+    spec: KernelSpec
+    given: Kernel
+    transformer: Any
+    kernel: Kernel
+
+    @property
+    def sees_nothing(self) -> bool:
+        """Whether the kernel looks at no data."""
+        return self.kernel.base == "same" and self.spec.columns is None and self.spec.missing != "zero"
+
+    def named(self, resolved: Kernel) -> Kernel:
+        """The kernel that a name is made of: as it is `resolved`, but as given where it is made of other kernels."""
+        return resolved if self.kernel is self.given and not leaves(self.given) else self.given
+
+    def parts(self) -> list[KernelSpec]:
+        """The specifications of the kernels that a product or sum across views is made of; [] for other kernels."""
+        found = leaves(self.kernel)
+        if found and self.spec.columns is not None:
+            raise ValueError(f"{self.kernel!r} has columns of its own: leave columns={self.spec.columns!r} out.")
+        specs = [as_spec(leaf) for leaf in found]
+        if any(leaves(part.kernel) for part in specs):
+            raise ValueError(f"{self.kernel!r} has On within On: give each kernel its columns once.")
+        missing = self.spec.missing
+        return specs if missing == "error" else [part._replace(missing=missing) for part in specs]
+
+
+def read_spec(spec: KernelSpec) -> Request:
+    """The Request of a specification, or a ValueError."""
+    given = as_kernel(spec.kernel)
+    before, parts = spec.transformer, None if leaves(given) else given.split()
+    if before is not None:
+        check_transformer(before, spec.name or type(given).__name__)
+        if leaves(given) or given.reads in ("sequences", "objects") and parts is None:
+            raise ValueError(
+                f"{given!r} cannot stand behind a transformer, which makes rows of numbers: give a kernel of numbers, "
+                "and to products On(columns, kernel, transformer) each."
+            )
+    if parts is None:
+        return Request(spec, given, before, given)
+    if before is None:
+        return Request(spec, given, *parts)
+    from sklearn.pipeline import make_pipeline
+
+    return Request(spec, given, make_pipeline(before, parts[0]), parts[1])
+
+
+def object_views(requests: list[Request]) -> list[str | None]:
+    """The names of the views that kernels of objects see as a whole, None for X itself; or a ValueError."""
+    for _, _, _, kernel in requests:
+        if kernel.reads not in READS:
+            raise ValueError(f"reads={kernel.reads!r} of {type(kernel).__name__} must be one of {', '.join(READS)}.")
+    found: list[str | None] = []
+    for spec, _, transformer, kernel in requests:
+        reads = kernel.reads if transformer is None else reads_of(transformer)
+        columns = spec.name if spec.columns is None else spec.columns
+        if reads == "objects" and (columns is None or isinstance(columns, str)):
+            found += [columns, None] if spec.columns is None else [columns]
+    return found
+
+
+class Sight(NamedTuple):
+    """The part of X that one kernel sees, and what to call it; kernels of one `key` share a view."""
+
+    key: Hashable
+    name: str | None
+    columns: np.ndarray | None
+    label: str
+    join: Any = None  # the KernelList of what a kernel across views is made of
+
+
+def sight_of(request: Request, source: Source, join: Any) -> Sight:
+    """What the kernel of a request sees of a source; a kernel across views has a view of its own."""
+    spec, _, transformer, kernel = request
+    if join is not None:
+        return Sight(id(join), next(iter(source.X)), None, "", join)
+    if request.sees_nothing:
+        return Sight("nothing", next(iter(source.X)), None, "all")
+    name, columns, label = source.resolve(spec.columns, spec.name)
+    cut = None if columns is None else columns.tobytes()
+    return Sight((name, cut, kernel.encoding, kernel.reads == "objects", signature(transformer)), name, columns, label)
+
+
+def planned(requests: list[Request], sights: list[Sight], source: Source) -> tuple[np.ndarray, list[ViewPlan]]:
+    """(the number of each kernel's view (M,), the plans of the views), transformers not fitted yet."""
+    members: dict[Hashable, list[int]] = {}
+    for m, sight in enumerate(sights):
+        members.setdefault(sight.key, []).append(m)
+    number = {key: v for v, key in enumerate(members)}
+    plans = [_plan(sights[own[0]], [requests[m] for m in own], source) for own in members.values()]
+    return np.array([number[sight.key] for sight in sights]), plans
+
+
+def _plan(sight, requests, source):
+    """The plan of the view that the kernels of these requests share."""
+    for spec, _, _, kernel in requests:
+        if spec.missing not in ("error", "zero"):
+            raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
+    first = requests[0]
+    blind = sight.join is not None or sight.key == "nothing"
+    return ViewPlan(
+        name=sight.name,
+        columns=NOTHING if blind else sight.columns,
+        column_names=[] if blind else source.names(sight.name, sight.columns),
+        encoding=None if sight.join is not None else first.kernel.encoding,
+        transformer=None if first.transformer is None else Pipe(first.transformer),
+        join=sight.join,
+        missing="zero" if all(request.spec.missing == "zero" for request in requests) else "error",
+        reads=min((request.kernel.reads for request in requests), key=READS.index),
+    )

@@ -1,0 +1,211 @@
+"""The plan of one view: which part of X its kernels see, and what is done to it before they see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._state import check_is
+from ._pipes import Pipe, raw_view, reads_of
+from ._views import Source, View, checked_view, is_numeric, object_view, string_view
+
+NOTHING = np.empty(0, int)  # the columns of kernels that see no data
+
+
+@dataclass(frozen=True, eq=False)
+class ViewPlan:
+    """Which part of X a view is, and what is done to it before kernels see it.
+
+    A `Source`, which is X by the names of its parts, goes through it in three steps: the columns are cut out, examples
+    that lack them are refused or marked as absent, and a transformer is applied.
+
+    Attributes
+    ----------
+    name : str or None
+        The part of X: the name of a view, or None where X is one array or frame.
+    columns : array (d,) of int, or None
+        The positions of the columns; None for all of them, and empty where kernels see no data.
+    column_names : list or None
+        The names of these columns where X has names; new data are cut by them.
+    encoding : tuple or None
+        (alphabet, unknown) where string kernels see the view.
+    transformer : Pipe or None
+        The transformer before the kernels.
+    join : KernelList or None
+        The kernels that are multiplied or added across views; such a view has no columns of its own.
+    missing : "error" or "zero"
+        Whether an example that lacks the view is refused, or gets zero kernel rows.
+    reads : str
+        What the kernels of the view read, see `Kernel`.
+    """
+
+    name: str | None
+    columns: np.ndarray | None
+    column_names: list[Any] | None = None
+    encoding: tuple | None = None
+    transformer: Pipe | None = None
+    join: Any = None
+    missing: str = "error"
+    reads: str = "numeric"
+
+    @property
+    def where(self) -> tuple[str | None, np.ndarray | None, list[Any] | None]:
+        """(name, columns, column_names), by which a `Source` cuts the view out."""
+        return self.name, self.columns, self.column_names
+
+    @property
+    def sees_nothing(self) -> bool:
+        return self.columns is not None and not len(self.columns)
+
+    @property
+    def takes_objects(self) -> bool:
+        """Whether its kernels or its transformer read one object an example, so that lists of them stay lists."""
+        before = None if self.transformer is None else reads_of(self.transformer.given)
+        return "objects" in (self.reads, before)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its kernels see the columns of X themselves, of every example."""
+        return self.missing == "error" and self.transformer is None
+
+    @property
+    def has_fitted_parts(self) -> bool:
+        """Whether it has a transformer or a join, which are fitted on the training examples."""
+        return self.transformer is not None or self.join is not None
+
+    def fitted(self, source: Source, weights: np.ndarray | None) -> ViewPlan:
+        """The plan with its transformer fitted on the examples of a source, of these weights (n,)."""
+        if self.transformer is None:
+            return self
+        return replace(self, transformer=self.transformer.fit(self.before_transformer(source), weights))
+
+    def view(self, source: Source) -> View:
+        """The View of a source; its X is None where the kernels read strings or objects and no example has any."""
+        view = self.before_transformer(source)
+        return view if self.transformer is None else self.transformer.transform(view)
+
+    def before_transformer(self, source: Source) -> View:
+        """The View of a source as the transformer takes it, without the examples that lack this part of X."""
+        given = source.present.get(self.name)
+        if given is None or source.X[self.name] is None or self.sees_nothing:
+            return self._cut(source)
+        if self.missing == "error":
+            raise ValueError(
+                f"X lacks the view {self.name!r} in {int((~given).sum())} of {source.n} examples, but kernels need it: "
+                f'give them as (name, kernel, {self.name!r}, "zero"), in a product as On({self.name!r}, kernel, '
+                f'missing="zero"), or keep the others, X[X.present[{self.name!r}]].'
+            )
+        view = self._cut(source)
+        return view._replace(present=given if view.present is None else given & view.present)
+
+    def _cut(self, source):
+        zero = self.missing == "zero"
+        if self.sees_nothing:
+            return View(np.zeros((source.n, 1)), None)
+        if self.name in source.X and source.X[self.name] is None:
+            return self._absent(source)
+        if self.transformer is not None:
+            return raw_view(source, self.where, self.transformer.given, zero)
+        if self.encoding is not None:
+            return string_view(source.column(*self.where), self.encoding, zero)
+        x = source.cut(*self.where)
+        if self.reads == "objects":
+            return object_view(x, zero)
+        if self.reads in ("anything", "nothing") and not is_numeric(x):
+            return View(x, None)
+        return checked_view(x, zero, source.finite, lambda: source.labels(*self.where))
+
+    def _absent(self, source):
+        """The View of a source none of whose examples has this part of X."""
+        if self.missing == "error":
+            raise ValueError(
+                f"X[{self.name!r}] is None, but kernels need it: give it, or fit them with missing, "
+                f'(name, kernel, {self.name!r}, "zero"), to predict without.'
+            )
+        width = source.n_features[self.name] if self.columns is None else len(self.columns)
+        numbers = self.reads == "numeric" and self.transformer is None
+        return View(np.zeros((source.n, width)) if numbers else None, np.zeros(source.n, bool))
+
+    def width(self, n_features: Any) -> Any:
+        """How many columns kernels see, None for strings, and for a join a list of (width, reads).
+
+        `n_features` is that of X, an int or {name: int}.
+        """
+        if self.join is not None:
+            return list(zip(self.join.widths, self.join.reads, strict=True))
+        if self.encoding is not None:
+            return None
+        if self.transformer is not None:
+            return self.transformer.width
+        if self.columns is not None:
+            return len(self.columns)
+        return n_features[self.name] if isinstance(n_features, dict) else n_features
+
+    def label(self) -> str | None:
+        """What to call the view: its name, or of one table its columns; "one × other" for a join; None for no data."""
+        if self.join is not None:
+            return " × ".join(dict.fromkeys(str(self.join.seen(part)) for part in range(self.join.M)))
+        if self.sees_nothing:
+            return None
+        if self.name is not None:
+            return str(self.name)
+        if self.columns is None:
+            return "all columns"
+        named = self.column_names is not None
+        labels = [str(label) for label in (self.column_names if named else self.columns.tolist())]  # type: ignore[union-attr]
+        if not named and len(labels) > 3 and (np.diff(self.columns) == 1).all():
+            return f"columns {labels[0]} to {labels[-1]}"
+        some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
+        return f"column{'s'[: len(labels) > 1]} {some}"
+
+    def needs(self) -> dict[Any, set | None]:
+        """{part of X: names or positions of the columns that the view is made of, None for all}."""
+        if self.join is not None:
+            return self.join.needs(np.ones(self.join.M, bool))
+        return {self.name: None if self.columns is None else set(self.column_names or self.columns.tolist())}
+
+    def to_state(self) -> dict[str, Any]:
+        """For a file, see `_list_state`."""
+        return {
+            "name": self.name, "columns": self.columns, "column_names": self.column_names, "encoding": self.encoding,
+            "zero": self.missing == "zero", "reads": self.reads, "pipe": self.transformer, "join": self.join,
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ViewPlan:
+        """The plan of what a file says; `_list_state` checks it. Version 1 has neither transformers nor joins."""
+        missing = "zero" if check_is("zero", state["zero"], bool) else "error"
+        where = state["name"], state["columns"], state["column_names"]
+        return cls(*where, state["encoding"], state.get("pipe"), state.get("join"), missing, state["reads"])
+
+
+def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, list[np.ndarray | None]]:
+    """(plans with one view of numbers for each part of X, the number there of each plan, its columns there).
+
+    Plans of all columns keep a view of their own, since new data are cut by name where columns have names; so do those
+    that are not plain, since an example may lack one of them and have another. Their columns there are None.
+    """
+    groups: dict[tuple, list[int]] = {}
+    for v, plan in enumerate(plans):
+        groups.setdefault((plan.name, plan.columns is None, None if plan.is_plain else v), []).append(v)
+    found: list[ViewPlan] = []
+    number = np.empty(len(plans), int)
+    columns: list[np.ndarray | None] = [None] * len(plans)
+    for members in groups.values():
+        number[members] = len(found)
+        first = replace(plans[members[0]], reads="numeric", encoding=None, join=None)
+        if first.columns is None or first.transformer is not None:
+            found.append(first)
+            continue
+        cuts: list[Any] = [plans[v].columns for v in members]
+        union, at = np.unique(np.concatenate(cuts), return_inverse=True)
+        for v, cut in zip(members, np.split(at, np.cumsum([len(c) for c in cuts])[:-1]), strict=True):
+            columns[v] = cut
+        names: dict[int, Any] = {}
+        for v, cut in zip(members, cuts, strict=True):
+            names.update(zip(cut.tolist(), plans[v].column_names or (), strict=False))
+        found.append(replace(first, columns=union, column_names=[names[c] for c in union.tolist()] if names else None))
+    return found, number, columns
