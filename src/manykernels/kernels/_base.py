@@ -12,10 +12,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._state import Stored, check, check_is
 from .._validation import check_number, shown
+from ..sequences import Sequences
 
 READS = (
     "views",
@@ -191,11 +193,11 @@ class ScaledKernel(Kernel):
 
 def _variance(X, weights):
     """The variance of the entries of X (n, d), of examples of these weights."""
-    if weights is None and not hasattr(X, "multiply"):
+    if weights is None and not sp.issparse(X):
         return np.var(X, dtype=float)
     w = np.ones(X.shape[0]) if weights is None else weights
     w = w / (w.sum() * X.shape[1])
-    if hasattr(X, "multiply"):
+    if sp.issparse(X):
         X = X.astype(float)
         return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
     return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
@@ -203,7 +205,7 @@ def _variance(X, weights):
 
 def len_(X: Any) -> int:
     """The number of examples of an array, a sparse matrix or a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    return X.shape[0] if hasattr(X, "shape") else len(X)  # a user's X
 
 
 def _as_operand(other):
@@ -253,8 +255,6 @@ class _Pair(Kernel):
         """X as both kernels take it."""
         if self.encoding is None or X is None:
             return X
-        from ..sequences import Sequences
-
         return Sequences.encode(X, *self.encoding)
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:

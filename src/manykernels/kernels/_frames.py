@@ -9,7 +9,13 @@ _UNEQUAL = float, np.floating, np.datetime64, np.timedelta64  # NaN and NaT diff
 
 
 def is_frame(X):
-    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns") and hasattr(X, "to_numpy")
+    """Whether X is a frame of pandas, polars or their like, none of which need be imported to be known."""
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns") and hasattr(X, "to_numpy")  # a user's X
+
+
+def is_pandas(X):
+    """Whether X is a frame or a column of pandas, or of a library with its interface."""
+    return hasattr(X, "iloc")  # a user's X
 
 
 def check_names(frame):
@@ -23,12 +29,12 @@ def check_names(frame):
 
 def pick(frame, columns):
     """The frame of some columns, by position."""
-    return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, [int(c) for c in columns]]
+    return frame.iloc[:, columns] if is_pandas(frame) else frame[:, [int(c) for c in columns]]
 
 
 def completed(frame, names):
     """The frame with columns of these names, in this order; those that it lacks are empty."""
-    if hasattr(frame, "reindex"):
+    if is_pandas(frame):
         return frame.reindex(columns=names)
     return frame.with_columns(**{name: None for name in names if name not in frame.columns}).select(list(names))
 
@@ -39,7 +45,7 @@ def values(frame):
         x = frame.to_numpy()
     except TypeError:  # polars, of dates beside truth values, which have no common dtype
         x = np.array(frame.rows(), dtype=object).reshape(frame.shape)
-    if x.dtype == object and hasattr(frame, "dtypes") and all(getattr(t, "kind", "O") in "biuf" for t in frame.dtypes):
+    if x.dtype == object and is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
         x = frame.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable numbers
     return x
 
@@ -66,7 +72,7 @@ def called(labels):
 
 def to_numbers(x, labels):
     """Entries (n, d) as floats, missing ones NaN, or a ValueError that names the columns, one of `labels()` each."""
-    if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":
+    if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":  # a user's X may be a list
         what, where = "times", range(x.shape[1])
         if x.dtype.kind == "c":
             what, where = "complex numbers", np.flatnonzero(np.asarray(x.imag.any(axis=0))) if x.imag.any() else where

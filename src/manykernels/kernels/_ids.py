@@ -1,20 +1,21 @@
 """Rows of several sources matched by the ids of the examples."""
 
 import warnings
+from collections.abc import Sized
 from itertools import pairwise
 
 import numpy as np
 
 from ._base import len_
-from ._frames import is_frame
+from ._frames import is_frame, is_pandas
 from ._rows import take
 
 
 def unfit(x):
-    """What is wrong with the data of a view, and the cure; None for nothing."""
-    if hasattr(x, "collect") and not hasattr(x, "shape"):
+    """What is wrong with the data that a user gives as a view, and the cure; None for nothing."""
+    if hasattr(x, "collect") and not hasattr(x, "shape"):  # a LazyFrame of polars
         return f"a {type(x).__name__}, not yet computed: give it with .collect()."
-    if isinstance(x, str | bytes) or x is not None and not hasattr(x, "__len__") and not hasattr(x, "shape"):
+    if isinstance(x, str | bytes) or x is not None and not isinstance(x, Sized) and not hasattr(x, "shape"):  # a user's
         return f"a {type(x).__name__}: give an array, a frame or a list with a row per example."
     if isinstance(x, dict | set):
         return f"a {type(x).__name__}, whose rows have no order: give an array, a frame or a list."
@@ -65,7 +66,7 @@ def _side_by_side(views):
     sizes = {name: len_(x) for name, x in views.items() if x is not None}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"The views have different numbers of examples, {sizes}: give ids= to match rows by.")
-    first, known = None, [(name, x.index) for name, x in views.items() if hasattr(x, "iloc") and hasattr(x, "index")]
+    first, known = None, [(name, x.index) for name, x in views.items() if is_pandas(x)]
     for name, index in known:
         first = first or (name, index)
         if not index.equals(first[1]):
@@ -100,16 +101,16 @@ def _read(views, ids):
 
 def _own(name, x, key):
     """A view without the ids it holds itself, and these."""
-    if key == "index" and hasattr(x, "iloc"):
+    if key == "index" and is_pandas(x):
         return x, _list(x.index)
     if not is_frame(x) or key not in list(x.columns):
         cure = "the columns are " + str(list(x.columns)[:10]) if is_frame(x) else f"it is a {type(x).__name__}"
         raise ValueError(f"ids={key!r} is not found in the view {name!r}: {cure}; give {{{name!r}: its ids}}.")
-    return (x.drop(columns=key) if hasattr(x, "iloc") else x.drop(key)), _list(x[key])
+    return (x.drop(columns=key) if is_pandas(x) else x.drop(key)), _list(x[key])
 
 
 def _list(ids):
-    return ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()
+    return ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()  # a column of a frame
 
 
 def _check(name, ids, n):

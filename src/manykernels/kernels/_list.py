@@ -91,7 +91,7 @@ class KernelList:
             return found
         if isinstance(kernels, dict):
             raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
-        if isinstance(kernels, Kernel | str | KernelSpec) or not hasattr(kernels, "__iter__"):
+        if isinstance(kernels, Kernel | str | KernelSpec) or not isinstance(kernels, Iterable):
             kernels = [kernels]
         specs = [as_spec(k) for k in kernels]
         if not specs:

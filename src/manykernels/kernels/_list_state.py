@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from operator import attrgetter
 
 import numpy as np
 
@@ -20,12 +21,9 @@ FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task
 
 def state_of(kernels):
     """The state of a list: that of each view, and of its kernels."""
-    fields = {
-        "kernels": kernels.kernels, "names": kernels.names, "columns": kernels.columns, "view_of": kernels.view_of,
-        "n_features": kernels.n_features, "tasks": kernels.tasks, "task_of": kernels.task_of,
-    }  # fmt: skip
     known = None if kernels.known is None else kernels.known.to_state()
-    return {"views": [plan.to_state() for plan in kernels.view_plans], "known": known} | fields
+    own = dict(zip(FIELDS, attrgetter(*FIELDS)(kernels), strict=True))
+    return {"views": [plan.to_state() for plan in kernels.view_plans], "known": known} | own
 
 
 def restore(found, state):

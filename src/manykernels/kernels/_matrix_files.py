@@ -151,7 +151,8 @@ def _head(path, ndim):
         raise ValueError(f"{path} is not an .npy file that can be read by blocks ({error}): np.save it.") from error
     if not isinstance(found, np.memmap) or found.ndim != ndim:
         wanted = "(n, n), one kernel; several in one file are given as one path" if ndim == 2 else "(M, n, n)"
-        raise ValueError(f"{path} holds an array of shape {getattr(found, 'shape', None)}; it must be {wanted}.")
+        shape = getattr(found, "shape", None)  # an .npz file of NumPy's has none
+        raise ValueError(f"{path} holds an array of shape {shape}; it must be {wanted}.")
     if found.dtype not in (np.float32, np.float64) or not found.dtype.isnative or not found.flags.c_contiguous:
         order = "" if found.flags.c_contiguous else " in Fortran order"
         raise ValueError(

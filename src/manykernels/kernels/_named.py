@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._parts import with_params
-from .spec import Transformed, has_transformer
+from .spec import KernelSpec, Transformed, has_transformer
 
 
 def named_params(kernels: Any) -> dict[str, Any]:
@@ -13,14 +13,14 @@ def named_params(kernels: Any) -> dict[str, Any]:
     params = {}
     for name, kernel in named(kernels):
         params[name] = kernel
-        if hasattr(kernel, "get_params") and not isinstance(kernel, type):
+        if hasattr(kernel, "get_params") and not isinstance(kernel, type):  # a user's may have none
             params |= {f"{name}__{key}": value for key, value in kernel.get_params().items()}
     return params
 
 
 def named(kernels):
     """(name, kernel) of the specifications that have a name."""
-    several = isinstance(kernels, list | tuple) and not hasattr(kernels, "_fields")
+    several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
     return [(spec[0], _kernel(spec)) for spec in kernels if _has_name(spec)] if several else []
 
 
@@ -28,8 +28,9 @@ def _kernel(spec):
     """The kernel of a specification with a name, together with the transformer before it."""
     if has_transformer(spec):
         return Transformed(spec[1], spec[2])
-    transformer = getattr(spec, "transformer", None)
-    return spec[1] if transformer is None else Transformed(transformer, spec[1])
+    if isinstance(spec, KernelSpec) and spec.transformer is not None:
+        return Transformed(spec.transformer, spec.kernel)
+    return spec[1]
 
 
 def _has_name(spec):
@@ -58,7 +59,7 @@ def _replaced(spec, params):
     kernel = with_params(kernel, params, f"kernels__{spec[0]}") if params else kernel
     before = kernel.transformer if isinstance(kernel, Transformed) else None
     kernel = kernel.kernel if isinstance(kernel, Transformed) else kernel
-    if hasattr(spec, "_fields"):
+    if isinstance(spec, KernelSpec):
         return spec._replace(kernel=kernel, transformer=before)
     if has_transformer(spec):
         return (spec[0], *((kernel,) if before is None else (before, kernel)), *spec[3:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..sequences import Alphabet
 from ._base import Kernel, Sum
 from .on import On, leaves
 
@@ -32,13 +33,16 @@ def describe(kernel):
         return f"{describe(kernel.kernel)}[{kernel.columns}]"
     if leaves(kernel):
         return f"{describe(kernel.k1)} {'+' if isinstance(kernel, Sum) else '·'} {describe(kernel.k2)}"
+    if isinstance(kernel, float):
+        return f"{kernel:.6g}"
     if not isinstance(kernel, Kernel):
-        return f"{kernel:.6g}" if isinstance(kernel, float) else getattr(kernel, "__name__", str(kernel))
+        return getattr(kernel, "__name__", str(kernel))  # a user's function has one
     if kernel.family == "low_rank":
         return f"{type(kernel).__name__.lower()}({describe(kernel.kernel)}, {kernel.rank})"
     params = kernel.get_params(deep=False)
     if kernel.reads == "sequences" and "alphabet" in params:  # what is as usual goes without saying
-        params["alphabet"] = getattr(params["alphabet"], "name", params["alphabet"])
+        if isinstance(params["alphabet"], Alphabet):
+            params["alphabet"] = params["alphabet"].name
         params = {k: v for k, v in params.items() if v not in (None, "dna", "error")}
     text = ", ".join(f"{key}={describe(value)}" for key, value in params.items())
     return type(kernel).__name__.lower() + (f"({text})" if text else "")

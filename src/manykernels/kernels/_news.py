@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._state import check, check_integer, check_is, check_list, check_plain
-from ._frames import is_frame, missing_entries, values
+from ..sequences import Sequences
+from ._frames import is_frame, is_pandas, missing_entries, values
 from ._pipes import first_step
 
 LONGER = 1.5  # times as long: from there on lengths are unequal
@@ -123,10 +124,10 @@ def _new_gaps(kernels, source, used):
 
 def _missing(x):
     """{name or position of a column: rows in which it is missing} of one view."""
-    if x is None or sp.issparse(x) or hasattr(x, "alphabet") or len(x.shape) > 2:
+    if x is None or sp.issparse(x) or isinstance(x, Sequences) or len(x.shape) > 2:
         return {}
     if is_frame(x):
-        lost, labels = np.asarray(x.isna()) if hasattr(x, "isna") else missing_entries(values(x)), list(x.columns)
+        lost, labels = np.asarray(x.isna()) if is_pandas(x) else missing_entries(values(x)), list(x.columns)
     elif x.dtype.kind == "f" and not np.isnan(np.sum(x)):
         return {}
     else:
@@ -137,7 +138,7 @@ def _missing(x):
 
 def _new_categories(plan, source):
     first = first_step(plan.transformer.fitted)
-    if not hasattr(first, "categories_") and not hasattr(first, "transformers_"):
+    if not hasattr(first, "categories_") and not hasattr(first, "transformers_"):  # an encoder, a ColumnTransformer
         return []
     view = plan.before_transformer(source)
     if view.X is None:
@@ -153,14 +154,14 @@ def _strange(transformer, X, columns, present):
     """(column, rows, one of them) of categories that a fitted encoder, or one in a ColumnTransformer, does not know."""
     from sklearn.utils import _safe_indexing
 
-    for _, part, which in getattr(transformer, "transformers_", ()):
+    for _, part, which in getattr(transformer, "transformers_", ()):  # of a ColumnTransformer
         part = first_step(part)
-        if hasattr(part, "categories_"):
+        if hasattr(part, "categories_"):  # of an encoder, scikit-learn's or a user's
             at = list(X.columns) if is_frame(X) else list(range(X.shape[1]))
             x = _safe_indexing(X, which, axis=1)
             own = [at.index(name) for name in x.columns] if is_frame(x) else np.arange(X.shape[1])[which]
             yield from _strange(part, x, [columns[j] for j in np.atleast_1d(own)], present)
-    known = getattr(transformer, "categories_", ())
+    known = getattr(transformer, "categories_", ())  # a ColumnTransformer has none
     x = values(X) if is_frame(X) else np.asarray(X)
     x = x[:, None] if x.ndim == 1 else x
     if len(known) != x.shape[1]:
@@ -193,7 +194,7 @@ def _new_lengths(kernels, source, used):
 def _sizes(plan, source):
     """(lengths, rows) of the sequences of a view that are there."""
     x = source.column(*plan.where) if source.X[plan.name] is not None else []
-    if hasattr(x, "alphabet"):
+    if isinstance(x, Sequences):
         return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
     items = np.asarray(x, object).ravel()
     rows = np.array([i for i, item in enumerate(items) if isinstance(item, str | bytes) and len(item)], int)

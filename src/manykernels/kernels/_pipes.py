@@ -94,6 +94,7 @@ def signature(transformer):
 
 
 def check_transformer(transformer, called):
+    """A ValueError where what a user gives is no transformer."""
     if isinstance(transformer, type) or not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
         raise ValueError(
             f"transformer={transformer!r} of {called} must have fit and transform, such as StandardScaler() or "
@@ -103,7 +104,7 @@ def check_transformer(transformer, called):
 
 def first_step(transformer):
     """The step that sees X."""
-    while getattr(transformer, "steps", None):
+    while getattr(transformer, "steps", None):  # of scikit-learn's Pipeline
         transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
     return transformer
 

@@ -86,7 +86,7 @@ class Transformer:
 
 def _class(name):
     check(name in _PLAIN, f"{name[:80]} is none of those that stand in files")
-    return getattr(import_module(f"sklearn.{_PLAIN[name][0]}"), name)
+    return getattr(import_module(f"sklearn.{_PLAIN[name][0]}"), name)  # of a module of scikit-learn's
 
 
 def _dtype(name):
@@ -125,7 +125,7 @@ def _words(transformer):
     """The words in the order of their numbers, and their weights."""
     words = transformer.vocabulary_
     found = {"words": sorted(words, key=words.__getitem__), "fixed": bool(transformer.fixed_vocabulary_)}
-    return found | {"idf_": transformer.idf_} if getattr(transformer, "use_idf", False) else found
+    return found | {"idf_": transformer.idf_} if getattr(transformer, "use_idf", False) else found  # TfidfVectorizer's
 
 
 def _check_params(found):
@@ -178,7 +178,7 @@ def _restore(found, state):
         else:
             check("none" in kinds, f"{name} lacks {key}")
     found.n_features_in_ = sizes["d"]
-    if "k" in sizes and not hasattr(found, "_n_features_out"):
+    if "k" in sizes and not hasattr(found, "_n_features_out"):  # scikit-learn's, for some a property
         found._n_features_out = sizes["k"]
     if name == "Nystroem":
         check_index("component_indices_", found.component_indices_, 2**48, sizes["k"])
@@ -234,10 +234,10 @@ def _restore_words(found, state):
     found.vocabulary_ = {word: number for number, word in enumerate(words)}
     check(len(found.vocabulary_) == len(words) > 0, "words has one twice, or none")
     found.fixed_vocabulary_ = check_is("fixed", state["fixed"], bool)
-    if hasattr(found, "use_idf"):
+    if hasattr(found, "use_idf"):  # a TfidfVectorizer
         names = ("norm", "use_idf", "smooth_idf", "sublinear_tf")
         fitted = {"n_features_in_": len(words), **({"idf_": state["idf_"]} if found.use_idf else {})}
-        params = {name: getattr(found, name) for name in names}
+        params = {name: getattr(found, name) for name in names}  # TfidfVectorizer's
         found._tfidf = Transformer.from_state({"name": "TfidfTransformer", "parameters": params, "fitted": fitted})
 
 
@@ -253,7 +253,8 @@ def _pipeline(params):
     steps = [tuple(step) for step in check_is("steps", params.pop("steps"), list)]
     for name, step in steps:
         check_is("a step", name, str)
-        check(step in ("passthrough", None) or hasattr(step, "transform"), f"the step {name!r} is no transformer")
+        known = step in ("passthrough", None) or hasattr(step, "transform")  # scikit-learn's
+        check(known, f"the step {name!r} is no transformer")
     check(params.pop("memory", None) is None and not params.pop("transform_input", None), "it has a memory")
     found = _class("Pipeline")(steps, verbose=check_is("verbose", params.pop("verbose", False), bool))
     check(not params and len(steps) > 0, f"a pipeline has {sorted(params)}")
@@ -263,7 +264,7 @@ def _pipeline(params):
 
 def settle(transformer: Any) -> Any:
     """The fitted transformer, its matrices laid out row by row as a file gives them: products of others may differ."""
-    for _, step in getattr(transformer, "steps", ()):
+    for _, step in getattr(transformer, "steps", ()):  # of scikit-learn's Pipeline
         settle(step)
     if type(transformer).__module__.startswith("sklearn.") and type(transformer).__name__ in _PLAIN:
         for key, value in vars(transformer).items():
@@ -286,16 +287,16 @@ def tried(transformer: Any) -> Any:
 
 
 def example(transformer: Any) -> Any:
-    """One example that a fitted transformer can transform."""
-    if getattr(transformer, "steps", None):
+    """One example that a fitted transformer, scikit-learn's or of `Categorical`, can transform."""
+    if getattr(transformer, "steps", None):  # a Pipeline
         return example(next((step for _, step in transformer.steps if step not in (None, "passthrough")), None))
-    if hasattr(transformer, "vocabulary_"):
+    if hasattr(transformer, "vocabulary_"):  # a CountVectorizer
         return np.array(["a text"], dtype=object)
-    if hasattr(transformer, "categories_"):
+    if hasattr(transformer, "categories_"):  # a OneHotEncoder, or Indicators
         row = [values[0] if len(values) else None for values in transformer.categories_]
-        plain = all(getattr(values, "dtype", np.dtype(object)).kind in "biuf" for values in transformer.categories_)
+        plain = all(isinstance(x, np.ndarray) and x.dtype.kind in "biuf" for x in transformer.categories_)
         return np.array([row], dtype=None if plain else object)
-    if hasattr(transformer, "statistics_"):
+    if hasattr(transformer, "statistics_"):  # a SimpleImputer
         row = transformer.statistics_[None]
         return row.copy() if row.dtype == object else np.nan_to_num(row)
     return np.zeros((1, transformer.n_features_in_))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._frames import missing_entries
+from ._frames import is_pandas, missing_entries
 from .categorical import Categorical
 from .features import Features
 from .laplacian import Laplacian
@@ -46,7 +46,7 @@ def describe(columns: Iterable[tuple[str, np.ndarray]]) -> list[Column]:
 
 def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
     """(name, entries (n,)) of the columns of a frame; numbers of pandas are taken out at once, which is quicker."""
-    numbers = [getattr(dtype, "kind", "O") in "iuf" for dtype in frame.dtypes] if hasattr(frame, "iloc") else []
+    numbers = [dtype.kind in "iuf" for dtype in frame.dtypes] if is_pandas(frame) else []
     block = iter(frame.loc[:, numbers].to_numpy(float, na_value=np.nan).T if any(numbers) else ())
     for k, name in enumerate(frame.columns):
         yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import shown
+from ..sequences import Sequences
 from ._base import len_
 from ._frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
 from .views import Views
@@ -131,12 +132,12 @@ def _as_columns(X, objects=False):
     """X with .shape: sparse as CSR, all-numeric frames, arrays, lists and sequences as they are."""
     if sp.issparse(X):
         return X.tocsr()
-    if hasattr(X, "alphabet"):
+    if isinstance(X, Sequences):
         return X
     if is_frame(X):
         check_names(X)
         return X
-    if hasattr(X, "shape"):
+    if hasattr(X, "shape"):  # a user's array of any library
         return X if isinstance(X, np.ndarray) else np.asarray(X)
     if objects:
         return _one_by_one(X)
@@ -169,11 +170,11 @@ def n_examples(X):
 
 def is_views(X):
     """Whether X is several sources, a Views or a dict."""
-    return isinstance(X, Views) or isinstance(X, dict) and not hasattr(X, "shape")  # scipy's DOK matrices are dicts
+    return isinstance(X, Views) or isinstance(X, dict) and not sp.issparse(X)  # scipy's DOK matrices are dicts
 
 
 def is_numeric(x):
-    return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"
+    return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"  # a user's array of any library
 
 
 def _column_indices(columns, X):
@@ -219,9 +220,7 @@ def _label(columns, indices):
 
 def string_view(x, encoding, zero):
     """The view as Sequences; where missing="zero", examples without a string (None, NaN, "") are absent."""
-    from ..sequences import Sequences
-
-    if zero and not hasattr(x, "alphabet"):
+    if zero and not isinstance(x, Sequences):
         items = np.asarray(x, object)
         items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
         if items.ndim == 1:

@@ -41,7 +41,7 @@ class Function(Kernel):
         self.function = function
 
     def check_state(self) -> None:
-        check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")
+        check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")  # a user's
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         Y = X if Y is None else Y
@@ -169,7 +169,7 @@ def as_kernel(kernel: Any) -> Kernel:
     process = sys.modules.get("sklearn.gaussian_process.kernels")
     if process is not None and isinstance(kernel, process.Kernel):
         return GaussianProcess(kernel)
-    if hasattr(kernel, "fit_transform") and hasattr(kernel, "transform"):
+    if hasattr(kernel, "fit_transform") and hasattr(kernel, "transform"):  # a user's, grakel's say
         return Fitted(kernel)
     if callable(kernel) and not isinstance(kernel, type):
         return Function(kernel)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .normalize import precision
+
+
+@runtime_checkable
+class CombinesKernels(Protocol):
+    """What is asked of a bank: M kernels, and Σ_m θ_m K_m (n, n) of them."""
+
+    M: int
+
+    def combined(self, theta: np.ndarray) -> np.ndarray: ...
 
 
 def alignment(K: Any, L: Any, centered: bool = False) -> float:
@@ -71,7 +80,7 @@ def target_alignments(kernels: Any, y: ArrayLike, centered: bool = False) -> np.
     >>> target_alignments([np.outer(y, y), np.eye(4)], y)
     array([1. , 0.5])
     """
-    if not hasattr(kernels, "combined"):
+    if not isinstance(kernels, CombinesKernels):
         return np.array([alignment(K, y, centered) for K in kernels])
     one = np.eye(kernels.M)
     return np.array([alignment(kernels.combined(one[m]), y, centered) for m in range(kernels.M)])

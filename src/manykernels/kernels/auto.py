@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from ..sequences import Sequences
 from ._frames import check_names, is_frame, to_numbers
 from ._median import median_between
 from ._table import USED, Column, choose_for, describe, entries, left_out, scaler, words
@@ -66,7 +67,7 @@ def choose_kernels(
     X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None
 ) -> tuple[list[KernelSpec], str]:
     """(the kernels of `auto_kernels`, a sentence that says what they are and what was left out)."""
-    if hasattr(X, "alphabet"):
+    if isinstance(X, Sequences):
         raise ValueError(
             'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
             "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."

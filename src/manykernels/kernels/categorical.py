@@ -89,7 +89,7 @@ class Indicators(BaseEstimator):
 
     def _columns(self, X):
         """The entries of each column, missing ones None (a category) or _NOTHING."""
-        x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X
+        x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X  # a column of a frame
         if sp.issparse(x):
             raise ValueError("Categorical needs dense data, X is sparse; pass X.toarray().")
         x = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
@@ -105,7 +105,7 @@ class Indicators(BaseEstimator):
         return columns
 
     def to_state(self) -> dict[str, Any]:
-        return {"match_missing": self.match_missing, "categories": getattr(self, "categories_", None)}
+        return {"match_missing": self.match_missing, "categories": vars(self).get("categories_")}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Indicators:

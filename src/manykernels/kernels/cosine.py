@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ._base import Kernel
 
@@ -45,4 +46,4 @@ class Cosine(Kernel):
 def _divided(X, by):
     """The rows of X over `by`, left alone where that is 0."""
     factor = np.divide(1.0, by, out=np.ones_like(by), where=by > np.finfo(float).tiny)[:, None]
-    return X.multiply(factor).tocsr() if hasattr(X, "multiply") else X * factor
+    return X.multiply(factor).tocsr() if sp.issparse(X) else X * factor

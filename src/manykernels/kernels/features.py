@@ -49,13 +49,13 @@ class Features(Kernel):
 
     def split(self) -> tuple[Any, Kernel] | None:
         check_transformer(self.transformer, "Features")
-        return None if hasattr(self, "fitted_") else (self.transformer, Linear())
+        return None if self.resolved else (self.transformer, Linear())
 
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
     def to_state(self) -> dict[str, Any]:
-        return {"transformer": self.transformer, "fitted": tried(self.fitted_) if hasattr(self, "fitted_") else None}
+        return {"transformer": self.transformer, "fitted": tried(self.fitted_) if self.resolved else None}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Features:
@@ -66,11 +66,16 @@ class Features(Kernel):
             found.fitted_ = tried(fitted)
         return found
 
+    @property
+    def resolved(self) -> bool:
+        """Whether its transformer is fitted."""
+        return "fitted_" in vars(self)
+
     def learns(self) -> str:
-        return "" if hasattr(self, "fitted_") else "data"
+        return "" if self.resolved else "data"
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
-        if hasattr(self, "fitted_"):
+        if self.resolved:
             return self
         check_transformer(self.transformer, "Features")
         kernel = Features(self.transformer)

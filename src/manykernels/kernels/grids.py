@@ -87,7 +87,7 @@ def per_column(kernels: Any, n_columns: int | Iterable[Any]) -> list[KernelSpec]
     [[0], [1], [2]]
     """
     columns = range(n_columns) if isinstance(n_columns, int | np.integer) else n_columns
-    kernels = list(kernels) if hasattr(kernels, "__iter__") else [kernels]
+    kernels = list(kernels) if isinstance(kernels, Iterable) else [kernels]
     return [KernelSpec(None, kernel, [column]) for column in columns for kernel in kernels]
 
 

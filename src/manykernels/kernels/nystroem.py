@@ -71,8 +71,8 @@ class Nystroem(LowRank):
             )
 
     def to_state(self) -> dict[str, Any]:
-        fitted = {name: getattr(self, name) if self.resolved else None for name in ("landmarks_", "projection_")}
-        return self.get_params(deep=False) | fitted
+        Z, P = (self.landmarks_, self.projection_) if self.resolved else (None, None)
+        return self.get_params(deep=False) | {"landmarks_": Z, "projection_": P}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Nystroem:

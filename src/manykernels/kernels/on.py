@@ -53,12 +53,13 @@ class On(Kernel):
     def check_state(self) -> None:
         check_plain("columns", self.columns)
         check_is("kernel", self.kernel, Kernel)
-        check(self.transformer is None or hasattr(self.transformer, "transform"), "transformer is none")
+        known = self.transformer is None or hasattr(self.transformer, "transform")  # scikit-learn's or a user's
+        check(known, "transformer is none")
         check(self.missing in ("error", "zero"), f"missing is {self.missing!r}")
 
     @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
-        return getattr(self.kernel, "psd", False)
+        return isinstance(self.kernel, Kernel) and self.kernel.psd
 
     def placed(self) -> dict[str, Any]:
         """What a specification says of it: kernel, columns, transformer, and missing where it may be."""
@@ -122,7 +123,7 @@ class Bundle:
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(part, "nbytes", 8 * len_(part)) for part in self.parts)
+        return sum(getattr(part, "nbytes", 8 * len_(part)) for part in self.parts)  # CSR matrices have none
 
     def __len__(self) -> int:
         return len_(self.parts[0])

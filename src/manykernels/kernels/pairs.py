@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from ..sequences import Sequences
 from ._base import len_
 from ._frames import is_frame
 from .stack import KernelStack
@@ -44,8 +47,8 @@ class Pairs:
             )
         self.index = self.index.astype(np.int64)
         self.left, self.right = _table("left", left), _table("right", right)
-        for column, name in enumerate(("left", "right")):
-            size, numbers = count(getattr(self, name)), self.index[:, column]
+        for name, table, numbers in zip(("left", "right"), (self.left, self.right), self.index.T, strict=True):
+            size = count(table)
             if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
                 wrong = numbers.min() if numbers.min() < 0 else numbers.max()
                 raise ValueError(f"index names the object {wrong}, but {name} has {size}: they are 0 … {size - 1}.")
@@ -81,9 +84,10 @@ class Pairs:
 
 
 def _table(name, table):
-    if table is None or isinstance(table, str) or not hasattr(table, "__len__") and not hasattr(table, "shape"):
+    """What a user gives for a side, checked; lists of numbers as an array."""
+    if table is None or isinstance(table, str) or not isinstance(table, Sized) and not hasattr(table, "shape"):
         raise ValueError(f"{name} is {type(table).__name__}: give a table with a row an object, or their kernels.")
-    if is_frame(table) or hasattr(table, "shape") or isinstance(table, dict):
+    if is_frame(table) or hasattr(table, "shape") or isinstance(table, dict):  # a user's array of any library
         return table
     try:
         array = np.asarray(table)
@@ -94,7 +98,7 @@ def _table(name, table):
 
 def count(table: Any) -> int:
     """The number of objects of a table."""
-    if isinstance(table, dict) and not hasattr(table, "shape"):
+    if isinstance(table, dict) and not sp.issparse(table):
         table = next(iter(table.values()))
     return len_(table)
 
@@ -103,9 +107,9 @@ def take(table: Any, numbers: np.ndarray) -> Any:
     """The rows of these objects."""
     from sklearn.utils import _safe_indexing
 
-    if isinstance(table, dict) and not hasattr(table, "shape"):
+    if isinstance(table, dict) and not sp.issparse(table):
         return {name: take(view, numbers) for name, view in table.items()}
-    return table[numbers] if hasattr(table, "alphabet") else _safe_indexing(table, numbers)
+    return table[numbers] if isinstance(table, Sequences) else _safe_indexing(table, numbers)
 
 
 def matrices(table: Any, what: str) -> np.ndarray:

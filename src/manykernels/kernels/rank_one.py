@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 from .linear import Linear
 from .spec import KernelSpec
@@ -30,14 +30,14 @@ def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:
     >>> [(spec.name, spec.columns) for spec in rank_one_kernels(["height", "width"])]
     [('height', [0]), ('width', [1])]
     """
-    names, width, axes = None, columns, len(getattr(columns, "shape", ()))
-    if hasattr(columns, "get_feature_names_out"):
+    names, width, axes = None, columns, len(getattr(columns, "shape", ()))  # of a user's array or frame
+    if hasattr(columns, "get_feature_names_out"):  # a user's vectorizer
         names = columns.get_feature_names_out()
-    elif hasattr(columns, "columns"):
+    elif hasattr(columns, "columns"):  # a user's frame
         names = columns.columns
     elif axes > 1:
         width = columns.shape[1]
-    elif axes == 1 or not hasattr(columns, "__index__"):  # every array has __index__
+    elif axes == 1 or not isinstance(columns, SupportsIndex):  # every array is one
         names = columns
     names = [None] * int(width) if names is None else [str(name) for name in names]
     if not names:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._validation import shown
+from .spec import KernelSpec, as_spec
 
 if TYPE_CHECKING:
-    from .spec import KernelSpec
     from .stack import KernelStack
 
 ALL, SAME = -1, -2
@@ -84,11 +84,9 @@ def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
     >>> [spec.task.kind for spec in multi_task([RBF(gamma=0.1)])]
     ['shared', 'each']
     """
-    from .spec import as_spec
-
     if isinstance(kernels, str):
         raise ValueError(f"kernels={kernels!r} must be a list of kernels: use multi_task(auto_kernels(X)).")
-    kernels = kernels if isinstance(kernels, list | tuple) and not hasattr(kernels, "_fields") else [kernels]
+    kernels = kernels if isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec) else [kernels]
     specs = [as_spec(kernel) for kernel in kernels]
     inner = Task("same") if one_parameter else Task("each")
     return [spec._replace(task=task) for spec in specs for task in (Task("shared"), inner)]

@@ -60,7 +60,7 @@ class Views:
 
     def __init__(self, views: Mapping[str, Any], ids: Any = None, examples: Any = None) -> None:
         views = views._data if isinstance(views, Views) else views
-        if not isinstance(views, Mapping) or hasattr(views, "shape") or not views:
+        if not isinstance(views, Mapping) or hasattr(views, "shape") or not views:  # a user's
             raise ValueError(f"views is {type(views).__name__}: give a dict {{name: data}} with a view at least.")
         for name, x in views.items():
             if not isinstance(name, str):
@@ -230,11 +230,8 @@ def _are_names(key):
 
 def _line(views, name):
     x, mask = views._data[name], views._present[name]
-    what = (
-        "nothing"
-        if x is None
-        else f"{type(x).__name__} {tuple(getattr(x, 'shape', (len_(x) if x is not None else 0,)))}"
-    )
+    shape = () if x is None else tuple(getattr(x, "shape", (len_(x),)))  # lists have none
+    what = "nothing" if x is None else f"{type(x).__name__} {shape}"
     lost = 0 if mask is None else int((~mask).sum())
     return f"{name}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
 
