@@ -19,8 +19,8 @@ NOTHING = np.empty(0, int)  # the columns of kernels that see no data
 class ViewPlan:
     """Which part of X a view is, and what is done to it before kernels see it.
 
-    A `Source`, which is X by the names of its parts, goes through it in three steps: the columns are cut out, examples
-    that lack them are refused or marked as absent, and a transformer is applied.
+    `view(source)` cuts the columns out of X, refuses examples that lack them or marks these as absent, and applies the
+    transformer. A `Source` holds X by the names of its parts.
 
     Attributes
     ----------
@@ -58,6 +58,7 @@ class ViewPlan:
 
     @property
     def sees_nothing(self) -> bool:
+        """Whether its kernels look at no data."""
         return self.columns is not None and not len(self.columns)
 
     @property
@@ -68,7 +69,7 @@ class ViewPlan:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its kernels see the columns of X themselves, of every example."""
+        """Whether its kernels see columns of X as they are, and every example must have them."""
         return self.missing == "error" and self.transformer is None
 
     @property
@@ -102,6 +103,7 @@ class ViewPlan:
         return view._replace(present=given if view.present is None else given & view.present)
 
     def _cut(self, source):
+        """The View of the columns; where missing="zero", examples with gaps in them are absent."""
         zero = self.missing == "zero"
         if self.sees_nothing:
             return View(np.zeros((source.n, 1)), None)
@@ -154,9 +156,8 @@ class ViewPlan:
             return str(self.name)
         if self.columns is None:
             return "all columns"
-        named = self.column_names is not None
-        labels = [str(label) for label in (self.column_names if named else self.columns.tolist())]  # type: ignore[union-attr]
-        if not named and len(labels) > 3 and (np.diff(self.columns) == 1).all():
+        labels = [str(label) for label in (self.columns.tolist() if self.column_names is None else self.column_names)]
+        if self.column_names is None and len(labels) > 3 and (np.diff(self.columns) == 1).all():
             return f"columns {labels[0]} to {labels[-1]}"
         some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
         return f"column{'s'[: len(labels) > 1]} {some}"
@@ -183,10 +184,11 @@ class ViewPlan:
 
 
 def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, list[np.ndarray | None]]:
-    """(plans with one view of numbers for each part of X, the number there of each plan, its columns there).
+    """(fewer plans, one for each part of X; which of them has the columns of each given plan; which columns these are).
 
-    Plans of all columns keep a view of their own, since new data are cut by name where columns have names; so do those
-    that are not plain, since an example may lack one of them and have another. Their columns there are None.
+    The views are of numbers. Plans of all columns keep a view of their own, since new data are cut by name where
+    columns have names. So do plans that are not plain, since an example may lack one of them and have another. Columns
+    are positions in the new view, or None for all of it.
     """
     groups: dict[tuple, list[int]] = {}
     for v, plan in enumerate(plans):
@@ -202,10 +204,9 @@ def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, li
             continue
         cuts: list[Any] = [plans[v].columns for v in members]
         union, at = np.unique(np.concatenate(cuts), return_inverse=True)
-        for v, cut in zip(members, np.split(at, np.cumsum([len(c) for c in cuts])[:-1]), strict=True):
-            columns[v] = cut
         names: dict[int, Any] = {}
-        for v, cut in zip(members, cuts, strict=True):
+        for v, cut, there in zip(members, cuts, np.split(at, np.cumsum([len(c) for c in cuts])[:-1]), strict=True):
+            columns[v] = there
             names.update(zip(cut.tolist(), plans[v].column_names or (), strict=False))
         found.append(replace(first, columns=union, column_names=[names[c] for c in union.tolist()] if names else None))
     return found, number, columns
