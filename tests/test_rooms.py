@@ -10,7 +10,8 @@ import manykernels
 
 ROOT = Path(manykernels.__file__).parent
 FLOORS = (  # from the ground up; rooms of one floor do not know each other
-    {"_callers", "_memory", "_validation", "_state", "_tags", "_threads", "_work", "_pictures", "_markup", "loops"},
+    {"_tags"},
+    {"_callers", "_memory", "_validation", "_state", "_threads", "_work", "_pictures", "_markup", "loops"},
     {"_codec"},
     {"_archive"},
     {"_parts"},

@@ -1,6 +1,6 @@
 """Checks of what was read from a file: loops read and write where these numbers tell them to.
 
-What may stand in a file has `to_state()` and `from_state(state)`, see `Stored`, and a tag in `_tags`. Whatever
+What may stand in a file has `to_state()` and `from_state(state)`, see `Stored`, and a `file_tag`. Whatever
 `from_state` raises means that the file is damaged. It must refuse every index, offset, shape or type that a loop would
 take on trust.
 """
@@ -12,8 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from ._tags import Tagged
 
-class Stored:
+
+class Stored(Tagged):
     """What may stand in a file, by its parameters."""
 
     def to_state(self) -> dict[str, Any]:

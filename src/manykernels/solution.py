@@ -72,6 +72,7 @@ class Solution(Stored):
     (0.1, False)
     """
 
+    file_tag = ("solution", 1)
     theta: np.ndarray
     a: np.ndarray
     b: np.ndarray

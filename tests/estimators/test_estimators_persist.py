@@ -2,8 +2,10 @@
 
 import json
 import pickle
+import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,12 +206,23 @@ def test_a_class_that_is_renamed_or_moved_breaks_no_file(tmp_path, monkeypatch):
     with zipfile.ZipFile(path) as file:
         text = file.read(TEXT)
     assert not any(name in text for name in (b"manykernels.", b"RBF", b"Predictor", b"MKLClassifier"))
-    home = Moved.__module__
-    monkeypatch.setitem(_tags.TAGS, ("kernel/rbf", 1), "moved:Moved")
-    monkeypatch.setitem(sys.modules, "manykernels.moved", sys.modules[home])
+    monkeypatch.setitem(_tags.TAGS, ("kernel/rbf", 1), Moved)
     again = manykernels.load(path)
     assert type(again.kernels[0]) is Moved
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_loading_the_estimators_registers_every_class():
+    listed = (Path(__file__).parents[1] / "files" / "tags.txt").read_text().split("\n")[:-1]
+    code = "import manykernels.estimators, manykernels._tags as t; print(*(f'{a} {b}' for a, b in t.TAGS), sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert sorted(found.split("\n")[:-1]) == listed
+
+
+def test_two_classes_of_the_package_cannot_share_a_tag():
+    body = {"file_tag": ("kernel/rbf", 1), "__module__": "manykernels.kernels.other"}
+    with pytest.raises(ValueError, match="RBF and Other have the same file_tag"):
+        type("Other", (RBF,), body)
 
 
 def test_every_tag_leads_to_a_class_with_a_state_and_back():

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._state import Stored
+from .._tags import Tagged
 
 if TYPE_CHECKING:
     from ..losses._base import Loss
 
 
-class Bank(ABC):
+class Bank(Tagged, ABC):
     """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight.
 
     A new bank sets the attributes without a value here and defines diagonals, combined, products and predictor.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._state import check, check_array, check_index, check_integer, check_is, check_list
+from .._tags import Tagged
 from ..kernels import Constant, Identity, KernelList, KernelStack
 from ..kernels._views import View
 from ..kernels.normalize import inverse_root
@@ -23,9 +24,10 @@ SAME, ANY = "same", "any"
 SKEW = 1e-6  # of the largest entry
 
 
-class PairSide:
+class PairSide(Tagged):
     """Kernels between objects: `known` (m,) are the numbers of those that training pairs have."""
 
+    file_tag = ("pairs/side", 1)
     roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) where kernels are normalised to 1 there
     spectra: Spectra | None = None  # of precomputed kernels that were made positive semidefinite
 

@@ -2,16 +2,20 @@
 
 import warnings
 from contextlib import suppress
-from importlib import import_module
 
 import numpy as np
 
 from ..kernels._pairs import TooLarge
 from ..kernels._views import n_examples
 from ..kernels.normalize import Scaled
+from .degree import DegreeBank
 from .dense import DenseBank, report_unusable
+from .features import FeatureBank
 from .joined import JoinedBank
+from .low_rank import LowRankBank
 from .pairwise import PairwiseBank
+from .trie import TrieBank
+from .words import WordBank
 
 # Up to so many examples all pairs are compared, beyond kernels that have explicit features use them; `WORDS` is for
 # words anywhere or with shifts. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two
@@ -25,16 +29,16 @@ SINGLE = 1e-4  # the least gap for which float32 pairs are fine enough
 
 # families of kernels, and the banks to try for them, the quickest first
 FAMILIES = {
-    "degree": ("degree.DegreeBank", "trie.TrieBank"),
-    "shift": ("trie.TrieBank",),
-    "channels": ("words.WordBank",),
-    "features": ("features.FeatureBank",),
-    "low_rank": ("low_rank.LowRankBank",),
+    "degree": (DegreeBank, TrieBank),
+    "shift": (TrieBank,),
+    "channels": (WordBank,),
+    "features": (FeatureBank,),
+    "low_rank": (LowRankBank,),
 }
 STORES = {
     "auto": FAMILIES,
-    "trie": FAMILIES | {"degree": ("trie.TrieBank",)},
-    **{store: FAMILIES | {"degree": ("words.WordBank",)} for store in ("map", "sorted", "hash")},
+    "trie": FAMILIES | {"degree": (TrieBank,)},
+    **{store: FAMILIES | {"degree": (WordBank,)} for store in ("map", "sorted", "hash")},
 }
 FEATURES = ("never", *STORES)  # what an estimator takes
 
@@ -156,12 +160,11 @@ def explicit_bank(kernels, X, store="auto", single=False, **options):
     return bank
 
 
-def _first(families, kernels, X, store, single, options):
-    """The first of these banks that takes all the kernels."""
-    for family in families:
-        module, name = family.split(".")
-        extra = {"words": {"store": store}, "low_rank": {"single": single}}.get(module, {})
-        bank = getattr(import_module("." + module, __package__), name).from_list(kernels, X, **extra, **options)
+def _first(kinds, kernels, X, store, single, options):
+    """The first of these kinds of banks that takes all the kernels."""
+    for kind in kinds:
+        extra = {WordBank: {"store": store}, LowRankBank: {"single": single}}.get(kind, {})
+        bank = kind.from_list(kernels, X, **extra, **options)
         if bank is not None:
             return bank
     return None

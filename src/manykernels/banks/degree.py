@@ -12,6 +12,7 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import kind_of
+from .degree_predictor import DegreePredictor
 from .explicit import BLOCK, ExplicitBank, Team, Vectors
 
 TABLE = 2**27  # bytes for the values of short words
@@ -171,8 +172,6 @@ class DegreeBank(ExplicitBank):
         return K[0]
 
     def predictor(self, support):
-        from .degree_predictor import DegreePredictor
-
         support = self.sequences[support].compact()
         return DegreePredictor(support, self.scale, self.coef, self.kern, self.n_jobs, self.kernels)
 

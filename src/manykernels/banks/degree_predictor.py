@@ -23,6 +23,8 @@ class DegreePredictor(Predictor):
     which examples have one: a column (n, 1), or 1.
     """
 
+    file_tag = ("predictor/degree", 1)
+
     def __init__(self, sequences, scale, coef, kern, n_jobs, kernel_list=None):
         self.sequences, self.scale, self.coef, self.kern = sequences, scale, coef, kern
         self.n_jobs, self.kernel_list = n_jobs, kernel_list

@@ -16,6 +16,7 @@ class DensePredictor(Predictor):
     `trained` is (number, positions): which square KernelStack the model was fitted on a part of, and on which examples.
     """
 
+    file_tag = ("predictor/precomputed", 1)
     trained: tuple[int, np.ndarray] | None = None
 
     def __init__(self, support, n_train, scale, root, n_jobs, removed=None):

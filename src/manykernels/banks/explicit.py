@@ -239,6 +239,8 @@ class ExplicitBank(Bank):
 class ExplicitPredictor(Predictor):
     """Predictions from v: the support is added once, and new examples are looked up in blocks."""
 
+    file_tag = ("predictor/explicit", 1)
+
     def __init__(self, bank):
         self.bank = bank
 

@@ -27,6 +27,8 @@ class FeatureBank(ExplicitBank):
     `kernels` has one view for each source of columns, where `cuts[m]` are those of kernel m (None: all).
     """
 
+    file_tag = ("bank/features", 1)
+
     @classmethod
     def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
         """The bank of a `KernelList`; None where a kernel has no features, too many or far from the origin, or where a

@@ -69,6 +69,8 @@ class JoinedVectors(Vectors):
 
 
 class JoinedPredictor(Predictor):
+    file_tag = ("predictor/joined", 1)
+
     def __init__(self, kernel_list, members, which):
         self.kernel_list, self.members, self.which = kernel_list, members, which
 

@@ -26,6 +26,7 @@ ROWS = 512  # in a block of one thread
 class LowRankBank(FeatureBank):
     """`matrix` are the `LazyRows` of F; kernel m has their columns first[m] : first[m + 1]."""
 
+    file_tag = ("bank/low_rank", 1)
     prefers = ("primal",)
 
     @classmethod
@@ -226,6 +227,8 @@ class LazyRows:
 
 class LowRankPredictor(ExplicitPredictor):
     """Predictions from v, which is summed once and not for every call."""
+
+    file_tag = ("predictor/low_rank", 1)
 
     def __init__(self, bank):
         super().__init__(bank)

@@ -16,6 +16,8 @@ from ._vec_trick import Places, add, combine, dense, each
 class PairPredictor(Predictor):
     """The kernels between new pairs and the support pairs of a `PairBank`; it keeps the objects that these have."""
 
+    file_tag = ("predictor/pairs", 1)
+
     def __init__(self, sides, places, pairs, scale, sizes):
         (left, at_left), (right, at_right) = (np.unique(side, return_inverse=True) for side in places[:2])
         self.left, self.right = sides[0].part(left), sides[1].part(right)

@@ -14,6 +14,7 @@ from ..kernels.pairs import Pairs
 from ._base import Bank, Source
 from ._pair_side import ANY, SAME, PairSide, objects_of
 from ._vec_trick import Places
+from .pairs import PairBank
 
 COMBINE = ("kronecker", "cartesian", "sum")
 
@@ -50,6 +51,8 @@ class Pairwise(Part, Source):
     >>> dict(zip(model.kernel_names_, model.kernel_weights_.round(2).tolist()))
     {'line × flat': 1.0, 'near × flat': 0.0}
     """
+
+    file_tag = ("source/pairs", 1)
 
     def __init__(self, left: Any, right: Any, combine: Any = "kronecker", psd: str = "warn") -> None:
         self.left, self.right, self.combine, self.psd = left, right, combine, psd
@@ -92,8 +95,6 @@ class Pairwise(Part, Source):
         memory_limit: float | None = None,
         n_jobs: int | None = None,
     ) -> Bank:
-        from .pairs import PairBank
-
         if not isinstance(X, Pairs):
             raise ValueError(
                 f"X is a {type(X).__name__}, but kernels=Pairwise(...) take pairs: give Pairs(index, left, right)."

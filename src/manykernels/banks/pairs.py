@@ -18,6 +18,7 @@ from ..kernels.normalize import check_choice, precision, scales
 from ._base import Bank, Predictor
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
 from .dense import report_unusable, warn_indefinite
+from .pair_predictor import PairPredictor
 
 if TYPE_CHECKING:
     from ..losses._base import Loss
@@ -147,8 +148,6 @@ class PairBank(Bank):
         return small
 
     def predictor(self, support: np.ndarray) -> Predictor:
-        from .pair_predictor import PairPredictor
-
         if self.sides is None:
             raise ValueError("a part of a bank of pairs has no objects to predict with: take the whole bank.")
         return PairPredictor(self.sides, self.places.take(np.asarray(support)), self.pairs, self.scale, self._sizes)

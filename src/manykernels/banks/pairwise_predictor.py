@@ -23,6 +23,7 @@ class PairwisePredictor(Predictor):
     In float64, so that an example's prediction does not depend on the batch it comes in.
     """
 
+    file_tag = ("predictor/pairwise", 1)
     skips = True
     device: str | None = None  # of PyTorch, where decisions are computed while it is there; not kept in files
 

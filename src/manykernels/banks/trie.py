@@ -28,6 +28,8 @@ NONE = np.empty(0, np.int32)
 class TrieBank(ExplicitBank):
     """`shared` are `Group`s: kernels of one view whose features share their stores."""
 
+    file_tag = ("bank/trie", 1)
+
     def __init__(self, kernels, X, tables, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
         self.kernels, self.views, self.names, self.n_jobs = kernels, kernels.views(X), list(kernels.names), n_jobs
         self.n, self.M, self.memory_limit = len_of(self.views), kernels.M, memory_limit

@@ -49,6 +49,8 @@ WAYS = 2**20  # ways to read words, that a kernel from a file may have
 class WordBank(ExplicitBank):
     """Kernels on words, `store` one of "auto", "map", "sorted", "hash"; half of memory_limit is for the values."""
 
+    file_tag = ("bank/words", 1)
+
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
         self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._tags import Tagged
 from .._validation import parse_bytes
 from ..inner.systems import blas_for
 from ..streaming import is_source
@@ -31,7 +32,7 @@ OPTIONAL = (  # not of every model
 )  # fmt: skip
 
 
-class MKLBase(WeightBars, NamedParts, HasReport, Checks):
+class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     _known: Callable[[Any, Any], np.ndarray | None] | None = None  # decisions of a fold's examples, see `_decide`

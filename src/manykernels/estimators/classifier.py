@@ -205,6 +205,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     True
     """
 
+    file_tag = ("estimator/classifier", 1)
+
     def __init__(
         self,
         kernels: Any = "auto",

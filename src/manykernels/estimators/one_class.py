@@ -162,6 +162,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
     ((2,), True)
     """
 
+    file_tag = ("estimator/one_class", 1)
+
     def __init__(
         self,
         kernels: Any = "auto",

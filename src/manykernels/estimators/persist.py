@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from .. import pairs, solvers, strings, weighting  # noqa: F401  # loaded, so that their classes are registered
 from .._archive import check_file, read, wholeness, write
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
 from .._tags import outside
 from .._validation import parse_bytes
+from ..banks import choice  # noqa: F401  # as above
+from ..banks._base import Predictor
+from ..banks.dense_predictor import DensePredictor
+from ..kernels.normalize import check_choice
+from ..losses import Loss
+from ..solution import Solution
+from .outputs import checked_outputs
 
 FITTED = (
     "calibration_",
@@ -60,8 +68,6 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     >>> bool((again.decision_function(X) == model.decision_function(X)).all())
     True
     """
-    from ..banks._base import Predictor
-
     limit, found, says = parse_bytes(memory_limit), outside(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
     check_file(path)
@@ -116,13 +122,6 @@ def restore(cls, state):
 
 def check_model(model):
     """A ValueError unless its attributes have the shapes that follow from the examples and kernels of `_predictor`."""
-    from ..banks._base import Predictor
-    from ..banks.dense_predictor import DensePredictor
-    from ..kernels.normalize import check_choice
-    from ..losses import Loss
-    from ..solution import Solution
-    from .outputs import checked_outputs
-
     predictor = check_is("predictor", model._predictor, Predictor)
     n, M = predictor.sizes()
     model._check_params()

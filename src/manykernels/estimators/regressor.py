@@ -181,6 +181,8 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     0.5
     """
 
+    file_tag = ("estimator/regressor", 1)
+
     def __init__(
         self,
         kernels: Any = "auto",

@@ -310,6 +310,7 @@ class Sum(_Pair):
     Sum(k1=Linear(), k2=RBF(gamma=0.5))
     """
 
+    file_tag = ("kernel/sum", 1)
     join = staticmethod(np.add)
 
 
@@ -330,4 +331,5 @@ class Product(_Pair):
     Product(k1=Linear(), k2=RBF(gamma=0.5))
     """
 
+    file_tag = ("kernel/product", 1)
     join = staticmethod(np.multiply)

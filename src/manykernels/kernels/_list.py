@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tags import Tagged
 from ._base import Kernel
 from ._list_state import restore, state_of
 from ._naming import names_of
@@ -21,7 +22,7 @@ from .tasks import numbers, split, spread
 from .view_plan import by_source
 
 
-class KernelList:
+class KernelList(Tagged):
     """Kernels made concrete on one data set.
 
     `KernelList.from_spec(kernels, X)` reads what estimators take as `kernels`.
@@ -60,6 +61,8 @@ class KernelList:
     [(3, 1), (3, 2)]
     """
 
+    file_tag = ("kernel/list", 3)
+    former_tags = (("kernel/list", 1), ("kernel/list", 2))
     columns: list[Any]
     task_of: Any = ()
     tasks: Any = None

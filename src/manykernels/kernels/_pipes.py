@@ -10,14 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._state import check_integer
+from .._tags import Tagged
 from ._frames import is_frame, missing_entries, to_numbers, values
 from ._saved_transformers import settle, tried
 from ._views import View, checked_view, is_numeric, object_view
 
 
 @dataclass(frozen=True, eq=False)
-class Pipe:
+class Pipe(Tagged):
     """A transformer of one view: a fitted copy of `given`, and the number of columns, `width`, that it gives."""
+
+    file_tag = ("kernel/pipe", 1)
 
     given: Any
     fitted: Any = None

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._state import check, check_array, check_index, check_integer, check_is, check_jobs, check_list, check_plain
+from .._tags import TRANSFORMER, Tagged
 
 WIDE = 2**24  # columns that a transformer is given at most
 # {class: (module, {attribute: what it may be})}: arrays of these axes, d columns and k others, numbers, or nothing
@@ -46,8 +47,10 @@ _CODES = ("utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252",
 _REPEATS = re.compile(r"[*+?{]")
 
 
-class Transformer:
+class Transformer(Tagged):
     """What reads and writes them; `_codec` finds it by its tag."""
+
+    file_tag = TRANSFORMER
 
     @staticmethod
     def to_state(transformer: Any) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class Function(Kernel):
            [0., 1.]])
     """
 
+    file_tag = ("kernel/function", 1)
     reads = "anything"
     psd = False
 
@@ -73,6 +74,8 @@ class GaussianProcess(Kernel):
     array([[2., 1.],
            [1., 2.]])
     """
+
+    file_tag = ("kernel/gaussian_process", 1)
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from .._state import check, check_is, check_list, check_plain
+from .._tags import Tagged
 from ._base import Kernel
 from ._frames import is_frame, missing_entries, values
 from .linear import Linear
@@ -33,6 +34,7 @@ class Categorical(Kernel):
            [0. , 0.5, 1. ]])
     """
 
+    file_tag = ("kernel/categorical", 1)
     reads = "anything"
     family = "features"
 
@@ -56,8 +58,10 @@ class Categorical(Kernel):
         return np.asarray(F.multiply(F).sum(axis=1)).ravel()
 
 
-class Indicators(BaseEstimator):
+class Indicators(Tagged, BaseEstimator):
     """φ(x) = [x_j is category c] / √d for every column j and category c of the training data, CSR (n, D)."""
+
+    file_tag = ("transformer/indicators", 1)
 
     def __init__(self, match_missing: bool = False) -> None:
         self.match_missing = match_missing

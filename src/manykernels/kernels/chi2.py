@@ -22,6 +22,7 @@ class Chi2(ScaledKernel):
            [0.513, 1.   ]])
     """
 
+    file_tag = ("kernel/chi2", 1)
     base = "chi2"
 
     def __init__(self, gamma: float | str | None = 1.0) -> None:

@@ -25,6 +25,7 @@ class Constant(Kernel):
            [2., 2.]])
     """
 
+    file_tag = ("kernel/constant", 1)
     base = "same"
     reads = "nothing"
     constant = True

@@ -22,6 +22,7 @@ class Cosine(Kernel):
            [0.6, 1. ]])
     """
 
+    file_tag = ("kernel/cosine", 1)
     base = "dot"
     family = "features"
 

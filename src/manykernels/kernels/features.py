@@ -41,6 +41,7 @@ class Features(Kernel):
            [0., 0., 1.]])
     """
 
+    file_tag = ("kernel/features", 1)
     family = "features"
 
     @property

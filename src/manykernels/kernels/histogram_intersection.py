@@ -17,6 +17,7 @@ class HistogramIntersection(Kernel):
            [2., 3.]])
     """
 
+    file_tag = ("kernel/histogram_intersection", 1)
     base = "min"
 
     def form(self) -> tuple[float, float, float] | None:

@@ -18,6 +18,7 @@ class Identity(Kernel):
            [0., 1.]])
     """
 
+    file_tag = ("kernel/identity", 1)
     base = "same"
     reads = "nothing"
     exempt = True

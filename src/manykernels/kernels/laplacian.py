@@ -31,6 +31,7 @@ class Laplacian(ScaledKernel):
     0.5
     """
 
+    file_tag = ("kernel/laplacian", 1)
     base = "l1"
 
     def __init__(self, gamma: float | str | None = None) -> None:

@@ -19,6 +19,7 @@ class Linear(Kernel):
            [3., 9.]])
     """
 
+    file_tag = ("kernel/linear", 1)
     base = "dot"
     family = "features"
 

@@ -52,6 +52,7 @@ class Nystroem(LowRank):
     (8, True)
     """
 
+    file_tag = ("kernel/nystroem", 1)
     landmarks_: Any
     projection_: np.ndarray
 

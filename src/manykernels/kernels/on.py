@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._state import check, check_integer, check_is, check_list, check_plain
+from .._tags import Tagged
 from ._base import Kernel, Product, Sum, len_
 
 READERS: list[Callable] = []  # what makes a list of kernels: `_list`, which knows them all, puts its own here
@@ -42,6 +43,7 @@ class On(Kernel):
            [0.37, 0.  , 1.  ]])
     """
 
+    file_tag = ("kernel/on", 1)
     reads = "views"
 
     def __init__(self, columns: Any, kernel: Any, transformer: Any = None, missing: str = "error") -> None:
@@ -80,6 +82,7 @@ class On(Kernel):
 class Seen(Kernel):
     """`kernel` of part number `part` of a Bundle: what a list makes of On, once it is resolved."""
 
+    file_tag = ("kernel/seen", 1)
     reads = "views"
 
     def __init__(self, part: int, kernel: Kernel) -> None:
@@ -104,8 +107,10 @@ class Seen(Kernel):
         return self.kernel.diag(X.parts[self.part])
 
 
-class Bundle:
+class Bundle(Tagged):
     """The same examples as several kernels see them, cut by rows as one."""
+
+    file_tag = ("kernel/bundle", 1)
 
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts

@@ -34,6 +34,7 @@ class Polynomial(ScaledKernel):
            [ 16., 100.]])
     """
 
+    file_tag = ("kernel/polynomial", 1)
     base = "dot"
 
     def __init__(self, degree: float = 3, gamma: float | str | None = None, coef0: float = 1.0) -> None:

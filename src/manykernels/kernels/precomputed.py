@@ -30,6 +30,7 @@ class Precomputed(Kernel):
     array([False,  True])
     """
 
+    file_tag = ("kernel/precomputed", 1)
     psd = False  # nobody knows
 
     @staticmethod
@@ -97,6 +98,8 @@ class Corrected(Precomputed):
 
     When it is resolved it keeps their `places` (n,), the `removed` eigenvectors (n, r) and the `shift`.
     """
+
+    file_tag = ("kernel/corrected", 1)
 
     def __init__(
         self,

@@ -41,6 +41,8 @@ class RandomFeatures(LowRank):
     ((3, 2000), True)
     """
 
+    file_tag = ("kernel/random_features", 1)
+
     def __init__(self, kernel: Kernel, rank: int = 256, random_state: int = 0) -> None:
         self.kernel = kernel
         self.rank = rank

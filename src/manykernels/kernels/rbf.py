@@ -31,6 +31,7 @@ class RBF(ScaledKernel):
     0.25
     """
 
+    file_tag = ("kernel/rbf", 1)
     base = "sqdist"
 
     def __init__(self, gamma: float | str | None = None) -> None:

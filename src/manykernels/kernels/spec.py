@@ -4,10 +4,12 @@ from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
+from .._tags import tagged
 from ._base import Kernel
 from .on import On
 
 
+@tagged("kernel/spec", 1)
 class KernelSpec(NamedTuple):
     """One kernel: its name and what it sees.
 

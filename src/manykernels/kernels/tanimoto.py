@@ -21,6 +21,7 @@ class Tanimoto(Kernel):
            [0.5, 1. ]])
     """
 
+    file_tag = ("kernel/tanimoto", 1)
     base = "dot"
 
     def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:

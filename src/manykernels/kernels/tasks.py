@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._tags import tagged
 from .._validation import shown
 from .spec import KernelSpec, as_spec
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 ALL, SAME = -1, -2
 
 
+@tagged("kernel/task", 1)
 class Task(NamedTuple):
     """Which pairs a kernel compares: "shared" all, "each" and "one" those of one task, "same" those of equal tasks."""
 

@@ -28,6 +28,7 @@ class EpsilonInsensitive(Loss):
     array([0.25, 0.  ])
     """
 
+    file_tag = ("loss/epsilon_insensitive", 1)
     name = "epsilon_insensitive"
 
     def __init__(self, epsilon: float = 0.1) -> None:

@@ -22,6 +22,7 @@ class Hinge(Loss):
     array([0.5, 3. ])
     """
 
+    file_tag = ("loss/hinge", 1)
     name = "hinge"
     targets = "binary"
     flat = True

@@ -28,6 +28,7 @@ class Huber(Loss):
     array([0.125, 2.5  ])
     """
 
+    file_tag = ("loss/huber", 1)
     name = "huber"
 
     def __init__(self, delta: float = 1.35) -> None:

@@ -25,6 +25,7 @@ class LevelSet(Loss):
     array([0.5, 0. ])
     """
 
+    file_tag = ("loss/level_set", 1)
     name = "level_set"
     targets = "none"
     takes_intercept = False

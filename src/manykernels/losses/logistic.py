@@ -25,6 +25,7 @@ class Logistic(Loss):
     array([0.474, 2.127])
     """
 
+    file_tag = ("loss/logistic", 1)
     name = "logistic"
     targets = "binary"
     interior = True

@@ -24,6 +24,7 @@ class OneClass(Loss):
     array([0., 2.])
     """
 
+    file_tag = ("loss/one_class", 1)
     name = "one_class"
     targets = "none"
     total = 1.0

@@ -24,6 +24,7 @@ class SmoothHinge(Logistic):
     array([0.501, 3.   ])
     """
 
+    file_tag = ("loss/smooth_hinge", 1)
     name = "smooth_hinge"
     probabilistic = False
     margin = 1.0

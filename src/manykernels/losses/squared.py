@@ -22,6 +22,7 @@ class Squared(Loss):
     array([0.25, 9.  ])
     """
 
+    file_tag = ("loss/squared", 1)
     name = "squared"
     gaussian = True
 

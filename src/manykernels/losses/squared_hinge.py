@@ -22,6 +22,7 @@ class SquaredHinge(Loss):
     array([0.25, 9.  ])
     """
 
+    file_tag = ("loss/squared_hinge", 1)
     name = "squared_hinge"
     targets = "binary"
     flat = True

@@ -32,6 +32,7 @@ class Ball(Regularizer):
     (0.0, inf)
     """
 
+    file_tag = ("regularizer/ball", 1)
     constraint = True
 
     def __init__(self, center: ArrayLike, radius: float = 1.0) -> None:

@@ -29,6 +29,8 @@ class BlockElasticNet(Regularizer):
     2.0
     """
 
+    file_tag = ("regularizer/block_elastic_net", 1)
+
     def __init__(self, lam: float = 0.5) -> None:
         self.lam = check_number("lam", lam, 0, 1, "both")
 

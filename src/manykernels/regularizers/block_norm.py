@@ -60,6 +60,8 @@ class BlockNorm(Block):
     12.5
     """
 
+    file_tag = ("regularizer/block_norm", 1)
+
     def conjugate(self, s: np.ndarray) -> float:
         g = np.sqrt(2 * np.maximum(s, 0.0))
         return 0.5 * norm(g, self._dual_power) ** 2

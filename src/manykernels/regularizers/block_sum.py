@@ -29,6 +29,8 @@ class BlockSum(Block):
     12.5
     """
 
+    file_tag = ("regularizer/block_sum", 1)
+
     def conjugate(self, s: np.ndarray) -> float:
         return float(np.sum((2 * np.maximum(s, 0.0)) ** (0.5 * self._dual_power))) / self._dual_power
 

@@ -26,6 +26,7 @@ class ElasticNet(MixedNorm):
     array([0.618, 0.618, 0.   ])
     """
 
+    file_tag = ("regularizer/elastic_net", 1)
     p = 2.0
 
     def __init__(self, v: float = 0.5) -> None:

@@ -48,6 +48,7 @@ class EmpiricalBayes(Regularizer):
     (True, True)
     """
 
+    file_tag = ("regularizer/empirical_bayes", 1)
     bayesian = True
     exact = True  # log|K̄| wants float64 kernels
 
@@ -143,6 +144,8 @@ class GammaPrior(Prior):
     >>> prior.value(np.ones(2)), prior.gradient(np.ones(2))
     (6.0, array([2., 2.]))
     """
+
+    file_tag = ("prior/gamma", 1)
 
     def __init__(self, shape: float = 1.0, rate: float = 1.0) -> None:
         self.shape = check_number("shape", shape, 1, closed="left")

@@ -31,6 +31,8 @@ class Entropy(Regularizer):
     array([0.25, 0.75])
     """
 
+    file_tag = ("regularizer/entropy", 1)
+
     def __init__(self, lam: float = 1.0) -> None:
         self.lam = check_number("lam", lam)
 

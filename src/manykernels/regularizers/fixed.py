@@ -28,6 +28,7 @@ class Fixed(Regularizer):
     array([0.5, 0.5])
     """
 
+    file_tag = ("regularizer/fixed", 1)
     constraint = True
 
     def __init__(self, weights: ArrayLike) -> None:

@@ -34,6 +34,7 @@ class LpNorm(Regularizer):
     array([0.6, 0.8])
     """
 
+    file_tag = ("regularizer/lp_norm", 1)
     constraint = True
 
     def __init__(self, p: float = 1.0) -> None:

@@ -32,6 +32,8 @@ class LpPenalty(Regularizer):
     9.0
     """
 
+    file_tag = ("regularizer/lp_penalty", 1)
+
     def __init__(self, p: float = 1.0, mu: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="both")
         self.mu = check_number("mu", mu)

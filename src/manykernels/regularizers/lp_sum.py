@@ -30,6 +30,8 @@ class LpSum(Regularizer):
     (5.0, False)
     """
 
+    file_tag = ("regularizer/lp_sum", 1)
+
     def __init__(self, p: float = 1.0) -> None:
         self.p = check_number("p", p, 1, closed="left")
 

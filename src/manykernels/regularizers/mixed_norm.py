@@ -33,6 +33,7 @@ class MixedNorm(Regularizer):
     array([0.682, 0.682])
     """
 
+    file_tag = ("regularizer/mixed_norm", 1)
     constraint = True
 
     def __init__(self, v: float = 0.5, p: float = 2.0) -> None:

@@ -32,6 +32,7 @@ class NonIsotropic(Regularizer):
     5.0
     """
 
+    file_tag = ("regularizer/non_isotropic", 1)
     constraint = True
 
     def __init__(self, E: ArrayLike) -> None:

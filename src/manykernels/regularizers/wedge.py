@@ -22,6 +22,7 @@ class Wedge(Regularizer):
     array([5., 5.])
     """
 
+    file_tag = ("regularizer/wedge", 1)
     finite_conjugate = False
     smooth = False
 

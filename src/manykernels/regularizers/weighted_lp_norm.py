@@ -32,6 +32,7 @@ class WeightedLpNorm(Regularizer):
     array([0.5  , 0.125])
     """
 
+    file_tag = ("regularizer/weighted_lp_norm", 1)
     constraint = True
 
     def __init__(self, p: float, weights: ArrayLike) -> None:

@@ -38,6 +38,7 @@ class Alphabet(Stored):
     2
     """
 
+    file_tag = ("alphabet", 1)
     name: str
     letters: str
     unknown: str = ""

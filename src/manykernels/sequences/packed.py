@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._state import check, check_array, check_index, check_integer, check_is
+from .._tags import Tagged
 from . import alphabet as _alphabet
 from .packing import Packer, feed, frozen
 
 
-class Sequences:
+class Sequences(Tagged):
     """Packed sequences; immutable, and slices share the storage, so that cross-validation costs nothing.
 
     Make one with `Sequences.encode` or `read_fasta`.
@@ -39,6 +40,7 @@ class Sequences:
     array([[0, 1, 2, 3]], dtype=uint8)
     """
 
+    file_tag = ("sequences", 1)
     __slots__ = ("alphabet", "bits", "data", "starts", "lengths", "__weakref__")
     alphabet: _alphabet.Alphabet
     bits: int

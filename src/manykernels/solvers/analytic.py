@@ -35,6 +35,7 @@ class Analytic(BaseSolver):
     True
     """
 
+    file_tag = ("solver/analytic", 1)
     name = "analytic"
     needs = ("value", "conjugate", "weights_from_norms", "prox", "start")
 

@@ -63,6 +63,7 @@ class Chunking(BaseSolver):
     True
     """
 
+    file_tag = ("solver/chunking", 1)
     name = "chunking"
     needs = ("value", "conjugate", "weights_from_norms", "start")
 

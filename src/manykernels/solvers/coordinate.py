@@ -68,6 +68,7 @@ class Coordinate(BaseSolver):
     True
     """
 
+    file_tag = ("solver/coordinate", 1)
     name = "coordinate"
     needs = ("value", "conjugate", "weights_from_norms", "start")
     explicit = True

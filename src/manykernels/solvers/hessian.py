@@ -38,6 +38,7 @@ class Hessian(BaseSolver):
     True
     """
 
+    file_tag = ("solver/hessian", 1)
     name = "hessian"
     needs = Newton.needs
 

@@ -56,6 +56,7 @@ class Interior(BaseSolver):
     True
     """
 
+    file_tag = ("solver/interior", 1)
     name = "interior"
     needs = ("value", "conjugate", "start")
     explicit = True

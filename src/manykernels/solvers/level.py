@@ -43,6 +43,7 @@ class Level(BaseSolver):
     True
     """
 
+    file_tag = ("solver/level", 1)
     name = "level"
     needs = ("value", "conjugate", "weights_from_dual", "prox", "start")
 

@@ -63,6 +63,7 @@ class MacKay(BaseSolver):
     (True, 0.0, True)
     """
 
+    file_tag = ("solver/mackay", 1)
     name = "mackay"
     needs = ("hyperprior",)
     missing = "it maximises the marginal likelihood, which is EmpiricalBayes(...)"

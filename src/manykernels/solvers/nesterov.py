@@ -64,6 +64,7 @@ class Nesterov(BaseSolver):
     True
     """
 
+    file_tag = ("solver/nesterov", 1)
     name = "nesterov"
     needs = ("value", "conjugate", "weights_from_dual", "start")
 

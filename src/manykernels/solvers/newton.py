@@ -43,6 +43,7 @@ class Newton(BaseSolver):
     True
     """
 
+    file_tag = ("solver/newton", 1)
     name = "newton"
     needs = ("value", "conjugate", "prox", "minimise", "start")
 

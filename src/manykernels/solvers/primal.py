@@ -66,6 +66,7 @@ class Primal(BaseSolver):
     True
     """
 
+    file_tag = ("solver/primal", 1)
     name = "primal"
     needs = ("value", "conjugate", "prox", "minimise", "start")
     explicit = True

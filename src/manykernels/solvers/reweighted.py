@@ -37,6 +37,7 @@ class Reweighted(BaseSolver):
     True
     """
 
+    file_tag = ("solver/reweighted", 1)
     name = "reweighted"
     needs = ("conjugate", "weights_from_dual", "start")
 

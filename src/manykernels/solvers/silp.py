@@ -35,6 +35,7 @@ class SILP(BaseSolver):
     True
     """
 
+    file_tag = ("solver/silp", 1)
     name = "silp"
     needs = ("value", "conjugate", "start")
 

@@ -39,6 +39,7 @@ class SimpleMKL(BaseSolver):
     True
     """
 
+    file_tag = ("solver/simplemkl", 1)
     name = "simplemkl"
     needs = ("value", "conjugate", "start")
 

@@ -34,6 +34,7 @@ class SIP(BaseSolver):
     True
     """
 
+    file_tag = ("solver/sip", 1)
     name = "sip"
     needs = ("value", "conjugate", "weights_from_dual", "start")
 

@@ -65,6 +65,7 @@ class Spicy(BaseSolver):
     True
     """
 
+    file_tag = ("solver/spicy", 1)
     name = "spicy"
     needs = ("conjugate", "start", "block_norm", "block_prox", "block_prox_jacobian")
     missing = "it needs the proximal step of a block norm, which has no simple form there"

@@ -39,6 +39,8 @@ class Degree(PositionKernel):
            [2., 3.]])
     """
 
+    file_tag = ("kernel/degree", 1)
+
     def __init__(
         self,
         k: int,

@@ -42,6 +42,8 @@ class GappedKmer(WordKernel):
            [2., 6.]])
     """
 
+    file_tag = ("kernel/gapped_kmer", 1)
+
     def __init__(
         self,
         l: int,  # noqa: E741 (the paper's name)

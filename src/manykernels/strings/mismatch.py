@@ -43,6 +43,7 @@ class Mismatch(WordKernel):
            [10., 24.]])
     """
 
+    file_tag = ("kernel/mismatch", 1)
     whole = True
 
     def __init__(

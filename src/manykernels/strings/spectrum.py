@@ -36,6 +36,8 @@ class Spectrum(WordKernel):
            [3., 2.]])
     """
 
+    file_tag = ("kernel/spectrum", 1)
+
     def __init__(
         self,
         k: int,

@@ -39,6 +39,8 @@ class WeightedDegree(PositionKernel):
            [2.667, 3.667]])
     """
 
+    file_tag = ("kernel/weighted_degree", 1)
+
     def __init__(
         self,
         d: int,

@@ -44,6 +44,7 @@ class WeightedDegreeShift(StringKernel):
            [0.667, 3.667]])
     """
 
+    file_tag = ("kernel/weighted_degree_shift", 1)
     family = "shift"
     equal_lengths = True
 

@@ -32,6 +32,8 @@ class Align(TwoStage):
     array([0.634, 0.366])
     """
 
+    file_tag = ("weighting/align", 1)
+
     def weights(
         self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> np.ndarray:
@@ -57,6 +59,8 @@ class AlignF(TwoStage):
     >>> AlignF().bind(bank, y, 1.0)[0].weights.round(3) + 0.0
     array([1., 0.])
     """
+
+    file_tag = ("weighting/align_f", 1)
 
     def weights(
         self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0

@@ -41,6 +41,8 @@ class BestSingle(TwoStage):
     Fixed(weights=[1., 0.])
     """
 
+    file_tag = ("weighting/best_single", 1)
+
     def __init__(self, cv: int = 5) -> None:
         self.cv = check_integer("cv", cv, 2)
 

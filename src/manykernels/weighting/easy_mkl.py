@@ -39,6 +39,8 @@ class EasyMKL(TwoStage):
     array([0.75, 0.25])
     """
 
+    file_tag = ("weighting/easy_mkl", 1)
+
     def __init__(self, lam: float = 0.1) -> None:
         self.lam = check_number("lam", lam, 0, 1, "right")
 

@@ -29,6 +29,7 @@ class Uniform(TwoStage):
     Fixed(weights=[0.5, 0.5])
     """
 
+    file_tag = ("weighting/uniform", 1)
     needs_targets = False
 
     def weights(
