@@ -33,19 +33,20 @@ class Request(NamedTuple):
         return self.kernel.base == "same" and self.spec.columns is None and self.spec.missing != "zero"
 
     def named(self, resolved: Kernel) -> Kernel:
-        """The kernel that a name is made of: as it is `resolved`, but as given where it is made of other kernels."""
+        """The kernel that a name is made of: the `resolved` one, or the given one where it stands as several parts."""
         return resolved if self.kernel is self.given and not leaves(self.given) else self.given
 
     def parts(self) -> list[KernelSpec]:
         """The specifications of the kernels that a product or sum across views is made of; [] for other kernels."""
         found = leaves(self.kernel)
-        if found and self.spec.columns is not None:
+        if not found:
+            return []
+        if self.spec.columns is not None:
             raise ValueError(f"{self.kernel!r} has columns of its own: leave columns={self.spec.columns!r} out.")
         specs = [as_spec(leaf) for leaf in found]
         if any(leaves(part.kernel) for part in specs):
             raise ValueError(f"{self.kernel!r} has On within On: give each kernel its columns once.")
-        missing = self.spec.missing
-        return specs if missing == "error" else [part._replace(missing=missing) for part in specs]
+        return [part if self.spec.missing == "error" else part._replace(missing=self.spec.missing) for part in specs]
 
 
 def read_spec(spec: KernelSpec) -> Request:
@@ -128,6 +129,6 @@ def _plan(sight, requests, source):
         encoding=None if sight.join is not None else first.kernel.encoding,
         transformer=None if first.transformer is None else Pipe(first.transformer),
         join=sight.join,
-        missing="zero" if all(request.spec.missing == "zero" for request in requests) else "error",
-        reads=min((request.kernel.reads for request in requests), key=READS.index),
+        missing="zero" if {request.spec.missing for request in requests} == {"zero"} else "error",
+        reads=min([request.kernel.reads for request in requests], key=READS.index),
     )
