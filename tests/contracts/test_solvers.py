@@ -1,37 +1,19 @@
-"""What every solver keeps to, whatever its method."""
+"""What every solver keeps to, whatever its method; `test_solvers_on_banks.py` has the same on every kind of bank."""
 
 import numpy as np
 import pytest
 from agreement import assert_agree
-from problems import costs, make, small_problem
+from problems import costs, evaluate, make, partner, small_problem
 from sklearn.base import clone
 
 from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
-from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, Entropy, LpNorm
+from manykernels.regularizers import BlockNorm, ElasticNet, EmpiricalBayes, LpNorm
 from manykernels.solvers import SOLVERS, Level, Solver, best_for, solve
 
-APART = ("mackay", "coordinate", "interior", "primal")  # those have tests of their own
-CONVEX = [name for name in SOLVERS if name not in APART]
+CONVEX = [name for name in SOLVERS if name != "mackay" and not SOLVERS[name].explicit]  # those take no matrices
 every = pytest.mark.parametrize("name", CONVEX)
-
-
-def partner(name):
-    """A regularizer that this solver takes, not the easiest one."""
-    return {
-        "silp": LpNorm(1), "simplemkl": LpNorm(1), "nesterov": Entropy(0.5), "level": ElasticNet(0.5),
-        "reweighted": BlockNorm(3),
-    }.get(name, LpNorm(1.5))  # fmt: skip
-
-
-def evaluate(problem, Ks, theta, a, b):
-    """The primal and dual value at a point, straight from the definition."""
-    q = np.einsum("ti,mij,tj->m", a, Ks, a)
-    f = np.einsum("m,mij,tj->ti", theta, Ks, a)
-    norms, omega = problem.regularizer.penalty(theta, q)
-    primal = problem.losses(f, b).sum() + problem.loss.total * b.sum() + norms + omega
-    return primal, -problem.conjugates(a).sum() - problem.regularizer.conjugate(0.5 * q)
 
 
 @every
@@ -42,8 +24,8 @@ def test_the_certificate_belongs_to_the_points_that_are_returned(name):
     lo, hi = problem.loss.box(problem.Y[0], problem.c[0])
     for a in (s.a, s.a if s.dual_a is None else s.dual_a):
         assert np.all(a >= lo - 1e-12) and np.all(a <= hi + 1e-12) and abs(a.sum()) < 1e-9
-    primal, _ = evaluate(problem, Ks, s.theta, s.a, s.b)
-    _, dual = evaluate(problem, Ks, s.theta, s.a if s.dual_a is None else s.dual_a, s.b)
+    primal = evaluate(problem, Ks, s.theta, s.a, s.b)[0]
+    dual = evaluate(problem, Ks, s.theta, s.a if s.dual_a is None else s.dual_a, s.b)[1]
     assert s.primal == pytest.approx(primal, rel=1e-9)
     assert dual >= s.dual - 1e-9 * abs(dual)
 

@@ -5,6 +5,7 @@ import numpy as np
 from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
+from manykernels.regularizers import BlockNorm, ElasticNet, Entropy, LpNorm
 
 
 def make(seed=0, n=30, M=4, real=False):
@@ -31,3 +32,21 @@ def small_problem(loss, regularizer, seed=0, n=30, M=4, C=1.0, intercept=None):
     intercept = loss.takes_intercept if intercept is None else intercept
     bank = DenseBank(np.moveaxis(Ks, 0, 2), normalize=None)
     return Problem(bank, y, loss, regularizer, costs(loss, n, C), intercept), Ks, y
+
+
+def partner(name):
+    """A regularizer that the solver of that name takes, not the easiest one."""
+    return {
+        "silp": LpNorm(1), "simplemkl": LpNorm(1), "nesterov": Entropy(0.5), "level": ElasticNet(0.5),
+        "reweighted": BlockNorm(3), "interior": LpNorm(1),
+    }.get(name, LpNorm(1.5))  # fmt: skip
+
+
+def evaluate(problem, Ks, theta, a, b):
+    """The primal and dual value at a point and what a gap is relative to, straight from the definition."""
+    q = np.einsum("ti,mij,tj->m", a, Ks, a)
+    f = np.einsum("m,mij,tj->ti", theta, Ks, a)
+    norms, omega = problem.regularizer.penalty(theta, q)
+    risk, offset, t = problem.losses(f, b).sum(), problem.loss.total * b.sum(), problem.regularizer.shrink(0.5 * q)
+    dual = -problem.conjugates(t * a).sum() - problem.regularizer.conjugate(0.5 * t * t * q)
+    return risk + offset + norms + omega, dual, risk + abs(offset) + norms + abs(omega)

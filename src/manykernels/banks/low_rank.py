@@ -81,6 +81,9 @@ class LowRankBank(FeatureBank):
     def data(self):
         return [view.X for view in self.phi.views]
 
+    def numeric(self):
+        return None  # features are computed on the way
+
     def coefficients(self, vectors, theta):
         return None  # of features that are none of the columns
 

@@ -70,7 +70,9 @@ class Run:
         else:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
             self.b = np.array(warm.b, dtype=float)
-        self.history, self.best, self.started, self.stalled = [], None, time.perf_counter(), Stall(PATIENCE)
+        self.history = list(control.history)  # of a solver that this one goes on from
+        self.started = time.perf_counter() - (self.history[-1]["time"] if self.history else 0.0)
+        self.best, self.stalled = None, Stall(PATIENCE)
         self.upper, self.lower, self.best_dual, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
 
     def _clean(self, theta):
@@ -96,7 +98,8 @@ class Run:
                 self.rescue()
         except KeyboardInterrupt:
             interrupted = True
-            self.rescue()
+            with suppress(Finished, KeyboardInterrupt):
+                self.rescue()
             if self.best is None:
                 close_pool()
                 raise
@@ -201,6 +204,16 @@ class Run:
         if self.gap <= self.tol or len(self.history) >= self.max_iter or broken or self.stalled(self.gap):
             raise Finished
         return certificate
+
+    def certificate_at(self, theta: np.ndarray, a: np.ndarray, q: np.ndarray, outputs: np.ndarray) -> Certificate:
+        """The certificate of (θ, a) with the best intercepts, of which no note is taken."""
+        b = self.intercepts(outputs)
+        return self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
+
+    def stop_at_warm(self, q: np.ndarray, outputs: np.ndarray) -> None:
+        """Ends the run where the point that it begins from has the gap already."""
+        if self.certificate_at(self.theta, self.a, q, outputs).gap <= self.tol:
+            self.certify(self.theta, self.a, q=q, outputs=outputs)
 
     def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
         """Takes note of a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""

@@ -103,7 +103,7 @@ class Wrapper(Run):
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
         if self.control.warm is not None:
             gap = NEAR * self.tol
-        for _ in range(self.max_iter):
+        for _ in range(len(self.history), self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
             before_gap, gap = gap, self._compare(certificate)
             self.precision, double = np.dtype(self.dtype).name, self.dtype == np.float64

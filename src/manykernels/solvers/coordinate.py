@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -60,12 +59,15 @@ class Coordinate(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
-    >>> from manykernels.kernels import rank_one_kernels
+    >>> from manykernels.kernels import RBF, rank_one_kernels
     >>> from manykernels.solvers import Coordinate
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(rank_one_kernels(X), solver=Coordinate(size=32)).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
-    True
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> model = MKLClassifier(rank_one_kernels(X), solver=Coordinate(size=16)).fit(X, X[:, 0] > 0)
+    >>> model.kernel_names_[model.kernel_weights_.argmax()], bool(model.duality_gap_ <= model.tol)
+    ('linear[0]', True)
+    >>> MKLClassifier(RBF(gamma=0.1), solver=Coordinate()).fit(X, X[:, 0] > 0)
+    Traceback (most recent call last):
+    ValueError: solver 'coordinate' cannot take this problem: it needs kernels with explicit features, ...
     """
 
     file_tag = ("solver/coordinate", 1)
@@ -100,7 +102,6 @@ class Coordinate(BaseSolver):
             return found
         control.warm = begin_from(found, problem)
         last = end.solve(problem, control)
-        last = replace(last, history=found.history + last.history, n_iter=found.n_iter + last.n_iter)
         return last if last.interrupted or last.gap <= found.gap else found
 
 

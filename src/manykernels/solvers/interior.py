@@ -50,10 +50,11 @@ class Interior(BaseSolver):
     >>> from manykernels import MKLClassifier
     >>> from manykernels.kernels import rank_one_kernels
     >>> from manykernels.solvers import Interior
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(rank_one_kernels(X), regularizer=1, solver=Interior()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
-    True
+    >>> X = np.random.default_rng(0).normal(size=(40, 300))
+    >>> y, kernels = X[:, 0] + X[:, 1] > 0, rank_one_kernels(X)
+    >>> few, many = (MKLClassifier(kernels[:m], regularizer=1, solver=Interior()).fit(X, y) for m in (30, 300))
+    >>> bool(many.n_iter_ < 2 * few.n_iter_), bool(np.count_nonzero(many.kernel_weights_) < 50)
+    (True, True)
     """
 
     file_tag = ("solver/interior", 1)
@@ -90,12 +91,14 @@ class InteriorRun(Run):
 
     def follow(self, *_):
         path, more = self._path(), MORE
+        if self.control.warm is not None:
+            self.stop_at_warm(*self._sums(self.theta, self.a[0]))
         path.start(self.a[0][path.index])
         loose, slow, last = not path.simplex, 0.0, np.inf
         while True:
             if self.history and self.gap <= NEAR * self.tol:  # fewer examples and kernels, where that is no worse
                 point = self._point(path.index, path.settled(), path.settled_weights())
-                if self._certificate(*point).primal <= self.upper:
+                if self.certificate_at(*point).primal <= self.upper:
                     self._certify(*point)
             try:
                 self._certify(*self._point(path.index, path.p - path.m, path.theta))
@@ -145,7 +148,7 @@ class InteriorRun(Run):
         return self._take(theta / theta.sum(), a, *self._sums(theta / theta.sum(), a[0]))
 
     def _take(self, theta, a, q, outputs):
-        certificate, b = self._certificate(theta, a, q, outputs), self.intercepts(outputs)
+        certificate, b = self.certificate_at(theta, a, q, outputs), self.intercepts(outputs)
         gap = (certificate.primal - self.lower) / certificate.scale
         if not gap <= max(self.tol, self.gap):
             return False
@@ -188,10 +191,6 @@ class InteriorRun(Run):
     def _certify(self, theta, a, q, outputs):
         self._scaled(a[0], q)
         self.certify(theta, a, q=q, outputs=outputs)
-
-    def _certificate(self, theta, a, q, outputs):
-        b = self.intercepts(outputs)
-        return self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
 
     def _scaled(self, a, q):
         """The bound of the best multiple of a: far from the end a is too large for its largest q."""

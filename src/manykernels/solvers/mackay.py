@@ -114,8 +114,11 @@ class Updates:
         noise = 0.5 * self.variance
         if warm is not None:
             known = warm.theta[self.problem.kernels]
-            theta = np.maximum(known, 1e-3 * theta) if known.any() else theta
             noise = max(warm.noise or noise, LOWEST * self.variance)
+            same = np.append(known, noise) if self.learns else known
+            if Point(self, same).stationarity <= self.tol:
+                return same
+            theta = np.maximum(known, 1e-3 * theta) if known.any() else theta
         return np.append(theta, noise) if self.learns else theta
 
     def run(self):
