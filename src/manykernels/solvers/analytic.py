@@ -28,10 +28,14 @@ class Analytic(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import Analytic
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(solver=Analytic()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> model = MKLClassifier(widths, regularizer=2, solver=Analytic(), tol=1e-6).fit(X, y)
+    >>> a, parts = model.dual_coef_[0], model.decision_parts(X)[model.support_]  # θ_m K_m a
+    >>> norms = np.sqrt(model.kernel_weights_ * (a @ parts))  # ‖f_m‖
+    >>> bool(np.allclose(model.kernel_weights_, norms ** (2 / 3) / np.sqrt(np.sum(norms ** (4 / 3))), atol=1e-3))
     True
     """
 

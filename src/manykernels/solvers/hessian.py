@@ -31,10 +31,13 @@ class Hessian(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import Hessian
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(solver=Hessian()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> model = MKLClassifier(widths, solver=Hessian(), tol=1e-6).fit(X, y)
+    >>> gaps = [step["gap"] for step in model.history_]
+    >>> bool(gaps[2] < 0.1 * gaps[1] < 0.01 * gaps[0])
     True
     """
 

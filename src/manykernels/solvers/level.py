@@ -36,10 +36,15 @@ class Level(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import Level
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(regularizer=1, solver=Level(tau=0.9)).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> models = [MKLClassifier(widths, regularizer=1, solver=Level(tau=tau)).fit(X, y) for tau in (0.1, 0.9)]
+    >>> gaps = [[step["gap"] for step in model.history_] for model in models]
+    >>> [gap == sorted(gap, reverse=True) for gap in gaps]  # never rises
+    [True, True]
+    >>> len(gaps[0]) < len(gaps[1])  # a high level means short steps
     True
     """
 

@@ -36,11 +36,13 @@ class Newton(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import Newton
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(solver=Newton()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
-    True
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> model = MKLClassifier(widths, solver=Newton(), tol=1e-8).fit(X, y)
+    >>> bool(model.duality_gap_ <= 1e-8), model.n_iter_ <= 6
+    (True, True)
     """
 
     file_tag = ("solver/newton", 1)

@@ -28,11 +28,15 @@ class SILP(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import SILP
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(regularizer=1, solver=SILP()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
-    True
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> model = MKLClassifier(widths, regularizer=1, solver=SILP()).fit(X, y)
+    >>> bool((model.kernel_weights_ == 0).any()), round(float(model.kernel_weights_.sum()), 6)
+    (True, 1.0)
+    >>> [step["n_kernels"] for step in model.history_][:2]  # each step adds a cut; the first one leaves a single kernel
+    [4, 1]
     """
 
     file_tag = ("solver/silp", 1)

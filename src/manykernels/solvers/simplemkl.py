@@ -33,9 +33,12 @@ class SimpleMKL(BaseSolver):
     >>> from manykernels import MKLClassifier
     >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import SimpleMKL
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier([RBF(gamma=0.1), RBF(gamma=1.0)], regularizer=1, solver=SimpleMKL()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> model = MKLClassifier(widths, regularizer=1, solver=SimpleMKL()).fit(X, y)
+    >>> bool((model.kernel_weights_ == 0).any()), round(float(model.kernel_weights_.sum()), 6)
+    (True, 1.0)
+    >>> model.n_iter_ > MKLClassifier(widths, regularizer=1, solver="newton").fit(X, y).n_iter_  # first-order steps
     True
     """
 

@@ -27,11 +27,13 @@ class SIP(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import SIP
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(solver=SIP()).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
-    True
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> model = MKLClassifier(widths, regularizer=2, solver=SIP()).fit(X, y)
+    >>> bool(model.kernel_weights_.all()), round(float(np.sum(model.kernel_weights_**2)), 6), model.n_iter_ < 10
+    (True, 1.0, True)
     """
 
     file_tag = ("solver/sip", 1)

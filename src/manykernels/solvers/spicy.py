@@ -58,10 +58,12 @@ class Spicy(BaseSolver):
     --------
     >>> import numpy as np
     >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import RBF
     >>> from manykernels.solvers import Spicy
-    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
-    >>> model = MKLClassifier(solver=Spicy(growth=5.0)).fit(X, y)
-    >>> bool(model.duality_gap_ <= model.tol)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4))
+    >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
+    >>> steps = [MKLClassifier(widths, regularizer=1, solver=Spicy(growth=g)).fit(X, y).n_iter_ for g in (2.0, 10.0)]
+    >>> bool(steps[0] > steps[1])  # γ grows sooner
     True
     """
 
