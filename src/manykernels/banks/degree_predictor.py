@@ -159,34 +159,32 @@ class Walk:
         return run_blocks(self._at, range(part.start, part.stop), self.n_jobs)
 
     def _shape(self, at):
-        """Of the words there."""
-        from ..loops.degree_predictor import WordShape
-
-        return WordShape(min(self.direct, len(self.coef) - at), self.held, self.size, self.bits)
+        """Of the words there: letters in the table and behind it, size of the alphabet, bits of a letter."""
+        return min(self.direct, len(self.coef) - at), self.held, self.size, self.bits
 
     def _at(self, at):
         from ..loops import degree_predictor as loops
 
-        size, direct, n = self.size, self._shape(at).direct, len(self.a)
+        shape, n = self._shape(at), len(self.a)
+        direct, _, size, _ = shape
         table = np.zeros(sum(size**k for k in range(1, direct + 1)))
         first, order = np.empty(size**direct + 1, np.uint32), np.empty(n if self.more else 0, np.int64)
         tails, sums = np.empty(n, np.uint64), np.empty(n)
-        words = loops.SupportWords(table, first, order, tails, sums)
-        count = loops.gather(self.codes, at, self._shape(at), self.a, words)
+        count = loops.gather(self.codes, at, shape, self.a, (table, first, order, tails, sums))
         if self.M == 1:
             loops.fold(direct, size, self.coef[at], table)
-        return words._replace(tails=tails[:count].astype(self.small), sums=sums[:count].copy())
+        return table, first, order, tails[:count].astype(self.small), sums[:count].copy()
 
     def _meet(self, new, part, gathered, out):
         from ..loops import degree_predictor as loops
         from ..loops.degree import tile
 
-        n, whole = len(new), loops.WordShape(self.direct, self.held, self.size, self.bits)
+        n, letters = len(new), (self.direct, self.held, self.size, self.bits)
         codes = np.empty((len(self.coef), n), np.uint8)
         tile(new.data, new.starts, new.bits, 0, len(codes), np.arange(n), codes)
-        words = loops.NewWords(np.empty(n, np.int32), np.empty(n, np.uint64), np.empty(n, np.int32))
-        loops.begin(codes, part.start, whole, words)
+        words = np.empty(n, np.int32), np.empty(n, np.uint64), np.empty(n, np.int32)
+        loops.begin(codes, part.start, *letters, *words)
         for at, support in zip(range(part.start, part.stop), gathered, strict=True):
             shape, coef, kern = self._shape(at), self.coef[at], self.kern[at]
             loops.meet(self.codes, self.a, codes, at, shape, support, words, coef, kern, out)
-            loops.move(codes, at, whole, words)
+            loops.move(codes, at, *letters, *words)

@@ -3,11 +3,11 @@
 At a position the support is sorted by the words that begin there. What all words of up to `direct` letters add is in
 one table; behind each word of `direct` letters its examples lie in the order of their next letters, with running sums
 of a, so that those who share k letters with a new word are a run of places that halving finds: what a look-up costs
-hardly depends on how many there are. No helper takes an array in `meet`: counting references to it would cost more
+hardly depends on how many there are. `shape` is (direct, held, size, bits), `support` (table, first, order, tails,
+sums) of one position, `words` (word, tail, stop) of new sequences there: calls are short, and plain tuples are read
+quicker than named ones. No helper takes an array in `meet`: counting references to it would cost more
 than the walk.
 """
-
-from collections import namedtuple
 
 import numpy as np
 from numba import njit, types
@@ -16,11 +16,6 @@ from numba.extending import intrinsic
 from . import OPTIONS
 
 FEW = 6  # places that are compared one by one
-
-# words of up to `direct` letters of an alphabet of `size` are in the table, the next `held` are packed, `bits` each
-WordShape = namedtuple("WordShape", "direct held size bits")
-SupportWords = namedtuple("SupportWords", "table first order tails sums")  # of one position, see `gather`
-NewWords = namedtuple("NewWords", "word tail stop")  # of one position, see `begin`
 
 
 @intrinsic
@@ -34,12 +29,12 @@ def _leading(typing_context, word):
 
 
 @njit(**OPTIONS)
-def begin(codes, at, shape, words):
+def begin(codes, at, direct, held, size, bits, word, tail, stop):
     """Words of new sequences at a position, from codes (L, n): `direct` letters as a number, the next `held` packed.
 
     stop[j] is the position of the next unknown letter, L where there is none.
     """
-    (direct, held, size, bits), (word, tail, stop), (L, n) = shape, words, codes.shape
+    L, n = codes.shape
     for j in range(n):
         word[j], tail[j], stop[j] = 0, 0, at
     for k in range(at, min(at + direct, L)):
@@ -54,9 +49,9 @@ def begin(codes, at, shape, words):
 
 
 @njit(**OPTIONS)
-def move(codes, at, shape, words):
+def move(codes, at, direct, held, size, bits, word, tail, stop):
     """From the words at `at` to those at `at` + 1; near the end they have fewer than `direct` letters."""
-    (direct, held, size, bits), (word, tail, stop), (L, n) = shape, words, codes.shape
+    L, n = codes.shape
     step, mask = np.uint64(bits), ~np.uint64(0) >> np.uint64(64 - max(held, 1) * bits)
     high = size ** (min(direct, L - at) - 1)
     for j in range(n):
