@@ -137,8 +137,10 @@ class Store:
         self.table[:], self.first[:], self.used = 0, 0, 0
 
     def _trie(self):
+        from ..loops.trie import Trie
+
         nodes = self.nodes, self.nodes.view(np.uint64), self.nodes.view(np.int32)
-        return self.group.bits, self.group.direct, self.places, self.table, self.first, *nodes
+        return Trie(self.group.bits, self.group.direct, self.places, self.table, self.first, *nodes)
 
     def add(self, words, known, delta):
         from ..loops import trie as loops
@@ -155,7 +157,7 @@ class Store:
         from ..loops import trie as loops
 
         out = np.zeros((len(words), len(self.group.which) if len(entries[1]) else 1))
-        loops.look_up(words, known, self._trie(), deep, weight, entries, out)
+        loops.look_up(words, known, self._trie(), deep, weight, loops.CellKernels(*entries), out)
         return out
 
 

@@ -5,10 +5,11 @@ is found from the word itself; `first` leads from the words of `direct` letters 
 stands for a run of letters without a branch, all of one value. The three arrays of nodes are views of one memory, 32
 bytes each: values[:, 0], the letters of the run texts[:, 1], and links[:, 4:] = how many letters they are, the first
 node below, the next node beside. Node 0 is none.
-`trie` is (bits, direct, places, table, first, values, texts, links): a plain tuple is read quicker than a named one.
 Letters are packed into 64 bits, `bits` each, the first one lowest. No helper takes an array here: counting references
 to it would cost more than the walk.
 """
+
+from collections import namedtuple
 
 import numpy as np
 from numba import njit, types
@@ -17,6 +18,9 @@ from numba.extending import intrinsic
 from . import OPTIONS
 
 _ONE = np.uint64(1)
+
+Trie = namedtuple("Trie", "bits direct places table first values texts links")  # the store of some places
+CellKernels = namedtuple("CellKernels", "cells kern coef")  # see `look_up`
 
 
 @intrinsic
@@ -94,9 +98,8 @@ def look_up(words, known, trie, deep, weight, kernels, out):
     """out[r, 0] += Σ_{l at the places} Σ_p Σ_k weight[|p − l|, min(p, l), k] · value at l of the word of r at p.
 
     weight (S + 1, L, d), and deep (S + 1, L) the letters up to its last coefficient that is not 0; words have k + 1.
-    `kernels` is (cells, kern, coef). Where there are entries in `kern` the same for every kernel, weight 0, out (n, M):
-    the coefficients of cell (s, l, k), number c = (s L + l) d + k, are coef[cells[c] : cells[c + 1]], those of the
-    kernels kern[…].
+    Where there are entries in `kern` the same for every kernel, weight 0, out (n, M): the coefficients of cell
+    (s, l, k), number c = (s L + l) d + k, are coef[cells[c] : cells[c + 1]], those of the kernels kern[…].
     """
     (bits, direct, places, table, first, values, texts, links), (cells, kern, coef) = trie, kernels
     S, (L, d), each, step = deep.shape[0] - 1, weight.shape[1:], len(kern) > 0, np.uint64(bits)
