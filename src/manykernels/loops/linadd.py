@@ -139,10 +139,10 @@ def seek(code, channel, words):
 @njit(**OPTIONS)
 def find(r, n, reader, c, spelled, place, sign):
     """Place and sign of the n words of row r, whose first letters have been spelled."""
-    (letters, _, known, codes), size, words = spelled, reader.size, reader.words
+    letters, codes, size, words = spelled.letters, spelled.codes, reader.size, reader.words
     channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
     last = channel.depth - 1
-    if known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0:
+    if spelled.known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0:
         at, first = places[last], channel.first
         for p in range(n):
             place[p], sign[p] = first + codes[r, last, p] * size + letters[r, p + at], 1.0
@@ -268,6 +268,19 @@ def squares(word, sign, n, times):
 
 
 @njit(**OPTIONS)
+def _count_pairs(ends, owner, code, alone, R, count):
+    """count[i R + j] += the common words of rows i and j, from buckets of words with these ends."""
+    begin = 0
+    for end in ends:
+        for e in range(begin + 1, end):
+            mine = owner[e] * R
+            for f in range(begin, e):
+                if alone or code[f] == code[e]:
+                    count[mine + owner[f]] += 1
+        begin = end
+
+
+@njit(**OPTIONS)
 def gram(text, rows, reader, buckets, out):
     """out += Σ_c weight_c · (common words of channel c), (|rows|, |rows|), but for the diagonal.
 
@@ -300,14 +313,7 @@ def gram(text, rows, reader, buckets, out):
                 if not alone:
                     code[e] = word[r, p]
                 first[box[r, p]] += 1  # ends as the beginning of the next bucket
-        begin = 0
-        for b in range(buckets):
-            for e in range(begin + 1, first[b]):
-                mine = owner[e] * np.uint64(R)
-                for f in range(begin, e):
-                    if alone or code[f] == code[e]:
-                        count[mine + owner[f]] += 1
-            begin = first[b]
+        _count_pairs(first[:buckets], owner, code, alone, np.uint64(R), count)
         if c + 1 == len(channels) or channels[c + 1].weight != channel.weight:
             for i in range(R):
                 for j in range(i):
