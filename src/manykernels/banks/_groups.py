@@ -8,8 +8,10 @@ from scipy.sparse import issparse
 from .._state import check, check_array, check_csr, check_is
 from ..kernels._base import len_
 from ..kernels._pairs import _KINDS, Pairs, Side
+from ..kernels._placed import Bundle
 from ..kernels.normalize import inverse_root
 from ..kernels.tasks import ALL, SAME
+from ..sequences import Sequences
 from ._tables import LOG2E
 
 SOME = 16  # examples on which a kernel from a file is tried
@@ -254,9 +256,6 @@ def check_rows(x, n, width, reads):
 
     A list of (width, reads) is for a `Bundle`.
     """
-    from ..kernels.on import Bundle
-    from ..sequences import Sequences
-
     if isinstance(width, list):
         check(len(check_is("x", x, Bundle).parts) == len(width), "x has not the parts of its kernels")
         for part, one in zip(x.parts, width, strict=True):

@@ -1,13 +1,11 @@
 """Kernels k(X, Y=None) that add and multiply, lists of them on columns and views, grids, normalisations, alignment."""
 
-from ._base import Kernel, Product, Sum
+from ._base import Constant, Fitted, Function, GaussianProcess, Kernel, Product, Sum, as_kernel
 from ._list import KernelList
-from ._wrap import Fitted, Function, GaussianProcess, as_kernel
 from .align import alignment, target_alignments
 from .auto import auto_kernels
 from .categorical import Categorical
 from .chi2 import Chi2
-from .constant import Constant
 from .cosine import Cosine
 from .features import Features
 from .grids import feature_bank, per_column, rbf_grid

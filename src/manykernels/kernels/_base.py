@@ -1,37 +1,25 @@
-"""The kernel protocol: scikit-learn's `k(X, Y=None)` and `k.diag(X)`, and what lets a bank share work between kernels.
+"""Kernels that add and multiply, and all that becomes one when it is added to a kernel or multiplied with one.
 
-A kernel with a `base` is an elementwise function of one pairwise quantity B(x, y): "dot" x'y, "sqdist" ‖x−y‖²,
-"l1" ‖x−y‖₁, "chi2" Σ(x−y)²/(x+y), "min" Σmin(x, y), "same" (1 for the same training example). All kernels of a base
-and a set of columns come from one block of it. A kernel with base None is called.
+`_protocol.py` says what banks ask of a kernel.
 """
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+import scipy.sparse
 
-from .._state import Stored, check, check_is
-from .._validation import check_number, shown
+from .._state import check, check_is
 from ..sequences import Sequences
-
-READS = (
-    "views",
-    "sequences",
-    "objects",
-    "numeric",
-    "anything",
-    "nothing",
-)  # what kernels read, the most particular first
-
-MAKERS: list[Callable] = []  # what makes a kernel of something else: `_wrap`, which knows them all, puts its own here
+from ._protocol import READS, BaseKernel, len_
 
 
-class Kernel(Stored, BaseEstimator):
+class Kernel(BaseKernel):
     """A kernel k(x, y), which adds and multiplies with others.
 
     Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker. They
@@ -62,70 +50,6 @@ class Kernel(Stored, BaseEstimator):
            [2., 2.]])
     """
 
-    base: str | None = None
-    reads: str = "numeric"
-    family: str | None = None
-    exempt = False  # from normalisation and from the check for variance
-    psd = True  # positive semidefinite for every parameter its constructor accepts
-    constant = False  # the same for all pairs, and so a function of every base
-    encoding: tuple | None = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
-    walk: str | None = None  # string kernels of one walk come from one comparison, by their `degree_table`
-
-    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
-        """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
-        return self
-
-    def learns(self) -> str:
-        """What of the training data `resolve` looks at: "" nothing, "moments" means and variances, or all "data"."""
-        return "" if type(self).resolve is Kernel.resolve and self.base != "gram" else "data"
-
-    def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
-        """What √k(x, x) grows with where x is a sequence of these lengths; None where it does not."""
-        return None
-
-    def split(self) -> tuple[Any, Kernel] | None:
-        """(transformer, kernel) where it is a kernel of what a transformer makes of X, fitted on the training data."""
-        return None
-
-    def form(self) -> tuple[float, float, float] | None:
-        """(degree, g, c) where k = exp(gB + c) (degree 0) or (gB + c)^degree; None where k has another form."""
-        return None
-
-    def from_base(
-        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""
-        degree, g, c = self.form()  # type: ignore[misc]  # a kernel without a form has its own from_base
-        np.multiply(B, g, out=out)
-        out += np.asarray(c, out.dtype)
-        return np.exp(out, out=out) if degree == 0 else np.power(out, degree, out=out)
-
-    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        """k(x_i, y_j), (n, m); Y = None means X."""
-        from ._pairs import Pairs, same
-
-        kernel = self.resolve(X)
-        pairs = Pairs(kernel.base, X, np.float64)
-        left = pairs.side(X, np.arange(X.shape[0]) if Y is None else None)
-        right = left if Y is None else pairs.side(Y)
-        B = np.empty((left.own.size, right.own.size))
-        pairs.block(left, right, B, same(left.index, right.index))
-        return kernel.from_base(B, B, left.own[:, None], right.own)
-
-    def between(self, X: Any, Y: Any) -> np.ndarray:
-        """k(X, Y) for a bank, which has threads of its own."""
-        return self(X, Y)
-
-    def diag(self, X: Any) -> np.ndarray:
-        """k(x_i, x_i), (n,)."""
-        from ._pairs import Pairs
-
-        kernel = self.resolve(X)
-        if kernel.base is None:  # it is called
-            return np.array([kernel(X[i : i + 1])[0, 0] for i in range(len_(X))], dtype=float)
-        own = Pairs(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
-        return kernel.from_base(own, own.copy(), own, own)
-
     def __add__(self, other: Any) -> Sum:
         return Sum(self, _as_operand(other))
 
@@ -137,80 +61,6 @@ class Kernel(Stored, BaseEstimator):
 
     def __rmul__(self, other: Any) -> Product:
         return Product(_as_operand(other), self)
-
-
-class ScaledKernel(Kernel):
-    """A kernel with a parameter `gamma`, a number, or what stands for one that comes from the training data.
-
-    None is 1/n_features, "scale" 1/(n_features · variance of X), and, for kernels of a distance, "median" 1/the median
-    distance between examples. Columns and examples are those that the kernel sees, by their sample weights; a model
-    keeps the number.
-    """
-
-    gamma: Any  # a number where the kernel is resolved
-
-    def check_state(self) -> None:
-        super().check_state()
-        if self.gamma is not None and self.gamma not in ("scale", "median"):
-            self.resolve(None)
-
-    def learns(self) -> str:
-        return {"scale": "moments", "median": "data"}.get(self.gamma, "") if isinstance(self.gamma, str) else ""
-
-    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
-        if isinstance(self.gamma, Real) and not isinstance(self.gamma, bool):
-            check_number("gamma", self.gamma, of=self)
-            return self
-        if self.gamma is None:
-            gamma = 1.0 / max(X.shape[1], 1)
-        elif isinstance(self.gamma, str) and self.gamma == "scale":
-            with np.errstate(over="ignore", invalid="ignore"):
-                variance = _variance(X, weights)
-            if not np.isfinite(X.shape[1] * variance):
-                raise ValueError(
-                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
-                    "by StandardScaler say."
-                )
-            with np.errstate(over="ignore"):
-                gamma = 1.0 / np.float64(X.shape[1] * variance) if variance > 0 else 1.0
-            if not np.isfinite(gamma):
-                raise ValueError(
-                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: '
-                    "rescale X, by StandardScaler say."
-                )
-        elif isinstance(self.gamma, str) and self.gamma == "median" and self.base in ("sqdist", "l1"):
-            from ._median import median_between
-
-            gamma = 1.0 / median_between(X, weights, self.base)
-        else:
-            median = ', "scale" or "median".' if self.base in ("sqdist", "l1") else ' or "scale".'
-            raise ValueError(
-                f"gamma={shown(self.gamma)} of {type(self).__name__} must be a number, None (1 / number of columns)"
-                f"{median}"
-            )
-        return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
-
-
-def _variance(X, weights):
-    """The variance of the entries of X (n, d), of examples of these weights."""
-    if weights is None and not sp.issparse(X):
-        return np.var(X, dtype=float)
-    w = np.ones(X.shape[0]) if weights is None else weights
-    w = w / (w.sum() * X.shape[1])
-    if sp.issparse(X):
-        X = X.astype(float)
-        return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
-    return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
-
-
-def len_(X: Any) -> int:
-    """The number of examples of an array, a sparse matrix or a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)  # a user's X
-
-
-def _as_operand(other):
-    """A number, a function or a kernel of others as a Kernel."""
-    return other if isinstance(other, Kernel) else MAKERS[0](other)
 
 
 class _Pair(Kernel):
@@ -333,3 +183,216 @@ class Product(_Pair):
 
     file_tag = ("kernel/product", 1)
     join = staticmethod(np.multiply)
+
+
+class Constant(Kernel):
+    """A constant kernel.
+
+    k(x, y) = value: a penalised intercept. No normalisation changes it.
+
+    Parameters
+    ----------
+    value : float, default 1
+        Positive semidefinite where it is at least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Constant
+    >>> Constant(2.0)(np.zeros((2, 1)))
+    array([[2., 2.],
+           [2., 2.]])
+    """
+
+    file_tag = ("kernel/constant", 1)
+    base = "same"
+    reads = "nothing"
+    constant = True
+    exempt = True
+
+    def __init__(self, value: float = 1.0) -> None:
+        self.value = value
+
+    def check_state(self) -> None:
+        check_is("value", self.value, Real)
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]  # depends on its value
+        return self.value >= 0
+
+    def form(self) -> tuple[float, float, float] | None:
+        return 1, 0.0, self.value
+
+
+class Function(Kernel):
+    """A function as a kernel.
+
+    k(X, Y) = function(X, Y), an array (n, m).
+
+    Parameters
+    ----------
+    function : callable
+        function(X, Y) gives (len(X), len(Y)) numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Function
+    >>> Function(lambda X, Y: X @ Y.T)(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    file_tag = ("kernel/function", 1)
+    reads = "anything"
+    psd = False
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+
+    def check_state(self) -> None:
+        check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")  # a user's
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        Y = X if Y is None else Y
+        K = np.asarray(self.function(X, Y), dtype=float)
+        if K.shape != (len_(X), len_(Y)):
+            raise ValueError(
+                f"{self.function!r} returned an array of shape {K.shape} for {len_(X)} and {len_(Y)} examples; "
+                "a kernel function f(X, Y) returns (len(X), len(Y))."
+            )
+        return K
+
+    def diag(self, X: Any) -> np.ndarray:
+        return np.array([self(X[i : i + 1])[0, 0] for i in range(len_(X))])
+
+
+class GaussianProcess(Kernel):
+    """A kernel of `sklearn.gaussian_process.kernels` (WhiteKernel and the like are 0 between training and new data).
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import GaussianProcess
+    >>> from sklearn.gaussian_process.kernels import DotProduct
+    >>> GaussianProcess(DotProduct(sigma_0=1.0))(np.eye(2))
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    file_tag = ("kernel/gaussian_process", 1)
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def check_state(self) -> None:
+        from sklearn.gaussian_process.kernels import Kernel as Process
+
+        check_is("kernel", self.kernel, Process)
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
+            raise ValueError(f"{self!r} needs dense data, X is sparse; pass X.toarray().")
+        return self.kernel(X, Y)
+
+    def diag(self, X: Any) -> np.ndarray:
+        return self.kernel.diag(X)
+
+
+class Fitted(Kernel):
+    """An object whose fit_transform(X) is the training Gram matrix and transform(X_new) is (n_new, n_train).
+
+    Parameters
+    ----------
+    transformer : object
+        With `fit_transform(X)` and `transform(X)`, as kernels of graphs in other libraries have them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Fitted
+    >>> class Gram:
+    ...     def fit_transform(self, X):
+    ...         self.X = X
+    ...         return X @ X.T
+    ...     def transform(self, X):
+    ...         return X @ self.X.T
+    >>> Fitted(Gram())(np.eye(2)[:1], np.eye(2))
+    array([[1., 0.]])
+    """
+
+    base = "gram"
+    reads = "anything"
+    psd = False
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Any) -> np.ndarray:
+        """The training Gram matrix (n, n), and a fitted copy of the object to transform new data with."""
+        self.fitted_ = copy.deepcopy(self.transformer)
+        return np.asarray(self.fitted_.fit_transform(X), dtype=float)
+
+    def transform(self, X: Any) -> np.ndarray:
+        return np.asarray(self.fitted_.transform(X), dtype=float)
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        fitted = Fitted(self.transformer)
+        return fitted.fit(X) if Y is None else (fitted.fit(Y), fitted.transform(X))[1]
+
+    def diag(self, X: Any) -> np.ndarray:
+        return np.diag(self(X)).copy()
+
+    def from_base(
+        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
+    ) -> np.ndarray:
+        out[...] = B
+        return out
+
+    def form(self) -> tuple[float, float, float] | None:
+        return 1, 1.0, 0.0
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """`kernel` itself or wrapped as a Kernel.
+
+    Parameters
+    ----------
+    kernel : object
+        A Kernel, a function f(X, Y), a kernel of `sklearn.gaussian_process`, or an object with fit_transform and
+        transform.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from manykernels.kernels import RBF, as_kernel
+    >>> as_kernel(RBF()), type(as_kernel(lambda X, Y: X @ Y.T)).__name__
+    (RBF(), 'Function')
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    process = sys.modules.get("sklearn.gaussian_process.kernels")
+    if process is not None and isinstance(kernel, process.Kernel):
+        return GaussianProcess(kernel)
+    if hasattr(kernel, "fit_transform") and hasattr(kernel, "transform"):  # a user's, grakel's say
+        return Fitted(kernel)
+    if callable(kernel) and not isinstance(kernel, type):
+        return Function(kernel)
+    if isinstance(kernel, type):
+        raise ValueError(f"{kernel.__name__} is a class, not a kernel: give {kernel.__name__}().")
+    raise ValueError(
+        f"{kernel!r} is not a kernel: give a Kernel such as RBF(gamma=0.1), a function f(X, Y), a kernel of "
+        "sklearn.gaussian_process or an object with fit_transform and transform."
+    )
+
+
+def _as_operand(other):
+    """What is added to or multiplied with a kernel, as one."""
+    return Constant(float(other)) if isinstance(other, int | float) else as_kernel(other)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from .._tags import Tagged
-from ._base import Kernel
+from ._base import Kernel, as_kernel
 from ._list_state import restore, state_of
 from ._naming import names_of
 from ._news import Known, News, learn, news
+from ._placed import Bundle, Seen, resolved
 from ._requests import object_views, planned, read_spec, sight_of
 from ._views import Source, View
-from ._wrap import as_kernel
-from .on import READERS, Bundle, Seen, resolved
+from .auto import choose_kernels
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
 from .view_plan import by_source
@@ -86,8 +86,6 @@ class KernelList(Tagged):
         if isinstance(kernels, KernelList):
             return kernels
         if isinstance(kernels, str) and kernels == "auto":
-            from .auto import choose_kernels
-
             specs, chosen = choose_kernels(split(X)[0], memory_limit, weights)
             found = cls(specs, X, weights)._learned(X)
             found.chosen = chosen
@@ -242,9 +240,6 @@ class KernelList(Tagged):
         if any(view.X is None for view in views):
             return View(None, np.zeros(len(present), bool))  # type: ignore[arg-type]  # a view without X has a mask
         return View(Bundle([view.X for view in views]), present)
-
-
-READERS.append(KernelList.from_spec)
 
 
 def _across(kernel, join):

@@ -9,10 +9,12 @@ import numpy as np
 
 from .._state import check, check_index, check_integer, check_is, check_list, check_plain
 from ..sequences.alphabet import check_encoding
-from ._base import READS, Kernel, Product, ScaledKernel, Sum
+from ._base import Kernel, Product, Sum
 from ._news import known_of_state
 from ._pipes import Pipe
-from .on import Seen
+from ._placed import Seen
+from ._protocol import READS
+from ._scaled import ScaledKernel
 from .tasks import SAME
 from .view_plan import ViewPlan
 

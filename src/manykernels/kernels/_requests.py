@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._base import READS, Kernel
+from ._base import Kernel, as_kernel
 from ._pipes import Pipe, check_transformer, reads_of, signature
+from ._placed import leaves
+from ._protocol import READS
 from ._views import Source
-from ._wrap import as_kernel
-from .on import leaves
 from .spec import KernelSpec, as_spec
 from .view_plan import NOTHING, ViewPlan
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ._base import ScaledKernel
+from ._scaled import ScaledKernel
 
 
 class Laplacian(ScaledKernel):

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._state import check
 from .._validation import check_number
-from ._base import ScaledKernel
+from ._scaled import ScaledKernel
 
 if TYPE_CHECKING:
     from ._base import Kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,8 @@ from scipy.sparse import issparse
 
 from ._matrix_files import MatrixFiles
 from ._rows import axes, positions
-
-if TYPE_CHECKING:
-    from .stack_columns import StackColumns
-    from .stack_examples import StackExamples
+from .stack_columns import StackColumns
+from .stack_examples import StackExamples
 
 
 class KernelStack:
@@ -161,8 +159,6 @@ class KernelStack:
 
     def examples(self) -> StackExamples:
         """The examples of a square stack as something that every tool of scikit-learn cuts, however they are nested."""
-        from .stack_examples import StackExamples
-
         link = self.link()
         if link is None or not np.array_equal(link[1], link[2]):
             raise ValueError(f"X of shape {self.shape} is not square and symmetric: examples() is for training stacks.")
@@ -170,8 +166,6 @@ class KernelStack:
 
     def by_kernel(self) -> StackColumns:
         """Its examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""
-        from .stack_columns import StackColumns
-
         return StackColumns(self)
 
     def square(self) -> KernelStack:

@@ -7,7 +7,7 @@ A `task` kernel is 0 between examples of other tasks. Which tasks there are is r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +15,7 @@ from numpy.typing import ArrayLike
 from .._tags import tagged
 from .._validation import shown
 from .spec import KernelSpec, as_spec
-
-if TYPE_CHECKING:
-    from .stack import KernelStack
+from .stack import KernelStack
 
 ALL, SAME = -1, -2
 
@@ -120,8 +118,6 @@ def multi_task_stack(
     >>> multi_task_stack(np.ones((1, 3, 3)), ["a", "a", "b"]).names
     ['kernel 0@shared', 'kernel 0@task=a', 'kernel 0@task=b']
     """
-    from .stack import KernelStack
-
     K = stack if isinstance(stack, KernelStack) else KernelStack(stack)
     names = K.names or [f"kernel {m}" for m in range(K.shape[2])]
     task = checked(task, K.shape[0])

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._validation import check_number, shown
+from ._base import Kernel
+from ._median import median_between
+
+
+class ScaledKernel(Kernel):
+    """A kernel with a parameter `gamma`, a number, or what stands for one that comes from the training data.
+
+    None is 1/n_features, "scale" 1/(n_features · variance of X), and, for kernels of a distance, "median" 1/the median
+    distance between examples. Columns and examples are those that the kernel sees, by their sample weights; a model
+    keeps the number.
+    """
+
+    gamma: Any  # a number where the kernel is resolved
+
+    def check_state(self) -> None:
+        super().check_state()
+        if self.gamma is not None and self.gamma not in ("scale", "median"):
+            self.resolve(None)
+
+    def learns(self) -> str:
+        return {"scale": "moments", "median": "data"}.get(self.gamma, "") if isinstance(self.gamma, str) else ""
+
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        if isinstance(self.gamma, Real) and not isinstance(self.gamma, bool):
+            check_number("gamma", self.gamma, of=self)
+            return self
+        if self.gamma is None:
+            gamma = 1.0 / max(X.shape[1], 1)
+        elif isinstance(self.gamma, str) and self.gamma == "scale":
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance = _variance(X, weights)
+            if not np.isfinite(X.shape[1] * variance):
+                raise ValueError(
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
+                    "by StandardScaler say."
+                )
+            with np.errstate(over="ignore"):
+                gamma = 1.0 / np.float64(X.shape[1] * variance) if variance > 0 else 1.0
+            if not np.isfinite(gamma):
+                raise ValueError(
+                    f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: '
+                    "rescale X, by StandardScaler say."
+                )
+        elif isinstance(self.gamma, str) and self.gamma == "median" and self.base in ("sqdist", "l1"):
+            gamma = 1.0 / median_between(X, weights, self.base)
+        else:
+            median = ', "scale" or "median".' if self.base in ("sqdist", "l1") else ' or "scale".'
+            raise ValueError(
+                f"gamma={shown(self.gamma)} of {type(self).__name__} must be a number, None (1 / number of columns)"
+                f"{median}"
+            )
+        return type(self)(**{**self.get_params(deep=False), "gamma": float(gamma)})
+
+
+def _variance(X, weights):
+    """The variance of the entries of X (n, d), of examples of these weights."""
+    if weights is None and not sp.issparse(X):
+        return np.var(X, dtype=float)
+    w = np.ones(X.shape[0]) if weights is None else weights
+    w = w / (w.sum() * X.shape[1])
+    if sp.issparse(X):
+        X = X.astype(float)
+        return w @ np.ravel(X.multiply(X).sum(axis=1)) - (w @ np.ravel(X.sum(axis=1))) ** 2
+    return w @ np.sum((X - w @ np.sum(X, axis=1, dtype=float)) ** 2, axis=1, dtype=float)
