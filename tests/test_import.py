@@ -27,7 +27,8 @@ def test_weightings_rest_on_solvers_and_regularizers_on_neither():
     for module in ("losses", "regularizers"):
         assert not modules_after(f"import manykernels.{module}") & above
     loaded = modules_after("from manykernels.regularizers import Align, LpNorm, TwoStage")
-    assert "manykernels.weighting" in loaded and "manykernels.estimators" not in loaded
+    assert "manykernels.solvers" in loaded and "manykernels.estimators" not in loaded
+    assert "manykernels.regularizers" not in modules_after("import manykernels.solvers")
 
 
 @pytest.mark.parametrize("name", ["Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform"])

@@ -12,6 +12,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ._offers import OFFERS
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
@@ -59,6 +61,9 @@ def __getattr__(name):
     if name in _MODULES:
         return import_module("." + name, __name__)
     raise AttributeError(f"module 'manykernels' has no attribute {name!r}")
+
+
+OFFERS["report"] = lambda: import_module(".report", __name__).make_report
 
 
 def __dir__():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from manykernels.regularizers import LpNorm, _simplex
-from manykernels.regularizers._simplex import project_simplex
+from manykernels import _simplex
+from manykernels._simplex import project_simplex
+from manykernels.regularizers import LpNorm
 from manykernels.solvers.newton import Model
 
 M, RANK, SLACK = 2500, 12, 1e-6

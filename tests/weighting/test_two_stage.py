@@ -270,7 +270,7 @@ def test_parameters_outside_their_range(make, message):
 
 
 def test_inner_problems_that_kernels_are_compared_by_and_that_are_not_solved_are_told(monkeypatch):
-    from manykernels.weighting import best_single
+    from manykernels.regularizers.weightings import best_single
 
     solved = best_single.solve_single
     monkeypatch.setattr(best_single, "solve_single", lambda *args: replace(solved(*args), gap=0.5, converged=False))

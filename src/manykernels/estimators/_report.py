@@ -5,6 +5,8 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from .._offers import OFFERS
+
 if TYPE_CHECKING:
     from ..report import Report
 
@@ -40,6 +42,4 @@ class HasReport:
         >>> report.facts["score"]["measure"], len(report.facts["score"]["folds"])
         ('accuracy', 3)
         """
-        from ..report import make_report
-
-        return make_report(self, X, y, path, **options)
+        return OFFERS["report"]()(self, X, y, path, **options)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..banks.slack import SlackBank
+from ..kernels import Identity
+from ..regularizers import EmpiricalBayes
+from ..regularizers.weightings import TwoStage
+
 
 def with_slack(bank, regularizer):
     """The bank with the identity as its last kernel, or a ValueError that says why not."""
-    from ..banks.slack import SlackBank
-    from ..kernels import Identity
-    from ..regularizers import EmpiricalBayes
-    from ..weighting import TwoStage
-
     own = bank.predictor(np.arange(1)).kernel_list
     same = [isinstance(kernel, Identity) for kernel in own.kernels] if own is not None else [False]
     if any(same):

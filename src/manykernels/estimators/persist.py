@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from .. import pairs, solvers, strings, weighting  # noqa: F401  # loaded, so that their classes are registered
+from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their classes are registered
 from .._archive import check_file, read, wholeness, write
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
 from .._tags import outside

@@ -1,11 +1,11 @@
 """Regularizers of the kernel weights: one member per file, `_base.py` states the protocol.
 
-The weightings, `Align` and others, stand where a regularizer does; they are found here and live in `weighting`.
+The weightings, `Align` and others, stand where a regularizer does. They rest on solvers, and are loaded when they are
+asked for.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from .wedge import Wedge
 from .weighted_lp_norm import WeightedLpNorm
 
 if TYPE_CHECKING:
-    from ..weighting import Align, AlignF, BestSingle, EasyMKL, TwoStage, Uniform
+    from .weightings import Align, AlignF, BestSingle, EasyMKL, TwoStage, Uniform
 
 __all__ = [
     "Align",
@@ -59,12 +59,15 @@ __all__ = [
     "get",
 ]
 
-_WEIGHTINGS = ("Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform")  # which rest on solvers
+
+_WEIGHTINGS = ("Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform")
 
 
 def __getattr__(name):
     if name in _WEIGHTINGS:
-        return getattr(import_module("..weighting", __name__), name)
+        from . import weightings
+
+        return getattr(weightings, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -36,6 +36,7 @@ class Regularizer(Part):
     exact = False  # the kernels must be float64
     bayesian = False  # models have a Gaussian posterior
     limit = 0.5
+    conjugate_bend: float | None = None  # what ∇²Ω* is at most, where that is known
 
     def has(self, method: str) -> bool:
         """Whether this regularizer offers that method: stated by its class, and nothing speaks against it."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._simplex import project_simplex
 from .._validation import check_number
 from .._work import spend
 from ._base import Regularizer
-from ._simplex import project_simplex
 
 
 class Entropy(Regularizer):
@@ -35,6 +35,10 @@ class Entropy(Regularizer):
 
     def __init__(self, lam: float = 1.0) -> None:
         self.lam = check_number("lam", lam)
+
+    @property
+    def conjugate_bend(self) -> float:  # type: ignore[override]  # depends on lam
+        return 2 / self.lam
 
     def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)

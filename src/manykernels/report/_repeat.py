@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from .. import __all__ as own
+from .. import kernels, losses, pairs, regularizers, solvers, streaming, strings, weighting
 from ._options import ReportOptions
 
 CODE = 20_000  # letters of a model's code
-PARTS = ("kernels", "regularizers", "losses", "strings", "pairs", "weighting", "solvers", "streaming")
+ROOMS = (kernels, regularizers, losses, strings, pairs, weighting, solvers, streaming)  # the first that has a name
 _LONG = re.compile(r"\S{400}")  # a name that nobody types
 _NAMES = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?=\()|\b(inf|nan)\b")
 
@@ -117,13 +118,11 @@ def _walk(value, seen):
 
 def _home(cls, name):
     """The public module that a class or function is imported from, or None."""
-    from .. import __all__ as own
-
     if name in own:
         return "manykernels"
-    for part in PARTS:
-        if name in import_module(f"manykernels.{part}").__all__:
-            return f"manykernels.{part}"
+    for room in ROOMS:
+        if name in room.__all__:
+            return room.__name__
     return None if cls is None or cls.__module__ == "builtins" else cls.__module__.partition("._")[0]
 
 

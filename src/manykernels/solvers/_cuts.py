@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._simplex import project_simplex
 from .._work import spend
-from ..regularizers._simplex import project_simplex
 from ._oracle import Finished
 
 EFFORT = 10_000  # slopes that the small programs of a run may ask for until what they leave is halved

@@ -8,7 +8,6 @@ from numbers import Real
 import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_list, check_records
-from ..regularizers import EmpiricalBayes
 from ..solution import Solution
 
 
@@ -24,8 +23,10 @@ def check_part(part, problem):
         check_number("time", solution.history[-1]["time"])
         if problem is not None:
             check_point(part["solution"], problem, problem.bank.M)
-            bayes = isinstance(problem.regularizer, EmpiricalBayes)
-            check(bayes == (solution.stationarity is not None), "a solution is of another kind of problem")
+            check(
+                problem.regularizer.bayesian == (solution.stationarity is not None),
+                "a solution is of another kind of problem",
+            )
     if "state" in part:
         state = check_is("state", part["state"], dict)
         if problem is not None:

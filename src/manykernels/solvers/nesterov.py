@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._work import spend
-from ..regularizers import Entropy
 from ._base import BaseSolver
 from ._oracle import Oracle
 
@@ -199,7 +198,7 @@ class SmoothDual:
 
     def lipschitz(self):
         """L = max λ_max(K_m) + (2/lam) r² max λ_max(K_m)² + max diagonal, r² = max ‖a‖² in the box."""
-        if not isinstance(self.regularizer, Entropy):
+        if self.regularizer.conjugate_bend is None:
             raise ValueError(
                 f"fixed_step=True has a constant L for Entropy(lam) only, not for {self.regularizer!r}: use "
                 "regularizer=Entropy(1.0), or solver='nesterov', which searches its steps"
@@ -211,7 +210,7 @@ class SmoothDual:
                 "solver='nesterov', which searches its steps"
             )
         top = max(self._largest_eigenvalue(m) for m in self.kernels)
-        return top + 2 / self.regularizer.lam * r2 * top**2 + float(self.diagonal.max())
+        return top + self.regularizer.conjugate_bend * r2 * top**2 + float(self.diagonal.max())
 
     def _largest_eigenvalue(self, m):
         from scipy.linalg import eigvalsh

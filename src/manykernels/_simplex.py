@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.linalg as la
 
-from .._work import spend
+from ._work import spend
 
 MOST = 1000  # weights above which pair steps are slow
 STEPS, TRIALS, FLAT = 40, 30, 0.1  # of the dual; a line is searched until its slope is a tenth of what it was
@@ -15,7 +15,7 @@ def minimise_on_simplex(model, theta, slack, proximal):
     Where these are many, a damped model is minimised by way of its dual; others are thinned out before, by steps of
     `proximal`, the `minimise` of any regularizer.
     """
-    from ..loops.pairs import pair_steps
+    from .loops.pairs import pair_steps
 
     used, dual = np.flatnonzero(theta), True
     thin = used.size > MOST and not _by_dual(model, used.size)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._validation import check_integer
+from ..._validation import check_integer
 from ._base import TwoStage, solve_single
 
 if TYPE_CHECKING:
-    from ..banks._base import Bank
-    from ..losses._base import Loss
+    from ...banks._base import Bank
+    from ...losses._base import Loss
 
 _TOL = 1e-3  # gap of the predictors that kernels are compared by
 

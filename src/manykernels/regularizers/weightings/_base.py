@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..banks.dense import DenseBank
-from ..problem import Problem
-from ..regularizers import Fixed, Regularizer
-from ..solvers import solve
+from ...banks.dense import DenseBank
+from ...problem import Problem
+from ...solvers import solve
+from .._base import Regularizer
+from ..fixed import Fixed
 
 if TYPE_CHECKING:
-    from ..banks._base import Bank
-    from ..losses._base import Loss
-    from ..solution import Solution
+    from ...banks._base import Bank
+    from ...losses._base import Loss
+    from ...solution import Solution
 
 
 class TwoStage(Regularizer):

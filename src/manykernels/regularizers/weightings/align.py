@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernels.align import centred_products
+from ...kernels.align import centred_products
 from ._base import TwoStage, shares
 
 if TYPE_CHECKING:
-    from ..banks._base import Bank
-    from ..losses._base import Loss
+    from ...banks._base import Bank
+    from ...losses._base import Loss
 
 
 class Align(TwoStage):

@@ -10,7 +10,3 @@ from .easy_mkl import EasyMKL
 from .uniform import Uniform
 
 __all__ = ["Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

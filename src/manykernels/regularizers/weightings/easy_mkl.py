@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._validation import check_number
-from ..losses import SquaredHinge
+from ..._validation import check_number
+from ...losses import SquaredHinge
 from ._base import TwoStage, shares, solve_single
 
 if TYPE_CHECKING:
-    from ..banks._base import Bank
-    from ..losses._base import Loss
+    from ...banks._base import Bank
+    from ...losses._base import Loss
 
 
 class EasyMKL(TwoStage):

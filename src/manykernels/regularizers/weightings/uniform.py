@@ -9,8 +9,8 @@ from ._base import TwoStage
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..banks._base import Bank
-    from ..losses._base import Loss
+    from ...banks._base import Bank
+    from ...losses._base import Loss
 
 
 class Uniform(TwoStage):

@@ -1,0 +1,9 @@
+"""The weightings of `regularizers`, rules that find the kernel weights before the predictor, under their own name."""
+
+from .regularizers.weightings import Align, AlignF, BestSingle, EasyMKL, TwoStage, Uniform
+
+__all__ = ["Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
