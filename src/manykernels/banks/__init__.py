@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ._base import Bank, Predictor, Source
 from .dense import DenseBank
+from .pairwise import PairwiseBank
 
 if TYPE_CHECKING:
     from .pairwise import PairwiseBank
@@ -13,8 +14,6 @@ __all__ = ["Bank", "Predictor", "Source", "DenseBank", "PairwiseBank"]
 
 def __getattr__(name):
     if name == "PairwiseBank":
-        from .pairwise import PairwiseBank
-
         return PairwiseBank
     raise AttributeError(name)
 

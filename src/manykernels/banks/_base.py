@@ -19,6 +19,8 @@ from numpy.typing import DTypeLike
 
 from .._state import Stored
 from .._tags import Tagged
+from ..inner.matrix_free import MatrixFreeProblem
+from ._blockwise import BlockOperator, warn_blockwise
 
 if TYPE_CHECKING:
     from ..losses._base import Loss
@@ -109,8 +111,6 @@ class Bank(Tagged, ABC):
         n, dtype = self.n if rows is None else len(rows), np.dtype(dtype or self.dtype)
         if self.most is None or n * n * dtype.itemsize <= self.most:
             return self.combined(theta, rows, rows, dtype, shifted)
-        from ._blockwise import BlockOperator, warn_blockwise
-
         if not self.in_blocks:
             self.in_blocks = True
             warn_blockwise(self, n, n * n * dtype.itemsize)
@@ -169,8 +169,6 @@ class Bank(Tagged, ABC):
         """
         if self.most is None or self.n**2 * self.dtype.itemsize <= self.most:
             return None
-        from ..inner.matrix_free import MatrixFreeProblem
-
         return MatrixFreeProblem(loss, y, c, intercept, self.n_jobs)
 
 

@@ -12,6 +12,7 @@ from ..kernels._placed import Bundle
 from ..kernels.normalize import inverse_root
 from ..kernels.tasks import ALL, SAME
 from ..sequences import Sequences
+from ..strings._planes import codes_of
 from ._tables import LOG2E
 
 SOME = 16  # examples on which a kernel from a file is tried
@@ -132,8 +133,6 @@ class Group:
 
     def codes(self, side):
         """(codes (n, L) int16, alphabet) of a side of sequences of one length, else None."""
-        from ..strings._planes import codes_of
-
         return codes_of(side.x) if self.kernels[0].reads == "sequences" else None
 
     def diagonals(self, side):

@@ -6,6 +6,7 @@ Both know their words by channels and say where the values of these lie, see loo
 import numpy as np
 
 from .._threads import run_blocks, slices
+from ..strings._planes import across, planes
 
 MAP, SORTED, HASH = range(3)
 CHANNEL = np.dtype(
@@ -203,7 +204,6 @@ class Placed:
     def block(self, X, rows, weight):
         """Σ_m weight_m k_m(x_r, x_s), (|rows|, |rows|)."""
         from ..loops.strings import add_positions
-        from ..strings._planes import across, planes
 
         left, out = planes(X[rows]), np.zeros((1, len(rows), len(rows)))
         add_positions(

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._state import check, check_array, check_csr, check_index, check_integer
 from .._threads import n_threads, run_blocks, slices
+from ..strings._planes import across, planes
 
 DIRECT = 2**12  # words in the table of the longest short words of a position, at most
 LANES = 4  # parts of the positions that can be changed side by side
@@ -97,7 +98,6 @@ class Group:
     def block(self, X, weight, n_jobs):
         """Σ weight [s, l, k] · (common words of k + 1 letters at l and l ± s) of all pairs of these sequences."""
         from ..loops.strings import add_degrees, add_positions, shift_planes
-        from ..strings._planes import across, planes
 
         left = planes(X)
         right, K, zero = across(left), np.zeros((1, len(X), len(X))), np.zeros(1)

@@ -12,6 +12,9 @@ import scipy.sparse as sp
 from .._state import check, check_array, check_csr, check_integer, check_is
 from .._threads import n_threads
 from ..kernels.tasks import SAME
+from ..sequences import Alphabet
+from ..strings._base import check_alike, check_length
+from ..strings._planes import across, letters, planes
 from ._groups import Group, Rows
 from ._tiles import Tiles
 
@@ -28,9 +31,6 @@ class Walk:
         self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
 
     def side(self, X, index=None, n_jobs=1):
-        from ..strings._base import check_alike, check_length
-        from ..strings._planes import planes
-
         check_alike(X.alphabet, self.alphabet)
         check_length(X, self.length)
         return Rows(planes(X), np.zeros(len(X), self.dtype), None, index)
@@ -76,8 +76,6 @@ class WalkGroup(Group):
 
     @classmethod
     def from_state(cls, view, kernels, members, task, n_tasks, state):
-        from ..sequences import Alphabet
-
         length = check_integer("length", state["length"], 1, 2**31 - 1)
         X, coef = (
             SimpleNamespace(length=length, alphabet=check_is("alphabet", state["alphabet"], Alphabet)),
@@ -107,8 +105,6 @@ class WalkGroup(Group):
         return left.factor is None and right.factor is None and self.task != SAME
 
     def codes(self, side):
-        from ..strings._planes import letters
-
         return letters(side.x, self.pairs.length, self.pairs.alphabet.size), self.pairs.alphabet
 
     def diagonals(self, side):
@@ -125,7 +121,6 @@ class WalkGroup(Group):
     def add(self, left, right, weights, constant, out):
         """out[t] (rows, cols) += constant_t + Σ_m weights[t, m] k_m between two sides."""
         from ..loops.strings import add_degrees, add_positions
-        from ..strings._planes import across
 
         table = weights @ self.coef
         if self.placed:
@@ -137,7 +132,6 @@ class WalkGroup(Group):
     def products(self, left, right, A):
         """K_m A[t] between two sides, (rows, M, T) float64."""
         from ..loops.strings import sum_degrees, sum_positions
-        from ..strings._planes import across
 
         T, rows, columns = len(A), left.own.size, across(right.x)
         if not self.placed:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import kind_of
+from ..strings._planes import across, planes
 from .degree_predictor import DegreePredictor
 from .explicit import BLOCK, ExplicitBank, Team, Vectors
 
@@ -155,7 +156,6 @@ class DegreeBank(ExplicitBank):
 
     def block(self, rows, theta):
         from ..loops.strings import add_degrees, add_positions
-        from ..strings._planes import across, planes
 
         weight = self.coef * theta[self.kern]
         left = planes(self.sequences[rows])

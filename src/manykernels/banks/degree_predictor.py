@@ -9,6 +9,10 @@ import numpy as np
 
 from .._state import check, check_array, check_index, check_is, check_jobs
 from .._threads import n_threads, run_blocks, slices
+from ..kernels import KernelList
+from ..sequences import Sequences
+from ..strings._base import check_alike
+from ..strings._planes import across, codes_of, planes
 from ._base import Predictor
 
 TILE = 2**15  # new sequences at a time
@@ -37,9 +41,6 @@ class DegreePredictor(Predictor):
         return {name: getattr(self, name) for name in names}
 
     def check_state(self):
-        from ..kernels import KernelList
-        from ..sequences import Sequences
-
         check_array("scale", self.scale, np.float64, None)
         check_array("coef", self.coef, np.float64, None, None)
         check(self.coef.size > 0, "coef has no entries")
@@ -80,7 +81,6 @@ class DegreePredictor(Predictor):
 
     def gram(self, X, Y=None, theta=None, other=None):
         from ..loops.strings import add_positions
-        from ..strings._planes import across, planes
 
         new, rows = self.read(X)
         other, cols = (other, 1) if other is not None else (new, rows) if Y is None else self.read(Y)
@@ -94,14 +94,9 @@ class DegreePredictor(Predictor):
         return self.sequences
 
     def support_codes(self):
-        from ..strings._planes import codes_of
-
         return codes_of(self.sequences)
 
     def read(self, X):
-        from ..sequences import Sequences
-        from ..strings._base import check_alike
-
         if self.kernel_list is None:
             sequences, present = Sequences.encode(X, self.sequences.alphabet), None
         else:

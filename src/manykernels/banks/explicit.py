@@ -11,7 +11,11 @@ import numpy as np
 
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks, slices
+from ..kernels import KernelList
+from ..kernels._views import View
 from ..kernels.normalize import Scaled, inverse_root, kind_of, precision, scales
+from ..sequences import Sequences
+from ..strings._planes import codes_of
 from ._base import Bank, Predictor
 
 BLOCK = 20_000  # new examples at a time
@@ -115,10 +119,6 @@ class ExplicitBank(Bank):
     @classmethod
     def _restored(cls, state):
         """A bank with what they have in common; `n` is that of the views, of sequences, where there are any."""
-        from ..kernels import KernelList
-        from ..kernels._views import View
-        from ..sequences import Sequences
-
         bank, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
         bank.kernels, bank.M, bank.names = kernels, kernels.M, list(kernels.names)
         for name in ("scale", "usable", "n_jobs", "memory_limit"):
@@ -269,8 +269,6 @@ class ExplicitPredictor(Predictor):
         return self.bank.data()
 
     def support_codes(self):
-        from ..strings._planes import codes_of
-
         return None if self.bank.views is None else codes_of(self.bank.views[0].X)
 
     def row_factors(self):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._state import check, check_index, check_is, check_list, check_same
+from ..kernels import KernelList
 from ._base import Predictor
 from .explicit import ExplicitBank, Vectors
 
@@ -89,8 +90,6 @@ class JoinedPredictor(Predictor):
         return {"kernel_list": self.kernel_list, "members": self.members, "which": self.which}
 
     def check_state(self):
-        from ..kernels import KernelList
-
         n, M = len(self.members), check_is("kernel_list", self.kernel_list, KernelList).M
         check_list("members", self.members, Predictor, n)
         check_list("which", self.which, np.ndarray, n)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._memory import MemoryBudget
+from ..inner.matrix_free import MatrixFreeProblem
 from ..kernels.normalize import check_choice, precision, scales
 from ._base import Bank, Predictor
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
@@ -110,8 +111,6 @@ class PairBank(Bank):
         return PairOperator(self._terms(theta), places, dtype or self.dtype, self.n_jobs)
 
     def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
-        from ..inner.matrix_free import MatrixFreeProblem
-
         return MatrixFreeProblem(loss, y, c, intercept, self.n_jobs)
 
     def products(

@@ -49,10 +49,10 @@ def _matrix(frame, stem, say):
 
 def _suggest_plain(frame, say):
     """(tables, what is said of them) for columns of numbers, categories and texts, as estimators choose them."""
-    from ..kernels._table import choose_for, describe, entries, source_of
+    from ..kernels import _table as auto_table
 
-    columns = describe(entries(frame))
-    specs, chosen = choose_for(columns, len(frame))
+    columns = auto_table.describe(auto_table.entries(frame))
+    specs, chosen = auto_table.choose_for(columns, len(frame))
     if not specs:
         raise Wrong("No column is left to learn from: give columns that vary beside the target.")
     say(f"{chosen}. `manykernels init` writes them down to be changed.")
@@ -63,7 +63,7 @@ def _suggest_plain(frame, say):
             say(f"{some} {'is' if len(names) == 1 else 'are'} left out ({why}): {cure}.")
     first = {tuple(spec.columns): spec for spec in reversed(specs)}  # of each set of columns
     for spec in reversed(first.values()):
-        _say_gaps(frame, source_of(spec), spec.transformer, [columns[k] for k in spec.columns], say)
+        _say_gaps(frame, auto_table.source_of(spec), spec.transformer, [columns[k] for k in spec.columns], say)
     return [_table(spec, [columns[k] for k in spec.columns]) for spec in specs], chosen
 
 

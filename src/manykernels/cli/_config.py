@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import manykernels as mk
+
 from ._columns import indicators
 from ._data import holds_numbers, numeric_names, pick
 from ._matrices import columns_of_matrix
@@ -44,12 +46,10 @@ def read_config(path: str) -> dict[str, Any]:
 
 def kernel_class(name: str) -> Any:
     """The class of a kernel, by its name."""
-    from .. import kernels, strings
-
     _known(name, (*KERNELS, *STRINGS), "The kernel")
     if name == "Tfidf":
         return tfidf
-    return getattr(strings if name in STRINGS else kernels, name)
+    return getattr(mk.strings if name in STRINGS else mk.kernels, name)
 
 
 def tfidf() -> Any:
@@ -61,9 +61,7 @@ def tfidf() -> Any:
 
 def written_columns(specs: Any) -> dict[str, str]:
     """{column: "sequences" or "objects", which are texts} of those that kernels of sequences and of texts see."""
-    from ..kernels.spec import as_spec
-
-    found = [as_spec(spec) for spec in specs] if isinstance(specs, list) else []
+    found = [mk.kernels.spec.as_spec(spec) for spec in specs] if isinstance(specs, list) else []
     found = [spec for spec in found if spec.kernel.reads in ("sequences", "objects")]
     return {column: spec.kernel.reads for spec in found for column in spec.columns}
 
@@ -146,12 +144,10 @@ def _matrix_columns(name, columns, frame):
 
 def _categorical(name, params, columns, frame):
     """Linear on the indicators, which is the same kernel."""
-    from ..kernels import Linear
-
     if params:
         raise Wrong(f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out.")
     found = [indicator for column in columns for indicator in indicators(frame, column)]
-    return name, Linear(), found, "error"
+    return name, mk.kernels.Linear(), found, "error"
 
 
 def _check_column(column, name, missing):

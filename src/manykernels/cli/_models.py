@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import manykernels as mk
+
 from ._columns import as_numbers, encode, guess_task, seen, suggest
 from ._config import build, read_config, written_columns
-from ._data import is_number, pick, read_data
+from ._data import is_number, pick, read_data, read_file
 from ._talk import Wrong
 
 TASKS = ("classification", "regression", "one-class")
@@ -46,8 +48,6 @@ def only_label(labels: str | None) -> str | None:
     """The target that need not be named: the one column of the labels."""
     if labels is None:
         return None
-    from ._data import read_file
-
     found = list(read_file(labels).columns)[1:]
     return found[0] if len(found) == 1 else None
 
@@ -111,31 +111,27 @@ def read_target(y, task):
 
 def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     """The estimator of a job, not fitted; regression has the squared loss unless another is asked for."""
-    from .. import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
-
     settings, options = job.settings, {"kernels": job.kernels, **more}
     options |= {"normalize": settings["normalize"]} if "normalize" in settings else {}
     if job.task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
             raise Wrong(f"{wrong[0]} is no setting of --task one-class: give nu, the share of outliers.")
-        return MKLOneClass(nu=settings.get("nu", 0.1), regularizer=settings.get("p", 2.0), **options)
+        return mk.MKLOneClass(nu=settings.get("nu", 0.1), regularizer=settings.get("p", 2.0), **options)
     if "nu" in settings:
         raise Wrong(f"nu is a setting of --task one-class, not of {job.task}: give C.")
     options["loss"] = settings.get("loss", "hinge" if job.task == "classification" else "squared")
     if search:
-        return (MKLClassifierCV if job.task == "classification" else MKLRegressorCV)(**options)
+        return (mk.MKLClassifierCV if job.task == "classification" else mk.MKLRegressorCV)(**options)
     options |= {"C": settings.get("C", 1.0), "regularizer": settings.get("p", 2.0)}
-    return (MKLClassifier if job.task == "classification" else MKLRegressor)(**options)
+    return (mk.MKLClassifier if job.task == "classification" else mk.MKLRegressor)(**options)
 
 
 def read_model(path: str) -> Any:
     """A saved model whose columns have names."""
-    from .. import load
-
     if not Path(path).exists():
         raise Wrong(f"{path} does not exist: `manykernels fit` makes models.")
-    model = load(path)
+    model = mk.load(path)
     if not hasattr(model, "feature_names_in_"):
         raise Wrong(f"{path} was fitted to data without names of columns: predict with it in Python.")
     return model

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import manykernels as mk
+
 from ._talk import Wrong, pandas
 
 PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
@@ -36,10 +38,8 @@ def piped_sequences(data: bytes) -> Any | None:
 
 def read_sequences(path: str, called: str | None = None) -> Any:
     """A frame with the column `sequence`, and one for each word `name=value` that stands in every header."""
-    from ..sequences import read_fasta
-
     try:
-        found, headers = read_fasta(path, "bytes", labels=list)
+        found, headers = mk.sequences.read_fasta(path, "bytes", labels=list)
     except ValueError as error:
         raise Wrong(str(error).replace(path, called or path).rstrip(".") + ".") from error
     ids = [header.split()[0].split("|")[0] if header.split() else "" for header in headers.tolist()]

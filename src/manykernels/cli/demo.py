@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+import manykernels as mk
+
 from ._models import check_output
 from ._talk import Debug, Json, Quiet, show
 from .learn import progress
@@ -39,8 +41,6 @@ def demo(
     from rich.table import Table
     from sklearn.model_selection import train_test_split
 
-    from ..inspect import weights_table
-
     begin = time.perf_counter()
     over = "" if output is None else check_output(output)
     console = Console(quiet=quiet or json)
@@ -53,7 +53,7 @@ def demo(
     total, summed = _timed(_fit, kernels, math.inf, C, X, y, shown)
     single, chosen = _timed(_fit_best_single, kernels, C, X, y, shown)
 
-    console.print(weights_table(model, top=12))
+    console.print(mk.inspect.weights_table(model, top=12))
     table = Table(title="on the test examples")
     for column in ("", "accuracy", "kernels", "time", "relative gap"):
         table.add_column(column, justify="right" if column else "left")
@@ -92,12 +92,10 @@ def _load(name):
     from sklearn import datasets
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    from ..kernels import RBF, feature_bank
-
     if name == "breast_cancer":
         bunch = datasets.load_breast_cancer()
         kernels = []
-        for spec in feature_bank(bunch.data):
+        for spec in mk.kernels.feature_bank(bunch.data):
             place = "all features" if spec.columns is None else bunch.feature_names[spec.columns[0]]
             kernels.append((f"{_short(spec.kernel)} on {place}", spec.kernel, spec.columns))
         return "breast cancer", bunch.data, bunch.target_names[bunch.target], kernels, StandardScaler()
@@ -110,16 +108,18 @@ def _load(name):
     kernels = [
         (f"{_short(kernel)} on {region}", kernel, pixels.ravel())
         for region, pixels in regions.items()
-        for kernel in (RBF(gamma=float(2.0**k / pixels.size)) for k in range(-2, 9))
+        for kernel in (mk.kernels.RBF(gamma=float(2.0**k / pixels.size)) for k in range(-2, 9))
     ]
     labels = np.array(["even", "odd"])[bunch.target % 2]
     return "digits, odd against even", bunch.data, labels, kernels, FunctionTransformer(lambda X: X / 16)
 
 
 def _short(kernel):
-    from ..kernels import RBF
-
-    return f"RBF(gamma={kernel.gamma:.3g})" if isinstance(kernel, RBF) else f"polynomial of degree {kernel.degree}"
+    return (
+        f"RBF(gamma={kernel.gamma:.3g})"
+        if isinstance(kernel, mk.kernels.RBF)
+        else f"polynomial of degree {kernel.degree}"
+    )
 
 
 def _timed(function, *arguments):
@@ -129,9 +129,7 @@ def _timed(function, *arguments):
 
 
 def _fit(kernels, p, C, X, y, shown):
-    from .. import MKLClassifier
-
-    return MKLClassifier(kernels, regularizer=p, C=C, verbose=shown).fit(X, y)
+    return mk.MKLClassifier(kernels, regularizer=p, C=C, verbose=shown).fit(X, y)
 
 
 def _fit_best_single(kernels, C, X, y, shown):
@@ -141,13 +139,11 @@ def _fit_best_single(kernels, C, X, y, shown):
     from sklearn.model_selection import cross_val_score
     from sklearn.svm import SVC
 
-    from .. import MKLClassifier
     from ..banks import PairwiseBank
-    from ..kernels import KernelList
 
-    bank = PairwiseBank(KernelList.from_spec(kernels, X), X)
+    bank = PairwiseBank(mk.kernels.KernelList.from_spec(kernels, X), X)
     scores = np.zeros(bank.M)
     for m in track(np.flatnonzero(bank.usable), description="each kernel alone", transient=True, disable=not shown):
         K = bank.combined(np.eye(bank.M)[m])
         scores[m] = cross_val_score(SVC(kernel="precomputed", C=C), K, y, cv=3).mean()
-    return MKLClassifier([kernels[int(scores.argmax())]], C=C).fit(X, y)
+    return mk.MKLClassifier([kernels[int(scores.argmax())]], C=C).fit(X, y)

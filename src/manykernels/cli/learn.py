@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+import manykernels as mk
+
 from ._models import Job, check_output, estimator, prepare
 from ._talk import Debug, Json, Quiet, Wrong, command, show, speaker
 
@@ -129,9 +131,7 @@ def _calibration(job, wanted):
 
 def summary(job: Job, model: Any) -> dict[str, Any]:
     """What was fitted, in a few figures."""
-    from ..inspect.tables import top_weights
-
-    names, _, shares = top_weights(model, 10)
+    names, _, shares = mk.inspect.tables.top_weights(model, 10)
     return {
         "task": job.task,
         "examples": len(job.X),

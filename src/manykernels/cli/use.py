@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+import manykernels as mk
+
 from ._columns import encode, new_categories
 from ._config import written_columns
 from ._data import read_data
@@ -43,13 +45,12 @@ def predict(
 
 def columns_of(model: Any, frame: Any) -> Any:
     """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
-    from ..kernels.spec import as_spec
 
     names, written = list(model.feature_names_in_), written_columns(model.kernels)
     X = encode(frame, names, written)
     for sentence in new_categories(frame, names, written):
         warnings.warn(sentence, UserWarning, stacklevel=2)
-    specs = [as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
+    specs = [mk.kernels.spec.as_spec(spec) for spec in model.kernels] if isinstance(model.kernels, list) else []
     strict = {column for spec in specs if spec.missing == "error" for column in spec.columns or ()}
     for name in X.columns[X.isna().any()]:
         if name in strict:
@@ -117,10 +118,9 @@ def inspect(
     debug: Debug = False,
 ) -> None:
     """Show the weights, the gap and the settings of a model; with data also what each source is worth."""
-    from ..inspect.tables import top_weights
 
     say, fitted = speaker(quiet), read_model(model)
-    names, weights, shares = top_weights(fitted, top)
+    names, weights, shares = mk.inspect.tables.top_weights(fitted, top)
     settings = {name: getattr(fitted, name) for name in ("loss", "C", "nu") if hasattr(fitted, name)}
     facts = {
         "model": type(fitted).__name__,
@@ -142,12 +142,10 @@ def inspect(
 def _relevance(model, frame, target, say):
     from sklearn.base import is_outlier_detector
 
-    from ..inspect import relevance
-
     if is_outlier_detector(model):
         raise Wrong("A one-class model has no targets to measure relevance by: leave the data out.")
     y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
     say("relevance: what the score loses without a source and gains by it alone, in 5 folds, ± one standard error.")
     keep = ("name", "relevance", "relevance_se")
-    rows = [row for row in relevance(model, X, y, kernels=False).table()]
+    rows = [row for row in mk.inspect.relevance(model, X, y, kernels=False).table()]
     return [{key: row[key] for key in keep if key in row} for row in rows]

@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .. import solvers
 from .._tags import Tagged
 from .._validation import parse_bytes
+from ..banks._base import Source
+from ..banks.choice import choose_bank, stack_bank
 from ..inner.systems import blas_for
+from ..kernels import KernelList
+from ..kernels._approximated import approximated
+from ..kernels.precomputed import with_psd
+from ..solvers import seed_of
 from ..streaming import is_source
 from ..streaming.stream import Stream
 from ._checks import Checks
@@ -22,6 +29,7 @@ from ._params import NamedParts
 from ._report import HasReport
 from .convergence import warn_convergence
 from .inputs import check_finite
+from .persist import restore, save, state_of
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
 from .tensors import card_for, to_host
@@ -47,9 +55,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
 
         Its kernels are computed on the `card` that X lay on, or where `device` says.
         """
-        from ..banks._base import Source
-        from ..banks.choice import choose_bank, stack_bank
-
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
         if self._is_precomputed():
@@ -66,19 +71,12 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
 
     def _features(self):
         """What `choose_bank` is told of explicit features."""
-        from .. import solvers
-
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
         never = self.slack and not wanted and self.features == "auto"
         return dict(features="never" if never else self.features, wanted=wanted)  # slack has none that others share
 
     def _kernel_list(self, X, limit, weight):
         """The kernels on X, approximated where that is asked for, each with a seed of its own."""
-        from ..kernels import KernelList
-        from ..kernels._approximated import approximated
-        from ..kernels.precomputed import with_psd
-        from ..solvers import seed_of
-
         if self.psd != "warn":
             return KernelList.from_spec(self.kernels, X, limit, weight, lambda kernel, m: with_psd(kernel, self.psd))
         if self.approximation is None:
@@ -214,15 +212,11 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
 
     def to_state(self) -> dict[str, Any]:
         """What the file of a fitted model holds; see `manykernels._state`."""
-        from .persist import state_of
-
         return state_of(self)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The fitted model of what `to_state` gave."""
-        from .persist import restore
-
         return restore(cls, state)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -231,7 +225,5 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         The file takes the place of an old one when it is whole. What only code could restore is refused by name;
         classes of your own that declare a `file_tag` are written, and given to `load` as `parts`.
         """
-        from .persist import save
-
         check_is_fitted(self)
         save(self, path)

@@ -11,12 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from .._validation import check_choice, check_integer, check_number
+from ..banks._base import Source
+from ..banks.choice import FEATURES
+from ..kernels import Kernel, KernelSpec
 from ..kernels._frames import check_names, completed, is_frame
 from ..kernels._low_rank import APPROXIMATIONS
+from ..kernels._pipes import reads_of
 from ..kernels._spectra import PSD
 from ..kernels._views import is_views, n_examples
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
+from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
+from ..kernels.spec import as_spec
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
@@ -47,8 +53,6 @@ class Checks(BaseEstimator):
         return tags
 
     def _check_params(self):
-        from ..banks.choice import FEATURES
-
         check_choice("normalize", self.normalize, NORMALIZATIONS)
         check_choice("psd", self.psd, PSD)
         if self.psd != "warn" and not self._is_precomputed() and not holds_tables(self.kernels):
@@ -78,8 +82,6 @@ class Checks(BaseEstimator):
             raise ValueError(f"checkpoint={self.checkpoint!r} is not allowed: give None or the path of a file.")
 
     def _check_approximation(self):
-        from ..banks._base import Source
-
         what = f"approximation={self.approximation!r}"
         if self.psd != "warn":
             raise ValueError(f"{what} leaves nothing of matrices to psd={self.psd!r}: take one of them.")
@@ -93,8 +95,6 @@ class Checks(BaseEstimator):
 
         `part`: X are the first of more examples.
         """
-        from ..banks._base import Source
-
         X = to_host(X)[0]
         if is_source(X):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
@@ -185,10 +185,6 @@ def _is_mixed(X):
 
 def _reads(kernels, parts=False):
     """What the kernels that are given for X as a whole, or for `parts` of it too, read, a set; see `kernels._base`."""
-    from ..kernels import Kernel, KernelSpec
-    from ..kernels._pipes import reads_of
-    from ..kernels.spec import as_spec
-
     several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
     found = set()
     for spec in kernels if several else [kernels]:
@@ -218,6 +214,4 @@ def _holds_objects(X, reads):
 
 
 def _is_pairs(X):
-    from ..kernels.pairs import Pairs
-
     return isinstance(X, Pairs)

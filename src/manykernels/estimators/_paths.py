@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from .path import fit_path
+
 if TYPE_CHECKING:
     from .path import Path
 
@@ -53,6 +55,4 @@ class HasPath:
         >>> path.weights.shape, bool((path.duality_gap <= 1e-3).all())
         ((1, 3, 3), True)
         """
-        from .path import fit_path
-
         return fit_path(self, X, y, Cs, regularizer, sample_weight, task, test)

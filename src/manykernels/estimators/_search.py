@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import regularizers
 from .._validation import check_number
 from .progress import show_count
 from .shared_kernels import SharedFold, SharedKernels, with_params
@@ -34,8 +35,6 @@ def grid_of_C(Cs: Any) -> np.ndarray:
 
 def list_of_regularizers(regularizer: Any) -> list[Any]:
     """The regularizers to choose from, a list also where one is given."""
-    from .. import regularizers
-
     several = isinstance(regularizer, list | tuple | np.ndarray)
     found = list(regularizer) if several else [regularizer]
     if not found:
@@ -48,8 +47,6 @@ def list_of_regularizers(regularizer: Any) -> list[Any]:
 
 def is_exact(found: list[Any]) -> bool:
     """Whether one of the regularizers wants kernel values in float64."""
-    from .. import regularizers
-
     return any(regularizers.get(value).exact for value in found)
 
 

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
 
-from .. import losses
+from .. import losses, regularizers
 from .._validation import check_choice, check_number, shown
 from ..kernels._views import n_examples
 from ..streaming import is_source
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 
 def _has_probabilities(self):
-    from .. import regularizers
-
     if self.calibrate is not None or losses.get(self.loss).probabilistic or regularizers.get(self.regularizer).bayesian:
         return
     raise AttributeError(

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from scipy.special import expit, ndtr
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from .. import regularizers
 from .._state import check, check_array, check_integer, check_is
 from .inputs import as_labels, check_y
 from .tensors import to_host
@@ -98,8 +99,6 @@ def choose_multi_class(Y, weight, regularizer):
     with 10 examples a class +0.058, +0.007, +0.010; with 45 a class +0.002, 0.000, 0.000; mfeat with 40 −0.011, +0.003,
     +0.003; wine and iris with 25 and more within 0.007. docs/outputs.md has the table.
     """
-    from .. import regularizers
-
     if len(Y) == 1:
         return "shared", "two classes have one vector of weights"
     if regularizers.get(regularizer).bayesian:

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import regularizers, solvers
+from ..problem import Problem
 from ..solution import Solution
+from ..solvers import seed_of
 from ._diagonal import warn_diagonal
 from ._news import warn_lengths
 from ._slack import with_slack
@@ -31,7 +34,6 @@ from .tasks import with_task
 
 if TYPE_CHECKING:
     from ..losses._base import Loss
-    from ..problem import Problem
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,6 @@ class FitPlan:
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
         """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may give a bank that is known."""
-        from .. import regularizers
-        from ..solvers import seed_of
-
         regularizer, seed = regularizers.get(model.regularizer), seed_of(model.random_state)
         precomputed, rows = model._is_precomputed(), np.arange(examples.n)
         if examples.task is not None and precomputed:
@@ -163,8 +162,6 @@ class FitPlan:
 
     def problem(self, k: int, bank: Any = None) -> Problem:
         """Problem number k, or the same with the kernels of another bank of these examples."""
-        from ..problem import Problem
-
         examples, y, bank = self.examples, self.parts[k], self.bank if bank is None else bank
         costs = np.tile(examples.c, (len(y), 1))
         regularizer, costs = self.regularizer.bind(bank, y, costs, examples.loss, examples.intercept, examples.C)
@@ -172,10 +169,8 @@ class FitPlan:
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
         """The solution of problem number k, on the kernels of `bank`, begun from `warm`."""
-        from ..solvers import solve
-
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels))
-        return solve(self.problem(k, bank), warm=warm, callback=callback, **own, **self.options)
+        return solvers.solve(self.problem(k, bank), warm=warm, callback=callback, **own, **self.options)
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
         """Solves the problems one after another, from the solutions `warm`, and stops after one that is interrupted."""

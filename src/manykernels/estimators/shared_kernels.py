@@ -14,6 +14,11 @@ import numpy as np
 
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
+from ..banks._base import Source
+from ..banks.choice import choose_bank, choose_device
+from ..banks.dense import DenseBank
+from ..banks.pairwise import PairwiseBank
+from ..banks.subset import SubsetBank
 from ..inner.systems import blas_for
 from ..kernels._views import is_views, n_examples
 from ..solution import Solution
@@ -32,8 +37,6 @@ class SharedKernels:
     """
 
     def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False, device: str = "cpu") -> None:
-        from ..banks.choice import choose_device
-
         self.X, self.task, self.exact, self.n = X, task, exact, n_examples(X)
         self.here = choose_device(device, self.n) is None  # else each fold has its own, on the device
         self.known: Any = None
@@ -43,12 +46,8 @@ class SharedKernels:
 
     def of(self, model, X, weight):
         """(matrices of all examples or None, the bank that computed them) of the kernels resolved on X."""
-        from ..banks._base import Source
-
         if model._is_precomputed():
             if self.whole is None:
-                from ..banks.dense import DenseBank
-
                 limit = parse_bytes(model.memory_limit)
                 options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
                 self.whole = DenseBank(self.X, **options)
@@ -63,10 +62,6 @@ class SharedKernels:
         return self.whole, self.origin
 
     def _compute(self, model, kernels):
-        from ..banks.choice import choose_bank
-        from ..banks.dense import DenseBank
-        from ..banks.pairwise import PairwiseBank
-
         self.known = self.origin = self.whole = None  # the last ones go first
         limit, entries = parse_bytes(model.memory_limit), kernels.M * self.n**2
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
@@ -110,8 +105,6 @@ class SharedFold:
     def bank_for(self, model, X, weight, rows, plain):
         """The bank of the training examples X (those in `rows` of them); `plain()` makes one of its own."""
         if self.bank is None:
-            from ..banks.subset import SubsetBank
-
             whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
             self.shared = whole is not None
             if self.shared:

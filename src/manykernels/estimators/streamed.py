@@ -10,17 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from .. import regularizers
 from .._callers import outside
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
+from ..banks._base import Source
+from ..banks.choice import _pay, choose_bank
+from ..kernels import Kernel, KernelList, KernelSpec
 from ..kernels._base import len_
 from ..kernels._frames import is_frame
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
-from ..solvers import Monitor, seed_of
+from ..solvers import Monitor, get, seed_of
 from ..streaming import as_source
 from ..streaming._rows import concatenate, take
+from ..streaming.driver import Driver
+from ..streaming.moments import normalisation
 from ..streaming.shards import blocks_of
 from ..streaming.sources._base import naming
 from ..streaming.stream import Stream, stand_in
@@ -85,11 +91,6 @@ class StreamPlan:
     @classmethod
     def of(cls, model: Any, examples: Examples) -> StreamPlan:
         """The plan of `model` for these examples, after one pass over them."""
-        from .. import regularizers
-        from ..banks.choice import _pay
-        from ..solvers import get
-        from ..streaming.moments import normalisation
-
         stream, regularizer = examples.X, regularizers.get(model.regularizer)
         _refuse(model, stream, examples.loss, regularizer, examples.task)
         seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
@@ -123,8 +124,6 @@ class StreamPlan:
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
         """Solves the problems one after another; `warm` is empty, as a stream takes no start."""
-        from ..streaming.driver import Driver
-
         stream, joint, found = self.examples.X, self.examples.joint, []
         for k, (label, kept) in enumerate(zip(self.labels, self.checkpoints, strict=True)):
             title = f"{self.kernels.M} kernels, {stream.n:,} examples{label}"
@@ -137,8 +136,6 @@ class StreamPlan:
 
     def _together(self, found):
         """The solutions on one bank, that of the examples that they have in their support."""
-        from ..banks.choice import choose_bank
-
         rows, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
         X = found[0].X if len(found) == 1 else take(concatenate([one.X for one in found]), first)
         solutions = []
@@ -184,9 +181,6 @@ def _refuse(model, stream, loss, regularizer, task):
 
 def _resolve(model, stream, limit):
     """The KernelList, with what depends on means and variances of all examples filled in."""
-    from ..banks._base import Source
-    from ..kernels import Kernel, KernelList, KernelSpec
-
     if isinstance(model.kernels, Source):
         raise ValueError(f"kernels={model.kernels!r} have a bank of their own, for data in memory: load X.")
     several = isinstance(model.kernels, list | tuple) and not isinstance(model.kernels, KernelSpec)

@@ -7,21 +7,18 @@ import warnings
 import numpy as np
 
 from .._validation import shown
+from ..kernels.tasks import ALL, Tasked, checked
 
 
 def with_task(X, task):
     """X as kernels take it, with the tasks of its examples where there are any."""
     if task is None:
         return X
-    from ..kernels.tasks import Tasked
-
     return Tasked(X, task)
 
 
 def check_task(task, n, known=None, predictor=None):
     """`task` (n,) as an array; new data are compared with the tasks `known` to the model of that predictor."""
-    from ..kernels.tasks import ALL, checked
-
     if predictor is None:
         return None if task is None else checked(task, n)
     if known is None:

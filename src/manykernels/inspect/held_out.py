@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._validation import check_integer, check_number
+from ..estimators import MKLClassifier, MKLRegressor
 from ..estimators.inputs import among_themselves
 from ..estimators.validation import check_weight, make_splits
 from ..kernels._views import n_examples
@@ -191,8 +192,6 @@ def _targets(model, y, scoring):
 def _scorer(model, scoring):
     """A function (model, X, y, sample_weight=None): what scikit-learn calls `scoring`, or the model's own."""
     from sklearn.metrics import check_scoring
-
-    from ..estimators import MKLClassifier, MKLRegressor
 
     if scoring is None and type(model).score is MKLClassifier.score:  # the same, without a thousand checks of y
         return _accuracy

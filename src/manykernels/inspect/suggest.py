@@ -19,6 +19,7 @@ from ..estimators.shared_kernels import views_or
 from ..estimators.validation import make_splits
 from ..inner.systems import blas_for
 from ..kernels._views import n_examples
+from ..kernels.align import centred_products, cosines
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
@@ -198,8 +199,6 @@ def _errors(scores, overlap):
 
 def _alignments(model, X, y, real):
     """(centred alignments with the targets (M,), their mean between the best aligned kernels)."""
-    from ..kernels.align import centred_products, cosines
-
     if real:
         Y = np.asarray(y, float)[None]
     else:

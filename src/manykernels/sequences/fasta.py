@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._validation import parse_bytes
 from . import alphabet as _alphabet
 from .packed import Sequences
 from .packing import Packer, frozen
@@ -85,8 +86,6 @@ def read_fasta(
 def _limit(path, memory_limit):
     """Bytes that the file may unpack to; inf for what is no file on a disk, whose size is not known."""
     if memory_limit is not None:
-        from .._validation import parse_bytes
-
         return parse_bytes(memory_limit)
     return max(ROOM, RATIO * os.path.getsize(path)) if os.path.isfile(path) else np.inf
 

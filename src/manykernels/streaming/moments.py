@@ -21,6 +21,7 @@ from ..banks.features import FAR
 from ..banks.pairwise import PairwiseBank
 from ..kernels._base import len_
 from ..kernels.normalize import Scaled, precision, scales
+from ..sequences.alphabet import DNA
 from ._rows import take
 from .shards import Shard, merge
 from .stream import Stream
@@ -75,8 +76,6 @@ def _families(kernels):
 
 def _bits(kernel):
     """(bits of a letter, one of them unknown; the code of that)."""
-    from ..sequences.alphabet import DNA
-
     size = (kernel.encoding[0] or DNA).size
     return max(size.bit_length(), 1), size
 

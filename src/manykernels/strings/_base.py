@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._threads import run_blocks
 from .._validation import check_choice, check_integer
 from ..kernels._base import Kernel
 from ..sequences import POLICIES, Alphabet, Sequences, check_encoding
@@ -59,8 +60,6 @@ class StringKernel(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """k(x_i, y_j), (n, m); Y = None means X. Strings, arrays of them, pandas columns or Sequences."""
-        from .._threads import run_blocks
-
         X, symmetric = self.encode(X), Y is None
         Y = X if symmetric else self.encode(Y)
         self._check_pair(X, Y)

@@ -12,6 +12,7 @@ from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
 from ...estimators.inputs import among_themselves, check_y, take_examples
 from ...kernels._views import n_examples
+from ...kernels.align import centred_products, cosines
 from ..tables import check_model
 from ._base import Display, check_top
 
@@ -127,8 +128,6 @@ def _targets(y, labels):
 
 def _measure(bank, Y, top):
     """(alignments between the `top` kernels best aligned with Y, their names, their alignments with Y)."""
-    from ...kernels.align import centred_products, cosines
-
     alive = np.flatnonzero(bank.usable)
     if not len(alive):
         raise ValueError("no kernel varies over these examples: scale the columns, or choose other kernels.")
