@@ -35,19 +35,29 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"__main__"},
 )
 
+LATE = {  # imports inside functions that keep scikit-learn from being loaded
+    ("__main__", "cli"),
+    ("cli._columns", "kernels._table"),
+    ("cli._config", "kernels._table"),
+    ("cli.demo", "banks"),
+    ("cli.report", "report._describe"),
+    ("regularizers", "regularizers.weightings"),
+}
+
 
 def modules():
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
             for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py"}  # fmt: skip
 
 
-def imports(name, path, known):
-    """The modules of the package that a module imports, anywhere in it, in functions too; but for types alone."""
+def imports(name, path, known, inside=ast.Module):
+    """The modules of the package that a module imports, in functions too; imports for types alone do not count."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     tree = ast.parse(path.read_text())
     blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
     typed = {id(node) for block in blocks for node in ast.walk(block)}
-    for node in ast.walk(tree):
+    nodes = {node for outer in ast.walk(tree) if isinstance(outer, inside) for node in ast.walk(outer)}
+    for node in nodes:
         if id(node) in typed:
             continue
         if isinstance(node, ast.Import):
@@ -103,3 +113,15 @@ def test_there_is_no_circle():
 
     for name in arrows():
         visit(name)
+
+
+def test_own_imports_stand_at_the_top_unless_they_bring_numba_or_pytorch():
+    known = modules()
+    late = {(name, other) for name, path in known.items() for other in imports(name, path, known, ast.FunctionDef)}
+    heavy = {"banks.device", "banks._device_decisions"}
+    assert {arrow for arrow in late if arrow[1] not in heavy and not arrow[1].startswith("loops")} == LATE
+
+
+def test_no_module_of_the_package_is_loaded_by_its_name_as_text():
+    users = {name for name, path in modules().items() if "import_module" in path.read_text()}
+    assert users == {"kernels._saved_transformers"}  # which loads modules of scikit-learn

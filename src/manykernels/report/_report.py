@@ -16,9 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
 from ..estimators.inputs import among_themselves
+from ..inspect.displays._base import members_of
 from ..inspect.tables import check_model
 from ..kernels._views import n_examples
+from ._case import Case, kind_of
+from ._describe import describe_data, describe_model, versions
+from ._measure import measure
 from ._options import ReportOptions
+from ._page import page
+from ._progress import showing
+from ._repeat import report_lines
+from ._singles import check_examples, is_list
 
 
 @dataclass
@@ -49,8 +57,6 @@ class Report:
 
     def html(self) -> str:
         """The page."""
-        from ._page import page
-
         return page(self.facts)
 
     def json(self) -> str:
@@ -100,13 +106,6 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     >>> make_report(model, X, X[:, 1], stability=0).facts["sources"]["rows"][0]["name"]
     'two'
     """
-    from ._case import Case, kind_of
-    from ._describe import describe_data, describe_model, versions
-    from ._measure import measure
-    from ._progress import showing
-    from ._repeat import report_lines
-    from ._singles import check_examples, is_list
-
     check_model(model)
     check_is_fitted(model)
     chosen = getattr(model, "best_estimator_", model)
@@ -156,8 +155,6 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
 
 def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
     """Each kernel as a source where all of them see the same, as those of sequences do."""
-    from ..inspect.displays._base import members_of
-
     names = [str(name) for name in model.kernel_names_]
     alone = len(members_of(model, "source")[0]) == 1 and 1 < len(names) == len(set(names))
     return {name: [m] for m, name in enumerate(names)} if alone else None

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from ._base import Backend
+from .cluster import Cluster
 from .threads import Threads
 
 _chosen: ContextVar[Backend | None] = ContextVar("manykernels_backend", default=None)
@@ -54,7 +55,5 @@ def active_backend(n_jobs: int | None = None) -> Backend:
         except ValueError:
             client = None
         if client is not None:
-            from .cluster import Cluster
-
             return Cluster(client)
     return Threads(n_jobs)
