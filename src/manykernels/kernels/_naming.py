@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..sequences import Alphabet
 from ._base import Kernel, Sum
-from ._placed import Placed, leaves
+from ._placed import PlacedKernel, leaves
 
 
 def names_of(specs, kernels, labels):
@@ -29,7 +29,7 @@ def names_of(specs, kernels, labels):
 
 def describe(kernel):
     """A short name such as rbf(gamma=0.1)."""
-    if isinstance(kernel, Placed):
+    if isinstance(kernel, PlacedKernel):
         return f"{describe(kernel.kernel)}[{kernel.columns}]"
     if leaves(kernel):
         return f"{describe(kernel.k1)} {'+' if isinstance(kernel, Sum) else '·'} {describe(kernel.k2)}"

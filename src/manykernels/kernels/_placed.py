@@ -11,7 +11,7 @@ from .._tags import Tagged
 from ._base import Kernel, Product, Sum, len_
 
 
-class Placed(Kernel):
+class PlacedKernel(Kernel):
     """`kernel` on some columns or a view of X; `On`, which users write, can be called too."""
 
     reads = "views"
@@ -97,9 +97,9 @@ class Bundle(Tagged):
         return Bundle([part[rows] for part in self.parts])
 
 
-def leaves(kernel: Any) -> list[Placed]:
+def leaves(kernel: Any) -> list[PlacedKernel]:
     """The On kernels that a kernel is made of; [] where it has none; a ValueError where only some parts have."""
-    if isinstance(kernel, Placed):
+    if isinstance(kernel, PlacedKernel):
         return [kernel]
     if not isinstance(kernel, Sum | Product):
         return []
@@ -112,7 +112,7 @@ def leaves(kernel: Any) -> list[Placed]:
 
 def resolved(kernel: Kernel, parts: list[Seen]) -> Kernel:
     """The kernel with the first of `parts`, which are used up, in the place of each On."""
-    if isinstance(kernel, Placed):
+    if isinstance(kernel, PlacedKernel):
         return parts.pop(0)
     if isinstance(kernel, Sum | Product):
         first = resolved(kernel.k1, parts)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ._list import KernelList
-from ._placed import Placed
+from ._placed import PlacedKernel
 
 
-class On(Placed):
+class On(PlacedKernel):
     """`kernel` on some columns or a view of X, so that kernels of different columns and views multiply and add.
 
     ``On("age", RBF()) * On("sex", Categorical())`` is one kernel that compares examples by both: the age counts among

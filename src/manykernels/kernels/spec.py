@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 
 from .._tags import tagged
 from ._base import Kernel
-from ._placed import Placed
+from ._placed import PlacedKernel
 
 
 @tagged("kernel/spec", 1)
@@ -53,7 +53,7 @@ class KernelSpec(NamedTuple):
 def as_spec(spec):
     if not isinstance(spec, KernelSpec):
         spec = _from_tuple(spec) if isinstance(spec, tuple) else KernelSpec(None, spec)
-    if isinstance(spec.kernel, Placed) and spec.transformer is None:
+    if isinstance(spec.kernel, PlacedKernel) and spec.transformer is None:
         if spec.columns is not None:
             raise ValueError(f"{spec.kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
         return as_spec(spec._replace(**spec.kernel.placed()))
