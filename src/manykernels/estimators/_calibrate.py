@@ -24,7 +24,10 @@ def learn_sigmoids(model, X, y, examples):
     `examples` what was read from them.
     """
     Y, weight, task = examples.Y, examples.weight, examples.task
-    X, y = views_or(X), read_labels(model, y)[0]
+    plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has said it once
+        X, y = views_or(X), read_labels(plain, y)[0]
     splits = make_splits(FOLDS, X, y, not model.multilabel_, seed=0)
     if not splits:
         raise ValueError(
@@ -32,7 +35,6 @@ def learn_sigmoids(model, X, y, examples):
             "or calibrate=None."
         )
     decisions, seen = np.zeros(Y.shape), np.zeros(Y.shape[1], bool)
-    plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
     for train, test in splits:
         part, labels = _safe_split(plain, X, y, train)
         new = _safe_split(plain, X, None, test, train)[0]

@@ -6,9 +6,10 @@ import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
+from ..estimators._calibrate import learn_sigmoids
 from ..estimators.inputs import take_examples
 from ..estimators.plan import FitPlan
 from ..inner.systems import blas_for
@@ -32,10 +33,10 @@ class Machine(NamedTuple):
     solutions: list
 
 
-def plan_fit(model, X, y, sample_weight=None):
-    """The plan of a fit of `model`: X and y are checked, kernels are made, and nothing is solved."""
-    with blas_for(n_examples(X), model.n_jobs):
-        return FitPlan.of(model, model._read(X, y, sample_weight))
+def plan_fit(model, examples):
+    """The plan of a fit of `model` to examples that are read: kernels are made, and nothing is solved."""
+    with blas_for(examples.n, model.n_jobs):
+        return FitPlan.of(model, examples)
 
 
 def with_kernels_of(model, X):
@@ -60,7 +61,11 @@ class Fold:
         self.weight, self.scorer = None if weight is None else weight[test], score
         own = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
-        self.plan = plan_fit(self.model, cut(train), None if y is None else y[train], own)
+        given = cut(train), None if y is None else y[train]
+        examples = self.model._read(*given, own)
+        self.plan = plan_fit(self.model, examples)
+        if is_classifier(model) and model.calibrate is not None:
+            self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
         self.n_train, self.n_test = len(train), n_examples(self.X)
         bank = self.plan.bank
         with blas_for(self.n_train, model.n_jobs):
