@@ -53,7 +53,7 @@ def warn_blockwise(bank: Any, n: int, size: int) -> None:
     warnings.warn(
         f"the combined kernel of {n:,} examples takes {size / 1e6:,.0f} MB, but memory_limit leaves "
         f"{bank.most / 1e6:,.0f} MB for it. The fit computes it block by block in every product, and may take "
-        f'a hundred times longer; memory_limit="{enough:.0f}MB" holds it.',
+        f'many times longer; memory_limit="{enough:.0f}MB" holds it.',
         UserWarning,
         stacklevel=2,
     )
