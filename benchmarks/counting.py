@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from manykernels.banks import DenseBank
-from manykernels.solvers import _rows
+from manykernels.solvers.classical import _kernel_rows
 
 
 class CountingBank(DenseBank):
@@ -44,15 +44,15 @@ class CountingBank(DenseBank):
 @contextmanager
 def rows_counted():
     """Counts the rows that the interleaved solver reads straight from the stack of a `CountingBank`."""
-    add = _rows.Rows.add
+    add = _kernel_rows.MatrixRows.add
 
     def counted(self, g, index, change):
         if isinstance(self.bank, CountingBank) and not self.bank.stack.last:
             self.bank.count(g.size * len(index))
         return add(self, g, index, change)
 
-    _rows.Rows.add = counted
+    _kernel_rows.MatrixRows.add = counted
     try:
         yield
     finally:
-        _rows.Rows.add = add
+        _kernel_rows.MatrixRows.add = add

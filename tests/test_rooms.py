@@ -37,10 +37,10 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
 
 LATE = {  # imports inside functions that keep scikit-learn from being loaded
     ("__main__", "cli"),
-    ("cli._columns", "kernels._table"),
-    ("cli._config", "kernels._table"),
+    ("cli._columns", "kernels.table"),
+    ("cli._config", "kernels.table"),
     ("cli.demo", "banks"),
-    ("cli.report", "report._describe"),
+    ("cli.report", "report.describe"),
     ("regularizers", "regularizers.weightings"),
 }
 

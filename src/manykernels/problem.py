@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from .losses._base import Loss
-    from .regularizers._base import Regularizer
+    from .losses.base import Loss
+    from .regularizers.base import Regularizer
 
 
 class Certificate(NamedTuple):

@@ -13,8 +13,8 @@ from naive_kernels import matrix, normalised
 from sklearn.gaussian_process import kernels as gp
 
 from manykernels import kernels as mk
-from manykernels.banks import _columns, _tiles
-from manykernels.banks._narrow import NarrowViews
+from manykernels.banks import _chebyshev_columns, _tiled_sums
+from manykernels.banks._narrow_views import NarrowViews
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import RBF, KernelList, Linear, Polynomial
 
@@ -128,9 +128,10 @@ def test_sums_of_many_smooth_columns_do_not_depend_on_how_they_are_batched(dtype
     bank = PairwiseBank(KernelList.from_spec(kernels, x), x, dtype=dtype)
     theta = rng.random((2, bank.M)) * (rng.random(bank.M) < 0.7)
     expected = np.tensordot(theta, bank.matrices(), 1)
-    monkeypatch.setattr(_columns, "WIDTH", width)
-    add = _columns.SmoothColumns.add
-    monkeypatch.setattr(_columns.SmoothColumns, "add", lambda self, *a: taken.append(len(self.parts)) or add(self, *a))
+    monkeypatch.setattr(_chebyshev_columns, "WIDTH", width)
+    sums = _chebyshev_columns.SmoothColumns
+    add = sums.add
+    monkeypatch.setattr(sums, "add", lambda self, *a: taken.append(len(self.parts)) or add(self, *a))
     found = np.zeros((2, 130, 130), dtype)
 
     def emit(r0, r1, c0, c1, blocks):
@@ -151,7 +152,7 @@ def test_products_of_one_column_by_its_nodes_or_by_rows_are_the_same(dtype, norm
     A, rows, cols = rng.normal(size=(3, 60)), np.arange(20, 90), np.arange(60)
     found = {}
     for cost in (0.0, np.inf):
-        monkeypatch.setattr(_tiles, "column_cost", lambda *size, cost=cost: cost)
+        monkeypatch.setattr(_tiled_sums, "column_cost", lambda *size, cost=cost: cost)
         found[cost] = [bank.products(A, cols), bank.products(A, cols, rows, np.array([7, 2, 0, 5]))]
     for by_nodes, by_rows in zip(found[0.0], found[np.inf], strict=True):
         assert not np.array_equal(by_nodes, by_rows)
@@ -161,8 +162,8 @@ def test_products_of_one_column_by_its_nodes_or_by_rows_are_the_same(dtype, norm
 def test_products_of_many_groups_are_cut_by_groups_not_into_slivers(monkeypatch):
     x, seen = rng.normal(size=(200, 120)), []
     kernels = KernelList.from_spec([(str(j), mk.Laplacian(0.3), [j, j + 1]) for j in range(119)], x)
-    one = _tiles.Tiles._block_products
-    monkeypatch.setattr(_tiles.Tiles, "_block_products", lambda self, *plan: (seen.append(1), one(self, *plan))[1])
+    one = _tiled_sums.Tiles._block_products
+    monkeypatch.setattr(_tiled_sums.Tiles, "_block_products", lambda self, *plan: (seen.append(1), one(self, *plan))[1])
     A, all_ = rng.normal(size=(1, 200)), np.arange(200)
     two = PairwiseBank(kernels, x, n_jobs=2).products(A, all_)
     assert len(seen) == 2 * 119  # the scales, then the products

@@ -1,4 +1,4 @@
-"""Every exported loss keeps the protocol of losses/_base.py."""
+"""Every exported loss keeps the protocol of losses/base.py."""
 
 import numpy as np
 import pytest

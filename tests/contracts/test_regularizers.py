@@ -1,4 +1,4 @@
-"""Every exported regularizer keeps the protocol of regularizers/_base.py.
+"""Every exported regularizer keeps the protocol of regularizers/base.py.
 
 Two equalities prove most of it: x maximises ⟨x, s⟩ − Ω(x) where Ω(x) + Ω*(s) = ⟨x, s⟩, and the conjugate of the block
 norm in the norms t, g(t²), is Ω*(u²/2).

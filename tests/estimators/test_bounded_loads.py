@@ -18,7 +18,7 @@ from manykernels import MKLClassifier, _archive
 from manykernels._archive import TEXT
 from manykernels._codec import Encoder
 from manykernels.kernels import RBF
-from manykernels.solvers import _checkpoint
+from manykernels.solvers import checkpoint_file
 
 FILE = Path(__file__).parents[1] / "files" / "classifier.mk"
 PRIME = 2**61 - 1  # its multiples have the hash 0
@@ -131,7 +131,7 @@ def test_zeros_that_no_bytes_fill_have_a_bound_in_all(tmp_path):
         with zipfile.ZipFile(path, "w") as file:
             file.writestr(TEXT, json.dumps(header))
         with pytest.raises(ValueError, match="an array has 12582912 entries"):
-            _checkpoint.Checkpoint(path, {}, 1, 18)
+            checkpoint_file.Checkpoint(path, {}, 1, 18)
 
 
 def test_a_checkpoint_keeps_no_more_zeros_short_than_it_can_read():

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 
 import manykernels
 from manykernels import MKLClassifier
-from manykernels.estimators._calibrate import fit_sigmoid
+from manykernels.estimators.calibration import fit_sigmoid
 from manykernels.kernels import RBF, Linear
 
 rng = np.random.default_rng(0)

@@ -12,7 +12,7 @@ import pytest
 import manykernels
 from manykernels import _tags
 from manykernels._archive import TEXT
-from manykernels.solvers import _checkpoint, solve
+from manykernels.solvers import checkpoint_file, solve
 
 FILES = Path(__file__).parents[1] / "files"
 sys.path.append(str(FILES))
@@ -38,9 +38,9 @@ def test_a_model_of_an_older_release_predicts_what_it_did(name):
 
 def test_a_fit_of_an_older_release_goes_on_from_its_checkpoint(tmp_path):
     shutil.copy(FILES / "fit.checkpoint", tmp_path)
-    file = _checkpoint.Checkpoint(tmp_path / "fit.checkpoint", {"fit": "of this folder"}, 1, 18)
+    file = checkpoint_file.Checkpoint(tmp_path / "fit.checkpoint", {"fit": "of this folder"}, 1, 18)
     kept = file.parts[0]["state"]["point"]["gap"]
-    found = solve(written.problem(), "analytic", tol=1e-9, checkpoint=_checkpoint.Part(file, 0))
+    found = solve(written.problem(), "analytic", tol=1e-9, checkpoint=checkpoint_file.CheckpointSlot(file, 0))
     assert found.converged and found.history[0]["gap"] <= 2 * kept < 1
     assert found.primal == pytest.approx(WANTED["checkpoint"], rel=1e-7)
 

@@ -20,7 +20,7 @@ from hostile_checkpoints import FITS
 import manykernels
 from manykernels import MKLClassifier, _archive
 from manykernels.kernels import RBF, Linear
-from manykernels.solvers import _checkpoint
+from manykernels.solvers import checkpoint_file
 
 ORACLES = Path(__file__).parents[1] / "oracles"
 NAMES = list(MODELS)
@@ -293,7 +293,7 @@ def test_of_scikit_learn_only_kernels_are_made(path, name):
 
 def test_a_checkpoint_that_asks_for_more_than_there_is_is_refused(tmp_path):
     path = tmp_path / "fit"
-    _checkpoint.Checkpoint(path, {})
+    checkpoint_file.Checkpoint(path, {})
     few = {"is": "few", "of": "a0", "at": "a1", "shape": [2**40]}
     empty = {"is": "dict", "items": {}}
     for parts in (
@@ -308,17 +308,17 @@ def test_a_checkpoint_that_asks_for_more_than_there_is_is_refused(tmp_path):
         header = {"format": 2, "kind": "checkpoint", "content": {"identity": empty, "parts": parts}}
         pack(path, header, {"a0": npy((1,), body=bytes(8)), "a1": npy((0,))} if "few" in str(parts) else {})
         with Bounded(), pytest.raises(ValueError, match="no whole checkpoint"):
-            _checkpoint.Checkpoint(path, {})
+            checkpoint_file.Checkpoint(path, {})
     for text in (nested(10**5), b"\xff", b"1", b""):
         write(path, {_archive.TEXT: text})
         with pytest.raises(ValueError, match="no whole checkpoint"):
-            _checkpoint.Checkpoint(path, {})
+            checkpoint_file.Checkpoint(path, {})
 
 
 def test_a_model_is_no_checkpoint_and_an_old_checkpoint_is_called_old(path):
     pack(path, *unpack(path))
     with pytest.raises(ValueError, match="is a 'model' of manykernels, not a 'checkpoint'"):
-        _checkpoint.Checkpoint(path, {})
+        checkpoint_file.Checkpoint(path, {})
     write(path, {"checkpoint.json": b"{}"})
     with pytest.raises(ValueError, match="is of format 1, that of versions before the first release"):
-        _checkpoint.Checkpoint(path, {})
+        checkpoint_file.Checkpoint(path, {})

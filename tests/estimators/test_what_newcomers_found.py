@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, Views
 from manykernels.datasets import make_splice
-from manykernels.estimators.validation import make_splits
+from manykernels.estimators.check_targets import make_splits
 from manykernels.inspect import relevance, suggest
 from manykernels.kernels import RBF, Linear
 from manykernels.pairs import Pairs

@@ -250,7 +250,7 @@ def test_parameters_do_not_make_a_string_kernel(tmp_path):
     from manykernels.banks import choice
 
     model = MKLClassifier([Named(), Linear()])
-    assert not choice._pay(kernels, 10**6)
+    assert not choice.worth_features(kernels, 10**6)
     assert isinstance(model._make_bank(Z, None), PairwiseBank)
     with pytest.raises(ValueError, match="explicit features"):
         MKLClassifier([Named(), Linear()], solver=Solver("coordinate")).fit(Z, y)

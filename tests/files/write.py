@@ -35,7 +35,7 @@ from manykernels.losses import Hinge
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.problem import Problem
 from manykernels.regularizers import ElasticNet, LpNorm
-from manykernels.solvers import _checkpoint, solve
+from manykernels.solvers import checkpoint_file, solve
 from manykernels.strings import Mismatch, Spectrum, WeightedDegreeShift, degree_kernels
 
 HERE = Path(__file__).parent
@@ -117,8 +117,9 @@ class Killed(BaseException):
 
 def write_checkpoint(path):
     """A fit that was killed at its fourth step."""
-    _checkpoint.EVERY, _checkpoint.SHARE = 0.0, 0
-    part, count = _checkpoint.Part(_checkpoint.Checkpoint(path, {"fit": "of this folder"}, 1, 18), 0), 0
+    checkpoint_file.EVERY, checkpoint_file.SHARE = 0.0, 0
+    file, count = checkpoint_file.Checkpoint(path, {"fit": "of this folder"}, 1, 18), 0
+    part = checkpoint_file.CheckpointSlot(file, 0)
 
     def kill(_):
         nonlocal count

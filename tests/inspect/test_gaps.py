@@ -7,7 +7,7 @@ import pytest
 
 from manykernels import MKLClassifier
 from manykernels.inspect import relevance
-from manykernels.inspect._fold import Fold
+from manykernels.inspect.fold import Fold
 from manykernels.kernels import RBF
 
 rng = np.random.default_rng(0)

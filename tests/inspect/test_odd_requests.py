@@ -84,7 +84,7 @@ def test_a_memory_limit_may_be_a_whole_float():
 
 def test_what_is_left_of_weights_may_be_tiny():
     """Issue 11, second generator: a source of all weight goes, and the ratio of the sums overflowed."""
-    from manykernels.inspect._fold import _without
+    from manykernels.inspect.fold import _without
     from manykernels.solution import Solution
 
     a = np.zeros((1, 4))

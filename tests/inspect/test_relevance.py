@@ -11,10 +11,10 @@ from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, StratifiedKFold, cross_val_score
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views
-from manykernels.inspect import _fold, held_out, relevance
-from manykernels.inspect._fold import Fold
-from manykernels.inspect._sources import default_sources
+from manykernels.inspect import fold, held_out, relevance
+from manykernels.inspect.fold import Fold
 from manykernels.inspect.held_out import _accuracy, _r2
+from manykernels.inspect.sources import default_sources
 from manykernels.kernels import RBF, KernelList, KernelStack, Linear, On
 from manykernels.strings import Spectrum
 
@@ -113,8 +113,8 @@ def test_sources_that_see_columns_of_others_are_named():
 
 def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
     planned = []
-    plan_fit = _fold.plan_fit
-    monkeypatch.setattr(_fold, "plan_fit", lambda *arguments: planned.append(0) or plan_fit(*arguments))
+    plan_fit = fold.plan_fit
+    monkeypatch.setattr(fold, "plan_fit", lambda *arguments: planned.append(0) or plan_fit(*arguments))
     Z = np.column_stack([X[:, :2], X[:, :2], X[:, 2:]])
     kernels = [("one", RBF(0.3), [0, 1]), ("two", RBF(0.3), [2, 3])]
     found = relevance(MKLClassifier(kernels), Z, y, cv=3)

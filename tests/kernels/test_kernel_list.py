@@ -19,7 +19,7 @@ from manykernels.kernels import (
     per_column,
     rbf_grid,
 )
-from manykernels.kernels._views import Source
+from manykernels.kernels.view_data import ViewArrays
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(20, 4))
@@ -193,7 +193,7 @@ def test_each_view_has_its_own_rule_for_missing_rows():
 def test_positions_of_columns_count_from_either_end_and_no_further(form):
     """Issue 11, point 24. Of d columns −d … d − 1 are positions, and nothing else is."""
     d = X.shape[1]
-    source = Source(form)
+    source = ViewArrays(form)
 
     def ask(columns):
         return source.resolve(("x", columns) if isinstance(form, dict) else columns)[1].tolist()

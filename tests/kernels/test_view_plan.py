@@ -9,7 +9,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from manykernels.kernels import RBF, Identity, KernelList, Linear, On, Views
-from manykernels.kernels._views import Source
+from manykernels.kernels.view_data import ViewArrays
 from manykernels.kernels.view_plan import ViewPlan
 from manykernels.strings import Spectrum
 
@@ -22,7 +22,7 @@ def test_a_plan_is_frozen_and_fitting_makes_another():
     with pytest.raises(FrozenInstanceError):
         plan.missing = "zero"
     before = plan.transformer.fitted.mean_.copy()
-    again = plan.fitted(Source(X + 1.0), None)
+    again = plan.fitted(ViewArrays(X + 1.0), None)
     np.testing.assert_allclose(again.transformer.fitted.mean_, before + 1.0)
     np.testing.assert_array_equal(plan.transformer.fitted.mean_, before)
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from manykernels import MKLClassifier
 from manykernels.kernels import RBF, Linear
-from manykernels.solvers import _checkpoint, coordinate
+from manykernels.solvers import checkpoint_file, coordinate
 from manykernels.strings import degree_kernels
 
 STRINGS = MKLClassifier(degree_kernels(2), solver="coordinate", tol=1e-6)
@@ -35,7 +35,7 @@ class Killed(BaseException):
 def broken(name, path):
     """The model, its data and the checkpoint of a fit that was killed."""
     model, data, target, writes = FITS[name]
-    model, write, count = clone(model).set_params(checkpoint=path), _checkpoint.Checkpoint.write, 0
+    model, write, count = clone(model).set_params(checkpoint=path), checkpoint_file.Checkpoint.write, 0
 
     def counted(self, parts):
         nonlocal count
@@ -44,13 +44,13 @@ def broken(name, path):
         if count == writes:
             raise Killed
 
-    _checkpoint.Checkpoint.write = counted
+    checkpoint_file.Checkpoint.write = counted
     try:
         model.fit(data, target)
     except Killed:
         pass
     finally:
-        _checkpoint.Checkpoint.write = write
+        checkpoint_file.Checkpoint.write = write
     return model, data, target
 
 
@@ -85,7 +85,7 @@ def cases_of(name, path, thorough):
 
 
 if __name__ == "__main__":
-    _checkpoint.EVERY, _checkpoint.SHARE, coordinate.VISITS = 0.0, 0, 128
+    checkpoint_file.EVERY, checkpoint_file.SHARE, coordinate.VISITS = 0.0, 0, 128
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name in sys.argv[1:] if name in FITS] or list(FITS)
         cases = (

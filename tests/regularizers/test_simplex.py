@@ -6,7 +6,7 @@ import pytest
 from manykernels import _simplex
 from manykernels._simplex import project_simplex
 from manykernels.regularizers import LpNorm
-from manykernels.solvers.newton import Model
+from manykernels.solvers.newton import LocalModel
 
 M, RANK, SLACK = 2500, 12, 1e-6
 
@@ -17,7 +17,7 @@ def made(level, seed=0):
     theta = rng.exponential(size=M)
     theta /= theta.sum()
     Z = rng.normal(size=(RANK, M)) * rng.exponential(size=M)
-    return Model(-(rng.exponential(size=M) ** 2), Z, level / (theta + 0.1 / M)), theta
+    return LocalModel(-(rng.exponential(size=M) ** 2), Z, level / (theta + 0.1 / M)), theta
 
 
 def lacks(model, theta, x):

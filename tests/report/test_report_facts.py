@@ -337,7 +337,7 @@ def test_examples_of_one_group_are_held_out_together():
 
 
 def test_a_seed_shuffles_folds_and_lowers_their_number():
-    from manykernels.estimators.validation import make_splits
+    from manykernels.estimators.check_targets import make_splits
 
     labels, zeros = np.repeat([0, 1], [20, 4]), np.zeros((24, 1))
     plain, mixed = make_splits(3, zeros, labels, True), make_splits(3, zeros, labels, True, seed=0)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from manykernels.solvers import _checkpoint, coordinate
+from manykernels.solvers import checkpoint_file, coordinate
 
 
 @pytest.fixture
 def often(monkeypatch):
     """Every state that is offered is written, several in each pass."""
-    monkeypatch.setattr(_checkpoint, "EVERY", 0.0)
-    monkeypatch.setattr(_checkpoint, "SHARE", 0)
+    monkeypatch.setattr(checkpoint_file, "EVERY", 0.0)
+    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
     monkeypatch.setattr(coordinate, "VISITS", 128)
 
 

@@ -16,7 +16,7 @@ from manykernels import MKLClassifier, MKLRegressor, _archive
 from manykernels.datasets import make_splice
 from manykernels.estimators.progress import in_words, show_progress, time_left
 from manykernels.kernels import RBF, Linear
-from manykernels.solvers import Solver, _checkpoint, coordinate, seed_of
+from manykernels.solvers import Solver, checkpoint_file, coordinate, seed_of
 from manykernels.strings import degree_kernels
 
 CLASSES = np.where(np.arange(400) % 3 == 0, 0, Y)
@@ -30,7 +30,7 @@ class Killed(BaseException):
 
 def broken(model, y, monkeypatch, every=4, most=100, data=X):
     """Fits until done, broken off at every few writes; how often that was, at most so often."""
-    write, writes, breaks = _checkpoint.Checkpoint.write, 0, 0
+    write, writes, breaks = checkpoint_file.Checkpoint.write, 0, 0
 
     def break_off(self, parts):
         nonlocal writes
@@ -40,7 +40,7 @@ def broken(model, y, monkeypatch, every=4, most=100, data=X):
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(_checkpoint.Checkpoint, "write", break_off)
+        patch.setattr(checkpoint_file.Checkpoint, "write", break_off)
         while breaks < most:
             try:
                 clone(model).fit(data, y)
@@ -184,7 +184,7 @@ def in_child(n, regularizer, path):
     """A fit that says when its solver begins; `child` runs it in a process of its own."""
     resume = coordinate.Passes._resume
     coordinate.Passes._resume = lambda run: print("begun", flush=True) or resume(run)
-    _checkpoint.EVERY, _checkpoint.SHARE, coordinate.VISITS = 0.0, 0, n // 10
+    checkpoint_file.EVERY, checkpoint_file.SHARE, coordinate.VISITS = 0.0, 0, n // 10
     long_fit(n, regularizer, path)
 
 

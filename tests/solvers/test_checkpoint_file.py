@@ -12,16 +12,16 @@ from checkpoints import STRINGS, X, Y, assert_same, dead_process
 from sklearn.base import clone
 
 from manykernels import MKLClassifier, _archive
-from manykernels.solvers import _checkpoint
+from manykernels.solvers import checkpoint_file
 
 pytestmark = pytest.mark.usefixtures("often")
 
 
 def test_damage_is_recognised_and_nothing_is_overwritten(path, monkeypatch):
-    monkeypatch.setattr(_checkpoint.Part, "carry_on", lambda *_: pytest.fail("a damaged file was used"))
+    monkeypatch.setattr(checkpoint_file.CheckpointSlot, "carry_on", lambda *_: pytest.fail("a damaged file was used"))
     model, identity = clone(STRINGS).set_params(checkpoint=path), {"C": "1.0"}
     a = np.arange(1.0, 50.0)
-    _checkpoint.Checkpoint(path, identity).write([{"state": {"a": a}}])
+    checkpoint_file.Checkpoint(path, identity).write([{"state": {"a": a}}])
     good = path.read_bytes()
     at = good.index(a[20:].tobytes())
     entry = good.rindex(b"PK\x01\x02") + 10  # the method of compression: bz2 fails with an OSError
@@ -29,7 +29,7 @@ def test_damage_is_recognised_and_nothing_is_overwritten(path, monkeypatch):
                 good[:entry] + b"\x0c" + good[entry + 1 :]):  # fmt: skip
         path.write_bytes(bad)
         with pytest.raises(ValueError, match="no whole checkpoint.*delete"):
-            _checkpoint.Checkpoint(path, identity)
+            checkpoint_file.Checkpoint(path, identity)
         with pytest.raises(ValueError, match=str(path)):
             model.fit(X, Y)
         assert path.read_bytes() == bad
@@ -37,22 +37,22 @@ def test_damage_is_recognised_and_nothing_is_overwritten(path, monkeypatch):
 
 def test_an_array_is_read_to_its_checksum(path):
     a = np.random.default_rng(0).normal(size=200_000)
-    file = _checkpoint.Checkpoint(path, {})
+    file = checkpoint_file.Checkpoint(path, {})
     file.write([{"state": {"a": a}}])
     np.testing.assert_array_equal(file._read()[0]["state"]["a"], a)
     path.write_bytes(path.read_bytes().replace(b"'<f8'", b"'<f4'", 1))
     with pytest.raises(ValueError, match="no whole checkpoint.*CRC"):
-        _checkpoint.Checkpoint(path, {})
+        checkpoint_file.Checkpoint(path, {})
 
 
 def test_a_disk_that_fails_is_no_reason_to_delete_the_file(path, monkeypatch):
     def failing(*_):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    _checkpoint.Checkpoint(path, {})
+    checkpoint_file.Checkpoint(path, {})
     monkeypatch.setattr(_archive.zipfile, "ZipFile", failing)
     with pytest.raises(OSError, match="cannot be used .Input/output error"):
-        _checkpoint.Checkpoint(path, {})
+        checkpoint_file.Checkpoint(path, {})
 
 
 def test_only_files_of_dead_writers_are_removed(path):
@@ -60,11 +60,11 @@ def test_only_files_of_dead_writers_are_removed(path):
     names = [f"{path.name}.{writer}-7.tmp" for writer in (f"{here}-{os.getpid()}", f"{other}-{gone}", f"{here}-{gone}")]
     for name in [*names, "mine.tmp"]:
         (path.parent / name).write_bytes(b"half a file")
-    _checkpoint.Checkpoint(path, {})
+    checkpoint_file.Checkpoint(path, {})
     assert set(os.listdir(path.parent)) == {path.name, "mine.tmp", *names[:2]}
     for name in [*names[:2], "mine.tmp"]:
         os.utime(path.parent / name, (time.time() - 7200,) * 2)
-    _checkpoint.Checkpoint(path, {})
+    checkpoint_file.Checkpoint(path, {})
     assert set(os.listdir(path.parent)) == {path.name, "mine.tmp"}
 
 
@@ -73,7 +73,7 @@ def test_threads_that_write_one_path_do_not_disturb_each_other(path):
 
     def work():
         try:
-            file = _checkpoint.Checkpoint(path, {})
+            file = checkpoint_file.Checkpoint(path, {})
             for _ in range(10):
                 file.write(parts)
                 file._read()
@@ -98,7 +98,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, path
         with pytest.raises(OSError, match=f"{why}.*give a path") as caught:
             clone(STRINGS).set_params(checkpoint=place).fit(X, Y)
         assert str(place) in str(caught.value)
-    for where in (os, "fsync"), (_checkpoint.shutil, "disk_usage"):
+    for where in (os, "fsync"), (checkpoint_file.shutil, "disk_usage"):
         with monkeypatch.context() as patch:
             patch.setattr(*where, full_disk)
             with pytest.raises(OSError, match="No space left"):

@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import RBFSampler
 from manykernels import MKLRegressor
 from manykernels.estimators.checkpoint import identify, parts_of
 from manykernels.kernels import Features
-from manykernels.solvers import Solver, _checkpoint
+from manykernels.solvers import Solver, checkpoint_file
 from manykernels.strings import Spectrum, degree_kernels
 
 pytestmark = pytest.mark.usefixtures("often")
@@ -95,9 +95,9 @@ def test_a_fit_is_known_again_by_its_copy_and_in_another_process(monkeypatch, ca
 
 
 def test_a_difference_is_told_without_digits_of_a_hash(path):
-    _checkpoint.Checkpoint(path, identify({"kernels": "auto"}))
+    checkpoint_file.Checkpoint(path, identify({"kernels": "auto"}))
     with pytest.raises(ValueError, match="another fit: kernels differ[.]"):
-        _checkpoint.Checkpoint(path, identify({"kernels": degree_kernels(9)}))
+        checkpoint_file.Checkpoint(path, identify({"kernels": degree_kernels(9)}))
 
 
 @pytest.mark.parametrize("change", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X[::-1][::-1]])

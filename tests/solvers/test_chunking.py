@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from manykernels import losses
 from manykernels.banks import DenseBank, PairwiseBank
 from manykernels.kernels import RBF, KernelStack
-from manykernels.kernels._list import KernelList
+from manykernels.kernels.kernel_list import KernelList
 from manykernels.problem import Problem
 from manykernels.regularizers import (
     Ball,
@@ -27,7 +27,7 @@ from manykernels.regularizers import (
     WeightedLpNorm,
 )
 from manykernels.solvers import Solver, solve
-from manykernels.solvers._rows import CachedRows, ComputedRows, Rows, rows_of
+from manykernels.solvers.classical._kernel_rows import CachedRows, ComputedRows, MatrixRows, rows_of
 
 M = 5
 QUADRATIC = ("hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class")
@@ -157,13 +157,13 @@ def test_cheap_kernels_are_computed_and_matrices_that_fit_are_kept():
     cheap = PairwiseBank(KernelList.from_spec([(f"k{k}", RBF(gamma=1.2**k)) for k in range(30)], X), X)
     assert type(rows_of(cheap, np.arange(30))) is ComputedRows
     assert solve(make_problem(kernels=cheap), "chunking", tol=1e-4).gap <= 1e-4
-    assert type(rows_of(on_the_fly(), np.arange(4))) is Rows
+    assert type(rows_of(on_the_fly(), np.arange(4))) is MatrixRows
 
 
 def test_matrices_are_not_copied():
     kernels = bank()
     rows = rows_of(kernels, np.arange(kernels.M))
-    assert type(rows) is Rows and rows.bank is kernels
+    assert type(rows) is MatrixRows and rows.bank is kernels
 
 
 @pytest.mark.parametrize("p", [1, 2])

@@ -14,7 +14,7 @@ from manykernels.kernels import RBF, KernelList, rank_one_kernels
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, ElasticNet, Entropy, LpNorm
 from manykernels.solvers import Solver, solve
-from manykernels.solvers.coordinate import Side
+from manykernels.solvers.coordinate import VisitedOutput
 from manykernels.strings import (
     WeightedDegree,
     degree_kernels,
@@ -248,7 +248,7 @@ def test_the_multiplier_of_the_sum_is_found_on_the_way():
     """At fixed weights the passes alone, without a repair, bring Σa to its total: b rises where Σa is too large."""
     explicit, _ = problem_pair("squared_hinge", LpNorm(2))
     theta = explicit.regularizer.start(explicit.bank.M)
-    side = Side(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
+    side = VisitedOutput(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
     rng = np.random.default_rng(0)
     for _ in range(30):
         for rows in np.split(rng.permutation(150), 5):
@@ -285,14 +285,14 @@ def test_an_entropy_that_is_small_beside_the_cuts_reaches_its_gap():
 @pytest.mark.parametrize("count", [1, 3, 40])
 def test_the_minimum_of_cuts_and_an_entropy_is_certified(lam, count):
     from manykernels.solvers._cuts import CurvedCuts, cuts_for
-    from manykernels.solvers._oracle import Point
+    from manykernels.solvers._oracle import InnerPoint
 
     rng, regularizer = np.random.default_rng(count), Entropy(lam)
     cuts = cuts_for(regularizer)
     assert isinstance(cuts, CurvedCuts)
     for _ in range(count):
         q = rng.gamma(0.3, size=20) * rng.choice([1.0, 1000.0])
-        cuts.add(Point(None, np.zeros((1, 2)), q, 500.0, float(rng.uniform(0, 500)), None, None, None))
+        cuts.add(InnerPoint(None, np.zeros((1, 2)), q, 500.0, float(rng.uniform(0, 500)), None, None, None))
     theta, lower = cuts.minimum(1e-3)
     assert theta.min() >= 0 and theta.sum() == pytest.approx(1)
     assert 0 <= cuts.values(theta).max() + regularizer.value(theta) - lower <= 1e-3
@@ -304,7 +304,7 @@ def test_what_is_moved_onto_its_sum_has_no_excess():
     """Issue 11, point 24. A stale excess would pull at every later visit."""
     explicit, _ = problem_pair("squared_hinge", LpNorm(2))
     theta = explicit.regularizer.start(explicit.bank.M)
-    side = Side(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
+    side = VisitedOutput(explicit, explicit.Y[0], explicit.c[0], np.zeros(150), 0.0, None)
     for rows in np.split(np.random.default_rng(0).permutation(150), 5):
         side.visit(rows, theta, 1e-9)
     assert side.excess == pytest.approx(side.a.sum()) and abs(side.excess) > 1e-3

@@ -9,7 +9,8 @@ from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, ElasticNet, Entropy, LpNorm, LpPenalty, LpSum
 from manykernels.solution import Solution
-from manykernels.solvers import Control, Oracle, Solver, nesterov, solve
+from manykernels.solvers import Control, Oracle, Solver, solve
+from manykernels.solvers.classical import nesterov
 
 QUADRATIC = ["hinge", "squared_hinge", "squared", "epsilon_insensitive", "huber", "one_class", "level_set"]
 

@@ -10,7 +10,8 @@ from manykernels.banks import DenseBank
 from manykernels.inner import InnerProblem
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, BlockNorm, BlockSum, Entropy, LpNorm, LpSum
-from manykernels.solvers import Solver, solve, spicy
+from manykernels.solvers import Solver, solve
+from manykernels.solvers.classical import spicy
 
 MEMBERS = [
     BlockNorm(3),

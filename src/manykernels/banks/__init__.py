@@ -1,6 +1,6 @@
 """Banks: the kernels of one data set, as operations."""
 
-from ._base import Bank, Predictor, Source
+from .base import Bank, Predictor, Source
 from .dense import DenseBank
 from .pairwise import PairwiseBank
 

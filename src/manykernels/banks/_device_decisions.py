@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ..kernels._pairs import Side
-from ._device_parts import BASES, Family, Place, Sums
+from ..kernels.pair_blocks import BlockSide
+from ._device_parts import BASES, DevicePlace, Family, Sums
 
 
 def open_device(name: str) -> Any:
@@ -45,7 +45,7 @@ def decide_there(predictor, left, A, theta, n):
     if not dense or not n or not predictor.n_support:
         return None
     try:
-        place = Place(open_device(predictor.device), False)
+        place = DevicePlace(open_device(predictor.device), False)
     except (ImportError, ValueError):  # loaded elsewhere
         return None
     parts = []
@@ -55,7 +55,7 @@ def decide_there(predictor, left, A, theta, n):
         ones = np.ones((group.members.size, 1))
         factors = [np.broadcast_to(ones if s.factor is None else s.factor, (len(ones), len(s.own))) for s in (old, new)]
         plain = old.factor is None and new.factor is None
-        side = Side(x, old.own, None, None, None if plain else np.concatenate(factors, axis=1))
+        side = BlockSide(x, old.own, None, None, None if plain else np.concatenate(factors, axis=1))
         parts.append((group.members, Family(place, group, side)))
     sums, support = Sums(place, predictor.n_support + n, parts, predictor.scale), np.arange(predictor.n_support)
     out, coefficients = np.empty((len(A), n)), place.tensor(A)

@@ -12,7 +12,7 @@ KEPT = 0.4  # of the room may be taken by one base block
 HELD = 0.6  # of it by kernels as matrices
 
 
-class Place:
+class DevicePlace:
     """A PyTorch device, the precision of kernel values there, and the bytes that are left for them.
 
     On the host `limit` bytes, or 4 GiB, stand for the memory of a card.
@@ -91,7 +91,7 @@ class Sums:
         return out
 
 
-class Part:
+class DeviceGroup:
     """Kernels of one group; `factor` (kernels, n) is what their rows and columns are multiplied by, None for 1."""
 
     base = None  # the kept block between all examples, where kernels are functions of one
@@ -124,7 +124,7 @@ class Part:
         return 1
 
 
-class Family(Part):
+class Family(DeviceGroup):
     """Kernels that are functions of one base, of a `Side` whose x is (d, n), CSR, or an (n, d) tensor."""
 
     def __init__(self, place, group, side):
@@ -182,7 +182,7 @@ class Family(Part):
         return Forms(group.degree[chosen], self.place.tensor(group.forms[chosen, 1]), group.forms[chosen, 2], factor)
 
 
-class Matrices(Part):
+class Matrices(DeviceGroup):
     """Kernels that are matrices on the device, `stack` (kernels, n, n)."""
 
     def __init__(self, place, stack, factor):
@@ -196,7 +196,7 @@ class Matrices(Part):
         return len(self.stack)
 
     def forms(self, chosen):
-        return Held(chosen, None if self.factor is None else self.factor[chosen])
+        return HeldLayers(chosen, None if self.factor is None else self.factor[chosen])
 
 
 class Forms:
@@ -226,7 +226,7 @@ class Forms:
         return k.exp2_() if self.degree[m] == 0 else k.pow_(int(self.degree[m]))
 
 
-class Held(Forms):
+class HeldLayers(Forms):
     """Kernels that are layers of the block themselves."""
 
     def __init__(self, chosen, factor):

@@ -13,10 +13,10 @@ import numpy as np
 from .._state import check, check_array, check_index, check_integer, check_is, check_list
 from .._tags import Tagged
 from ..kernels import Constant, Identity, KernelList, KernelStack
-from ..kernels._views import View
 from ..kernels.normalize import inverse_root
 from ..kernels.pairs import count, matrices, take
-from ._groups import check_rows, try_kernel
+from ..kernels.view_data import View
+from ._kernel_groups import check_rows, try_kernel
 from ._pair_spectra import Spectra
 from .dense import _indefinite, _spread_out, default_names
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._state import check, check_array, check_index, check_list
-from ..kernels._spectra import corrected, projected
+from ..kernels.spectra import corrected, projected
 
 
 class Spectra(NamedTuple):

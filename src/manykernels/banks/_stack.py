@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._threads import run_blocks
-from ..kernels._matrix_files import MatrixFiles
+from ..kernels.matrix_files import MatrixFiles
 
 ROWS = 64  # rows of one block of work: fixed, so that results do not depend on the number of threads
 

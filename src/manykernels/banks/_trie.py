@@ -6,13 +6,13 @@ import numpy as np
 
 from .._state import check, check_array, check_csr, check_index, check_integer
 from .._threads import n_threads, run_blocks, slices
-from ..strings._planes import across, planes
+from ..strings.planes import across, planes
 
 DIRECT = 2**12  # words in the table of the longest short words of a position, at most
 LANES = 4  # parts of the positions that can be changed side by side
 
 
-class Group:
+class TrieGroup:
     """Kernels `which` of one view: their coefficients in `cells` (CSR, ((S + 1) L d, M)), and where words may begin.
 
     share (n,): what each example's normalised features are, but for `factor` (M,), of its own; None for 1.

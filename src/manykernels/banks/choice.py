@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from ..kernels._pairs import TooLarge
-from ..kernels._views import n_examples
 from ..kernels.normalize import Scaled
+from ..kernels.pair_blocks import TooLarge
+from ..kernels.view_data import n_examples
 from .degree import DegreeBank
 from .dense import DenseBank, report_unusable
 from .features import FeatureBank
@@ -82,7 +82,7 @@ def choose_bank(
     are compared in float32 where `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
-    features_pay = features != "never" and not exact and (named or wanted or _pay(kernels, n_examples(X)))
+    features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X)))
     device = None if device == "auto" and features_pay else choose_device(device, n_examples(X))
     if device is not None and (named or wanted):
         raise ValueError(
@@ -126,7 +126,7 @@ def _pairs(kernels, X, device, **options):
     return DeviceBank(kernels, X, device=device, **options)
 
 
-def _pay(kernels, n):
+def worth_features(kernels, n):
     """Whether all kernels have explicit features, and matrices of n examples are dearer."""
     families = {kernel.family for kernel in kernels.kernels}
     return None not in families and n > (WORDS if families & {"shift", "channels"} else MATRICES)

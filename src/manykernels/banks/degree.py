@@ -12,7 +12,7 @@ import numpy as np
 
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import kind_of
-from ..strings._planes import across, planes
+from ..strings.planes import across, planes
 from .degree_predictor import DegreePredictor
 from .explicit import BLOCK, ExplicitBank, Team, Vectors
 

@@ -11,9 +11,9 @@ from .._state import check, check_array, check_index, check_is, check_jobs
 from .._threads import n_threads, run_blocks, slices
 from ..kernels import KernelList
 from ..sequences import Sequences
-from ..strings._base import check_alike
-from ..strings._planes import across, codes_of, planes
-from ._base import Predictor
+from ..strings.base import check_alike
+from ..strings.planes import across, codes_of, planes
+from .base import Predictor
 
 TILE = 2**15  # new sequences at a time
 DIRECT = 2**18  # words in the table of the longest short words, at most
@@ -59,7 +59,7 @@ class DegreePredictor(Predictor):
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
         one = np.zeros_like(self.kern)  # all words count together
         walks = [
-            Walk(self.sequences, a, self.coef * weights[self.kern], one, 1, room // len(A), self.n_jobs)
+            SupportWalk(self.sequences, a, self.coef * weights[self.kern], one, 1, room // len(A), self.n_jobs)
             for a, weights in zip(A, thetas, strict=True)
         ]
 
@@ -73,7 +73,7 @@ class DegreePredictor(Predictor):
         new, present = self.read(X)
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
         M = len(self.scale)
-        walks = [Walk(self.sequences, a, self.coef, self.kern, M, ROOM, self.n_jobs)(new) * present for a in A]
+        walks = [SupportWalk(self.sequences, a, self.coef, self.kern, M, ROOM, self.n_jobs)(new) * present for a in A]
         return np.array(walks) * thetas[:, None, :]
 
     def combined(self, X, theta):
@@ -112,7 +112,7 @@ class DegreePredictor(Predictor):
         return sequences, 1 if present is None else present[:, None]
 
 
-class Walk:
+class SupportWalk:
     """Σ_i a_i k_m(x_i, ·) of the support `sequences`, as a function of new sequences; coef and kern (L, d).
 
     Positions are gathered as many at a time as there is `room` for, in bytes, and kept where all of them have room.

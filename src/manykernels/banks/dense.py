@@ -11,10 +11,10 @@ from scipy.linalg.lapack import dpotrf
 
 from .._memory import MemoryBudget
 from .._threads import limit_blas, run_blocks
-from ..kernels._spectra import corrected
 from ..kernels.normalize import precision, scales
-from ._base import Bank, Predictor
+from ..kernels.spectra import corrected
 from ._stack import Stack
+from .base import Bank, Predictor
 from .dense_predictor import DensePredictor
 
 EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._state import check_array, check_index, check_integer, check_jobs, check_list
-from ..kernels._spectra import projected
-from ._base import Predictor
+from ..kernels.spectra import projected
 from ._stack import Stack
+from .base import Predictor
 
 
 class DensePredictor(Predictor):

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..inner.device import DeviceProblem
-from ..kernels._pairs import Side
-from ._base import Bank, Predictor
+from ..kernels.pair_blocks import BlockSide
+from ._degree_walks import WalkTiles
 from ._device_decisions import open_device, there
-from ._device_parts import KEPT, Family, Matrices, Place, Sums, empty_stack, from_host
-from ._walks import WalkTiles
+from ._device_parts import KEPT, DevicePlace, Family, Matrices, Sums, empty_stack, from_host
+from .base import Bank, Predictor
 from .dense import DenseBank
 from .pairwise import PairwiseBank
 from .pairwise_predictor import PairwisePredictor
 
 if TYPE_CHECKING:
-    from ..losses._base import Loss
+    from ..losses.base import Loss
 
 
 class OnDevice(Bank):
@@ -84,7 +84,7 @@ class DeviceBank(OnDevice, PairwiseBank):
     def _make_sides(self, views, index):
         """Examples that the device works on go there as they are; the host prepares the others."""
         self.views, sides, sent = views, [], {}
-        self.place = Place(self.device, self.dtype == np.float32, self.memory_limit)
+        self.place = DevicePlace(self.device, self.dtype == np.float32, self.memory_limit)
         for group in self.groups:
             view, key, side = views[group.view], (group.view, group.pairs.kind), None
             if there(group) and isinstance(view.X, np.ndarray):
@@ -94,7 +94,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         return sides
 
     def _send(self, pairs, X, index):
-        """The `Side` whose x is an (n, d) tensor on the device: the numbers of the bank's precision, as float64."""
+        """The `BlockSide` whose x is an (n, d) tensor on the device: numbers of the bank's precision, as float64."""
         import torch
 
         x = torch.as_tensor(np.require(X, requirements=["C", "W"]), device=self.device).to(torch.float64, copy=True)
@@ -105,7 +105,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         x = x.to(self.place.dtype).double()
         pairs._check_size(x.abs().amax(0).cpu().numpy()[:, None])
         own = {"dot": lambda: (x * x).sum(1), "min": lambda: x.sum(1)}.get(pairs.kind, lambda: x.new_zeros(len(x)))()
-        return Side(x, own.cpu().numpy(), None, index)
+        return BlockSide(x, own.cpu().numpy(), None, index)
 
     def _room(self):
         """What fills memory lies on the device."""
@@ -161,7 +161,7 @@ class DeviceStack(OnDevice, DenseBank):
     def __init__(self, X: Any, *, device: str = "cuda", **options: Any) -> None:
         self.device = open_device(device)
         super().__init__(X, **options)
-        place = Place(self.device, self.dtype == np.float32, self.memory_limit)
+        place = DevicePlace(self.device, self.dtype == np.float32, self.memory_limit)
         stack = empty_stack(place, self.M, self.n, [repr(name) for name in self.names])
         for m in range(self.M):
             stack[m] = place.tensor(self.stack.matrix(m), place.dtype)

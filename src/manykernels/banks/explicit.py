@@ -12,11 +12,11 @@ import numpy as np
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks, slices
 from ..kernels import KernelList
-from ..kernels._views import View
 from ..kernels.normalize import Scaled, inverse_root, kind_of, precision, scales
+from ..kernels.view_data import View
 from ..sequences import Sequences
-from ..strings._planes import codes_of
-from ._base import Bank, Predictor
+from ..strings.planes import codes_of
+from .base import Bank, Predictor
 
 BLOCK = 20_000  # new examples at a time
 

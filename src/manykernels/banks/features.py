@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from .._state import check, check_array, check_csr, check_index, check_is, check_list, check_offsets
 from ..kernels.linear import Linear
 from ..kernels.normalize import kind_of, precision
-from ._rows import DenseRows, SparseRows, as_rows
+from ._feature_rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
 FAR = 1e-6  # of their squares that the variance of features must be: coordinate steps are lost in a larger constant

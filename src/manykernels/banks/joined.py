@@ -4,7 +4,7 @@ import numpy as np
 
 from .._state import check, check_index, check_is, check_list, check_same
 from ..kernels import KernelList
-from ._base import Predictor
+from .base import Predictor
 from .explicit import ExplicitBank, Vectors
 
 

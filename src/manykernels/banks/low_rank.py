@@ -13,10 +13,10 @@ import numpy as np
 from .._memory import MemoryBudget
 from .._state import check, check_array, check_is, check_list, check_offsets
 from .._threads import limit_blas, run_blocks
-from ..kernels._pairs import _span as span
-from ..kernels._views import View
-from ._groups import check_rows
-from ._rows import blocks
+from ..kernels.pair_blocks import span
+from ..kernels.view_data import View
+from ._feature_rows import blocks
+from ._kernel_groups import check_rows
 from .explicit import ExplicitPredictor, len_of
 from .features import FeatureBank
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._state import check, check_array, check_index, check_is, check_list
 from ..kernels.pairs import Pairs, take
-from ._base import Predictor
 from ._pair_side import PairSide, objects_of
 from ._vec_trick import Places, add, combine, dense, each
+from .base import Predictor
 
 
 class PairPredictor(Predictor):

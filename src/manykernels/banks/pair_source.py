@@ -8,12 +8,12 @@ import numpy as np
 
 from .._parts import Part
 from .._validation import check_choice
-from ..kernels._named import named_params, with_named
-from ..kernels._spectra import PSD
+from ..kernels.named_parameters import named_params, with_named
 from ..kernels.pairs import Pairs
-from ._base import Bank, Source
+from ..kernels.spectra import PSD
 from ._pair_side import ANY, SAME, PairSide, objects_of
 from ._vec_trick import Places
+from .base import Bank, Source
 from .pairs import PairBank
 
 COMBINE = ("kronecker", "cartesian", "sum")

@@ -16,13 +16,13 @@ from numpy.typing import DTypeLike
 from .._memory import MemoryBudget
 from ..inner.matrix_free import MatrixFreeProblem
 from ..kernels.normalize import check_choice, precision, scales
-from ._base import Bank, Predictor
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
+from .base import Bank, Predictor
 from .dense import report_unusable, warn_indefinite
 from .pair_predictor import PairPredictor
 
 if TYPE_CHECKING:
-    from ..losses._base import Loss
+    from ..losses.base import Loss
 
 DENSE = 2000  # pairs up to which the combined kernel is built
 

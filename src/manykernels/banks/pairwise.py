@@ -18,14 +18,14 @@ from .._memory import SHARES, MemoryBudget
 from .._threads import n_threads, run_blocks
 from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out
-from ..kernels._base import len_
-from ..kernels._list import KernelList
-from ..kernels._pairs import Side
+from ..kernels.base import len_
+from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import Scaled, check_choice, kind_of, precision, scales
-from ._base import Bank, Predictor
-from ._groups import arrays_of, data_of, nbytes, share
-from ._tiles import BUFFERS, SMALLEST, tile_shape
-from ._walks import WalkTiles, make_groups
+from ..kernels.pair_blocks import BlockSide
+from ._degree_walks import WalkTiles, make_groups
+from ._kernel_groups import arrays_of, data_of, nbytes, share
+from ._tiled_sums import BUFFERS, SMALLEST, tile_shape
+from .base import Bank, Predictor
 from .dense import DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
@@ -143,10 +143,10 @@ class PairwiseBank(Bank):
         for group, side in zip(self.groups, self.sides, strict=True):
             dear = group.pairs.kind is None and group.kernels[0].reads in ("views", "sequences", "objects")
             key = group.view, group.pairs.kind, id(group.kernels[0]) if dear else None
-            if (type(side) is Side or dear) and key in kept:
+            if (type(side) is BlockSide or dear) and key in kept:
                 side.cache = kept[key]
             size = self.n**2 * self.dtype.itemsize
-            wide = dear or type(side) is Side and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
+            wide = dear or type(side) is BlockSide and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
             if not wide or side.cache is not None or size > max(room, min(free, nbytes(data_of(side)))):
                 continue
             room, free = room - size, free - size

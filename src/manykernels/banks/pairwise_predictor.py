@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from .._state import check_array, check_integer, check_is, check_jobs, check_list
-from ..kernels._list import KernelList
-from ..kernels._views import n_examples
+from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import check_choice
 from ..kernels.tasks import split
-from ._base import Predictor
-from ._groups import share
-from ._walks import WalkTiles, grouped
+from ..kernels.view_data import n_examples
+from ._degree_walks import WalkTiles, grouped
+from ._kernel_groups import share
+from .base import Predictor
 
 
 class PairwisePredictor(Predictor):

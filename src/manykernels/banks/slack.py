@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..kernels._pairs import same
-from ._base import Bank, Predictor
+from ..kernels.pair_blocks import same
+from .base import Bank, Predictor
 
 NAME = "slack"
 

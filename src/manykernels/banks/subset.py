@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels.normalize import precision, scales
-from ._base import Bank, Predictor
+from .base import Bank, Predictor
 from .dense import DenseBank, DensePredictor, report_unusable
 from .pairwise import PairwiseBank
 

@@ -17,8 +17,8 @@ import numpy as np
 from .._state import check, check_is, check_same
 from .._threads import run_blocks
 from ..kernels.normalize import inverse_root, kind_of
-from ..strings._base import check_alike, check_length
-from ._trie import LANES, Group, Store, letters
+from ..strings.base import check_alike, check_length
+from ._trie import LANES, Store, TrieGroup, letters
 from .explicit import ExplicitBank, Vectors, diagonals, len_of
 
 ROWS = 4096  # examples at a time
@@ -26,7 +26,7 @@ NONE = np.empty(0, np.int32)
 
 
 class TrieBank(ExplicitBank):
-    """`shared` are `Group`s: kernels of one view whose features share their stores."""
+    """`shared` are `TrieGroup`s: kernels of one view whose features share their stores."""
 
     file_tag = ("bank/trie", 1)
 
@@ -73,7 +73,7 @@ class TrieBank(ExplicitBank):
             members[key][2].append(factor)
         room = None if memory_limit is None else memory_limit // (4 * len(members))
         return [
-            Group(view, self.views[view].X.alphabet, which, [tables[m] for m in which], share, factors, room)
+            TrieGroup(view, self.views[view].X.alphabet, which, [tables[m] for m in which], share, factors, room)
             for (view, _), (share, which, factors) in members.items()
         ]
 
@@ -91,7 +91,7 @@ class TrieBank(ExplicitBank):
     @classmethod
     def from_state(cls, state):
         bank = cls._restored(state)
-        bank.shared = [Group.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
+        bank.shared = [TrieGroup.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
         for group in bank.shared:
             check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has kernels that there are not")
             check((bank.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")

@@ -35,8 +35,8 @@ from .._memory import MemoryBudget
 from .._state import check
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import inverse_root
-from ..strings._base import check_alike, check_length
-from ._readings import HASH, MAP, SORTED, Anywhere, Placed
+from ..strings.base import check_alike, check_length
+from ._word_readers import HASH, MAP, SORTED, Anywhere, Placed
 from .explicit import ExplicitBank, Vectors, len_of
 
 PLACES = 22  # a hash table has 2^22 at most

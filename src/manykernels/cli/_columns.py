@@ -49,7 +49,7 @@ def _matrix(frame, stem, say):
 
 def _suggest_plain(frame, say):
     """(tables, what is said of them) for columns of numbers, categories and texts, as estimators choose them."""
-    from ..kernels import _table as auto_table
+    from ..kernels import table as auto_table
 
     columns = auto_table.describe(auto_table.entries(frame))
     specs, chosen = auto_table.choose_for(columns, len(frame))

@@ -54,7 +54,7 @@ def kernel_class(name: str) -> Any:
 
 def tfidf() -> Any:
     """The words of texts, those of few texts weighing more: tf-idf."""
-    from ..kernels._table import words
+    from ..kernels.table import words
 
     return words()
 
@@ -83,7 +83,7 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
 
 
 def _specification(table, k, frame):
-    from ..kernels._table import scaler
+    from ..kernels.table import scaler
 
     if not isinstance(table, dict) or "kernel" not in table:
         raise Wrong(f'[[kernel]] number {k + 1} does not say which: add kernel = "RBF".')

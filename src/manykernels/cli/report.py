@@ -94,7 +94,7 @@ def report(asked: PageOptions) -> None:
 
 def _describe(facts, model, frame, truth, target):
     """The columns as they stand in the data, and those that the model does not see."""
-    from ..report._describe import describe_data
+    from ..report.describe import describe_data
 
     known = set(map(seen, model.feature_names_in_))
     plain = frame.drop(columns=[target] if target in frame.columns else [])

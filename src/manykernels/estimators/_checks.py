@@ -11,22 +11,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from .._validation import check_choice, check_integer, check_number
-from ..banks._base import Source
+from ..banks.base import Source
 from ..banks.choice import FEATURES
 from ..kernels import Kernel, KernelSpec
-from ..kernels._frames import check_names, completed, is_frame
-from ..kernels._low_rank import APPROXIMATIONS
-from ..kernels._pipes import reads_of
-from ..kernels._spectra import PSD
-from ..kernels._views import is_views, n_examples
+from ..kernels.frames import check_names, completed, is_frame
+from ..kernels.low_rank import APPROXIMATIONS
 from ..kernels.normalize import CHOICES as NORMALIZATIONS
 from ..kernels.pairs import Pairs
 from ..kernels.precomputed import holds_tables
 from ..kernels.spec import as_spec
+from ..kernels.spectra import PSD
+from ..kernels.transformers import reads_of
+from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
-from .inputs import check_kernel_order, check_stack, check_table, check_views
+from .check_inputs import check_kernel_order, check_stack, check_table, check_views
 from .tasks import check_task, with_task
 from .tensors import to_host
 

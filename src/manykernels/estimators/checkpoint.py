@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from ..solvers._checkpoint import Checkpoint, Part
+from ..solvers.checkpoint_file import Checkpoint, CheckpointSlot
 
 FREE = {
     "max_iter",
@@ -25,7 +25,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def parts_of(model, n_parts, seed, X, Y, weight, task):
-    """Where each of the `n_parts` problems of this fit is kept, a `Part`, or None where there is no checkpoint."""
+    """The `CheckpointSlot` of each of the `n_parts` problems of a fit; None where there is no checkpoint."""
     if model.checkpoint is None:
         return [None] * n_parts
     free = FREE
@@ -34,7 +34,7 @@ def parts_of(model, n_parts, seed, X, Y, weight, task):
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in free}
     params |= {"estimator": type(model).__name__, "random_state": seed}
     file = Checkpoint(model.checkpoint, identify(params, X=X, y=Y, sample_weight=weight, task=task), n_parts, Y.size)
-    return [Part(file, k) for k in range(n_parts)]
+    return [CheckpointSlot(file, k) for k in range(n_parts)]
 
 
 def identify(params, **data):

@@ -13,25 +13,25 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, regularizers
 from .._validation import check_choice, check_number, shown
-from ..kernels._views import n_examples
+from ..kernels.view_data import n_examples
 from ..streaming import is_source
 from ._available import available_if
-from ._base import MKLBase
-from ._calibrate import learn_sigmoids
-from ._paths import HasPath
-from .inputs import check_order
+from ._path_method import HasPath
+from .base import MKLBase
+from .calibration import learn_sigmoids
+from .check_inputs import check_order
+from .check_targets import check_loss, check_weight
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source
 from .tasks import check_classes_of_tasks, check_task
 from .tensors import to_host
-from .validation import check_loss, check_weight
 
 if TYPE_CHECKING:
-    from ..losses._base import Loss
-    from ..regularizers._base import Regularizer
-    from ..solvers._base import BaseSolver
+    from ..losses.base import Loss
+    from ..regularizers.base import Regularizer
+    from ..solvers.base import BaseSolver
 
 
 def _has_probabilities(self):

@@ -12,21 +12,21 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..inner.systems import blas_for
-from ..kernels._views import n_examples
-from ._search import Search, choose, grid_of_C, is_exact, list_of_regularizers
+from ..kernels.view_data import n_examples
+from .check_inputs import check_order, check_y
+from .check_targets import check_weight, make_splits
 from .classifier import MKLClassifier
-from .inputs import check_order, check_y
 from .outputs import read_labels
 from .regressor import MKLRegressor
+from .search import Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
 from .tasks import check_task
-from .validation import check_weight, make_splits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..losses._base import Loss
-    from ..solvers._base import BaseSolver
+    from ..losses.base import Loss
+    from ..solvers.base import BaseSolver
 
 OWN = ("Cs", "cv", "scoring", "refit")  # parameters that the plain estimators do not have
 

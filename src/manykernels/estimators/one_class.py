@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
 from .._validation import check_choice, check_number
-from ..kernels._views import n_examples
+from ..kernels.view_data import n_examples
 from ._available import available_if
-from ._base import MKLBase
+from .base import MKLBase
+from .check_targets import check_loss, check_weight
 from .plan import Examples
 from .tasks import check_task
 from .tensors import to_host
-from .validation import check_loss, check_weight
 
 if TYPE_CHECKING:
-    from ..regularizers._base import Regularizer
-    from ..solvers._base import BaseSolver
+    from ..regularizers.base import Regularizer
+    from ..solvers.base import BaseSolver
 
 
 def _is_svdd(self):

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .. import regularizers
 from .._state import check, check_array, check_integer, check_is
-from .inputs import as_labels, check_y
+from .check_inputs import as_labels, check_y
 from .tensors import to_host
 
 FEW = 30  # examples of the smallest class below which "auto" shares the weights

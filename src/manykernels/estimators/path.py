@@ -9,13 +9,13 @@ import numpy as np
 
 from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ..inner.systems import blas_for
-from ..kernels._views import n_examples
-from ._search import grid_of_C, is_exact, list_of_regularizers
-from .inputs import check_y
+from ..kernels.view_data import n_examples
+from .check_inputs import check_y
+from .check_targets import check_weight
 from .outputs import read_labels
+from .search import grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, with_params
 from .tasks import check_task
-from .validation import check_weight
 
 
 @dataclass(frozen=True)

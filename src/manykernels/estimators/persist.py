@@ -17,7 +17,7 @@ from .._state import check, check_array, check_index, check_integer, check_is, c
 from .._tags import outside
 from .._validation import parse_bytes
 from ..banks import choice  # noqa: F401  # as above
-from ..banks._base import Predictor
+from ..banks.base import Predictor
 from ..banks.dense_predictor import DensePredictor
 from ..kernels.normalize import check_choice
 from ..losses import Loss

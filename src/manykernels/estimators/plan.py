@@ -23,17 +23,17 @@ from .. import regularizers, solvers
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import seed_of
-from ._diagonal import warn_diagonal
-from ._news import warn_lengths
+from ._diagonal_warning import warn_diagonal
+from ._new_data_warning import warn_lengths
 from ._slack import with_slack
-from ._units import warn_units
+from ._unit_warning import warn_units
+from .check_inputs import take_examples
 from .checkpoint import parts_of
-from .inputs import take_examples
 from .progress import show_progress
 from .tasks import with_task
 
 if TYPE_CHECKING:
-    from ..losses._base import Loss
+    from ..losses.base import Loss
 
 
 @dataclass(frozen=True)

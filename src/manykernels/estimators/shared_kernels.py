@@ -14,15 +14,15 @@ import numpy as np
 
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
-from ..banks._base import Source
+from ..banks.base import Source
 from ..banks.choice import choose_bank, choose_device
 from ..banks.dense import DenseBank
 from ..banks.pairwise import PairwiseBank
 from ..banks.subset import SubsetBank
 from ..inner.systems import blas_for
-from ..kernels._views import is_views, n_examples
+from ..kernels.view_data import is_views, n_examples
 from ..solution import Solution
-from .inputs import check_finite, take_examples
+from .check_inputs import check_finite, take_examples
 from .plan import FitPlan, Solved
 from .tasks import with_task
 

@@ -14,24 +14,24 @@ from .. import regularizers
 from .._callers import outside
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
-from ..banks._base import Source
-from ..banks.choice import _pay, choose_bank
+from ..banks.base import Source
+from ..banks.choice import choose_bank, worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
-from ..kernels._base import len_
-from ..kernels._frames import is_frame
+from ..kernels.base import len_
+from ..kernels.frames import is_frame
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
 from ..solvers import Monitor, get, seed_of
 from ..streaming import as_source
-from ..streaming._rows import concatenate, take
 from ..streaming.driver import Driver
+from ..streaming.examples import concatenate, take
 from ..streaming.moments import normalisation
 from ..streaming.shards import blocks_of
-from ..streaming.sources._base import naming
+from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
-from ._news import gathered, warn_lengths
-from ._units import warn_units
+from ._new_data_warning import gathered, warn_lengths
+from ._unit_warning import warn_units
 from .checkpoint import parts_of
 from .plan import Examples, Solved
 from .progress import show_progress
@@ -104,7 +104,9 @@ class StreamPlan:
             kernels = _resolve(model, stream, limit)
             scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
         wanted = model.solver != "auto" and get(model.solver).explicit
-        explicit = model.features != "never" and (model.features != "auto" or wanted or _pay(kernels, stream.n))
+        explicit = model.features != "never" and (
+            model.features != "auto" or wanted or worth_features(kernels, stream.n)
+        )
         if far and explicit:
             explicit = False
             warnings.warn(

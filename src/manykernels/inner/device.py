@@ -34,10 +34,10 @@ class DeviceProblem(InnerProblem):
         return K.cpu().numpy()
 
     def system(self, K: Any, index: np.ndarray, diagonal: np.ndarray, damped: bool = False) -> Any:
-        return System(K, index, diagonal, self.intercept, damped)
+        return DeviceSystem(K, index, diagonal, self.intercept, damped)
 
     def half_hessian(self, K: Any, free: np.ndarray, B: np.ndarray) -> Any:
-        return HalfHessian(K, np.flatnonzero(free), self.diagonal, self.intercept, B)
+        return DeviceHalfHessian(K, np.flatnonzero(free), self.diagonal, self.intercept, B)
 
     def _box(self, K, a, target, max_rounds):
         """Pivots, and where they lead nowhere Newton steps that never worsen; an interior point finishes small ones."""
@@ -118,7 +118,7 @@ class DeviceProblem(InnerProblem):
         return a, outputs, b, self.gap(a, outputs, b)
 
 
-class System:
+class DeviceSystem:
     """The KKT system of the free variables; damped: S (I + S K S)⁻¹ S, S = D^{−½}, exact also where D is tiny."""
 
     def __init__(self, K, index, diagonal, equality, damped):
@@ -150,7 +150,7 @@ class System:
         return (x - beta * self.ones).cpu().numpy(), beta
 
 
-class HalfHessian:
+class DeviceHalfHessian:
     """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; see `systems.HalfHessian`."""
 
     def __init__(self, K, index, diagonal, equality, B):

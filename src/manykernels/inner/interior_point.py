@@ -40,7 +40,7 @@ def _follow(inner, K, a, target):
         return fixed + linear + diagonal * x, diagonal
 
     total = a.sum() - held.sum()
-    path = Path(Q, rest, inner.kink[index], inner.lo[index], inner.hi[index], total, inner.intercept)
+    path = CentralPath(Q, rest, inner.kink[index], inner.lo[index], inner.hi[index], total, inner.intercept)
     path.start(a[index])
 
     def judged(x):
@@ -71,7 +71,7 @@ def _follow(inner, K, a, target):
     return point if point is not None and point[-1] <= max(target, best[-1]) else best
 
 
-class Path:
+class CentralPath:
     """The point (p, m, β) with the multipliers of its four bounds, on its way along the central path."""
 
     def __init__(self, Q, rest, kink, lo, hi, total, equality):

@@ -22,7 +22,7 @@ from .steps import PRECISION, Steps
 from .systems import Damped, Free, HalfHessian, blas_for, matvec
 
 if TYPE_CHECKING:
-    from ..losses._base import Loss
+    from ..losses.base import Loss
 
 STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
 PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of more

@@ -7,7 +7,7 @@ pieces: one more for each shift of a kernel with shifts, with x_i moved.
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..strings._base import positions
+from ..strings.base import positions
 from ..strings.weighted_degree import degree_weights
 from .tables import check_model
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
-from ..estimators.inputs import take_examples
-from ..kernels._low_rank import LowRank
-from ..kernels._views import n_examples
+from ..estimators.check_inputs import take_examples
+from ..kernels.low_rank import LowRank
 from ..kernels.spec import KernelSpec, as_spec
+from ..kernels.view_data import n_examples
 from .tables import check_model
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.utils import check_random_state
 
-from ..kernels._views import n_examples
-from ._fold import with_kernels_of
+from ..kernels.view_data import n_examples
+from .fold import with_kernels_of
 from .tables import check_model
 
 

@@ -15,14 +15,14 @@ from sklearn.utils import check_random_state
 
 from .._validation import check_integer, check_number
 from ..estimators import MKLClassifier, MKLRegressor
-from ..estimators.inputs import among_themselves
-from ..estimators.validation import check_weight, make_splits
-from ..kernels._views import n_examples
+from ..estimators.check_inputs import among_themselves
+from ..estimators.check_targets import check_weight, make_splits
 from ..kernels.pairs import Pairs
-from ._fold import Fold
+from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
-from ._sources import read_sources, shared_columns
+from .fold import Fold
 from .relevance_result import Relevance
+from .sources import read_sources, shared_columns
 from .tables import check_model
 
 KEPT = 2**29  # bytes of kernels of all folds that are held until groups are found
@@ -121,7 +121,7 @@ def relevance(
     splits = make_splits(cv, examples, y, is_classifier(model), groups)
     rng = check_random_state(random_state)
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
-    score = _scorer(model, scoring)
+    score = scorer_of(model, scoring)
 
     kept: dict[int, Fold] = {}  # with their kernels, for the joint drops
 
@@ -132,13 +132,13 @@ def relevance(
         here = fold(k)
         if keeps:
             kept[k] = here
-        return _measure(here, rows, orders[k])
+        return measure_sources(here, rows, orders[k])
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared = shared_columns(first.kernel_list, rows)
     keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= KEPT
-    begun = [_measure(first, rows, orders[0])]
+    begun = [measure_sources(first, rows, orders[0])]
     if keeps:
         kept[0] = first
     del first
@@ -160,7 +160,7 @@ def relevance(
     return result
 
 
-def _measure(fold, rows, orders):
+def measure_sources(fold, rows, orders):
     """What one fold has to say of each row, a dict of arrays (rows,), and of all and of no kernels."""
     wanted = [row.wanted for row in rows]
     machines = [fold.every, fold.solve(np.zeros(fold.M, bool))]
@@ -189,7 +189,7 @@ def _targets(model, y, scoring):
     return np.asarray(y)
 
 
-def _scorer(model, scoring):
+def scorer_of(model, scoring):
     """A function (model, X, y, sample_weight=None): what scikit-learn calls `scoring`, or the model's own."""
     from sklearn.metrics import check_scoring
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._pictures import as_shares
-from .displays._base import check_fitted, weights_of
+from .displays.base import check_fitted, weights_of
 from .displays.weights_display import WeightsDisplay
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._markup import element
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from ._interchangeable import Group
-from ._sources import Shared
+from .sources import Shared
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
 _COLUMNS = ("relevance", "drop", "permute", "alone")

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
-from ..estimators.inputs import among_themselves, take_examples
+from ..estimators.check_inputs import among_themselves, take_examples
+from ..estimators.check_targets import make_splits
 from ..estimators.shared_kernels import views_or
-from ..estimators.validation import make_splits
 from ..inner.systems import blas_for
-from ..kernels._views import n_examples
 from ..kernels.align import centred_products, cosines
+from ..kernels.view_data import n_examples
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)

@@ -1,9 +1,8 @@
 """Kernels k(X, Y=None) that add and multiply, lists of them on columns and views, grids, normalisations, alignment."""
 
-from ._base import Constant, Fitted, Function, GaussianProcess, Kernel, Product, Sum, as_kernel
-from ._list import KernelList
 from .align import alignment, target_alignments
 from .auto import auto_kernels
+from .base import Constant, Fitted, Function, GaussianProcess, Kernel, Product, Sum, as_kernel
 from .categorical import Categorical
 from .chi2 import Chi2
 from .cosine import Cosine
@@ -12,6 +11,7 @@ from .grids import feature_bank, per_column, rbf_grid
 from .groups import group_kernels, linear_coefficients
 from .histogram_intersection import HistogramIntersection
 from .identity import Identity
+from .kernel_list import KernelList
 from .laplacian import Laplacian
 from .linear import Linear
 from .normalize import multiplicative, spherical, trace

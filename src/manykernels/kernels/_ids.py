@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ._base import len_
-from ._frames import is_frame, is_pandas
-from ._rows import take
+from .base import len_
+from .frames import is_frame, is_pandas
+from .row_selection import take
 
 
 def unfit(x):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..sequences import Alphabet
-from ._base import Kernel, Sum
-from ._placed import PlacedKernel, leaves
+from .base import Kernel, Sum
+from .placed import PlacedKernel, leaves
 
 
 def names_of(specs, kernels, labels):

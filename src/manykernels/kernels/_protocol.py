@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
-from ._pairs import Pairs, same
+from .pair_blocks import PairBase, same
 
 READS = (
     "views",
@@ -69,7 +69,7 @@ class BaseKernel(Stored, BaseEstimator):
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         """k(x_i, y_j), (n, m); Y = None means X."""
         kernel = self.resolve(X)
-        pairs = Pairs(kernel.base, X, np.float64)
+        pairs = PairBase(kernel.base, X, np.float64)
         left = pairs.side(X, np.arange(X.shape[0]) if Y is None else None)
         right = left if Y is None else pairs.side(Y)
         B = np.empty((left.own.size, right.own.size))
@@ -85,7 +85,7 @@ class BaseKernel(Stored, BaseEstimator):
         kernel = self.resolve(X)
         if kernel.base is None:  # it is called
             return np.array([kernel(X[i : i + 1])[0, 0] for i in range(len_(X))], dtype=float)
-        own = Pairs(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
+        own = PairBase(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
         return kernel.from_base(own, own.copy(), own, own)
 
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._base import Kernel, as_kernel
-from ._pipes import Pipe, check_transformer, reads_of, signature
-from ._placed import leaves
 from ._protocol import READS
-from ._views import Source
+from .base import Kernel, as_kernel
+from .placed import leaves
 from .spec import KernelSpec, as_spec
+from .transformers import Pipe, check_transformer, reads_of, signature
+from .view_data import ViewArrays
 from .view_plan import NOTHING, ViewPlan
 
 
@@ -93,7 +93,7 @@ class Sight(NamedTuple):
     join: Any = None  # the KernelList of what a kernel across views is made of
 
 
-def sight_of(request: Request, source: Source, join: Any) -> Sight:
+def sight_of(request: Request, source: ViewArrays, join: Any) -> Sight:
     """What the kernel of a request sees of a source; a kernel across views has a view of its own."""
     spec, _, transformer, kernel = request
     if join is not None:
@@ -105,7 +105,7 @@ def sight_of(request: Request, source: Source, join: Any) -> Sight:
     return Sight((name, cut, kernel.encoding, kernel.reads == "objects", signature(transformer)), name, columns, label)
 
 
-def planned(requests: list[Request], sights: list[Sight], source: Source) -> tuple[np.ndarray, list[ViewPlan]]:
+def planned(requests: list[Request], sights: list[Sight], source: ViewArrays) -> tuple[np.ndarray, list[ViewPlan]]:
     """(the number of each kernel's view (M,), the plans of the views), transformers not fitted yet."""
     members: dict[Hashable, list[int]] = {}
     for m, sight in enumerate(sights):

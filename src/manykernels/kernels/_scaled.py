@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._validation import check_number, shown
-from ._base import Kernel
 from ._median import median_between
+from .base import Kernel
 
 
 class ScaledKernel(Kernel):

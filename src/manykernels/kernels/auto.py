@@ -9,15 +9,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..sequences import Sequences
-from ._frames import check_names, is_frame, to_numbers
 from ._median import median_between
-from ._table import USED, Column, choose_for, describe, entries, left_out, scaler, words
-from ._table import called as some_of
-from ._views import Source, checked_view, is_numeric
 from .categorical import Categorical
+from .frames import check_names, is_frame, to_numbers
 from .linear import Linear
 from .rbf import RBF
 from .spec import KernelSpec
+from .table import USED, ColumnFacts, choose_for, describe, entries, left_out, scaler, words
+from .table import called as some_of
+from .view_data import ViewArrays, checked_view, is_numeric
 
 FEW = "RBF of 3 widths and linear"  # of a view
 
@@ -72,7 +72,7 @@ def choose_kernels(
             'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
             "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
         )
-    source = Source(X)
+    source = ViewArrays(X)
     plain = None in source.X and not sp.issparse(source.X[None])
     if plain:
         table = Table(source, None, weights)
@@ -105,7 +105,7 @@ class Table:
         else:
             self.labels = [f"column {k}" for k in range(self.x.shape[1] if len(self.x.shape) == 2 else 1)]
         if sp.issparse(self.x):
-            self.columns = [Column(name, "numbers") for name in self.labels]
+            self.columns = [ColumnFacts(name, "numbers") for name in self.labels]
         else:
             x = self.x.reshape(len(self.x), -1) if not is_frame(self.x) else None
             own = entries(self.x) if x is None else zip(self.labels, x.T, strict=True)

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator
 
 from .._state import check, check_is, check_list, check_plain
 from .._tags import Tagged
-from ._base import Kernel
-from ._frames import is_frame, missing_entries, values
+from .base import Kernel
+from .frames import is_frame, missing_entries, values
 from .linear import Linear
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._base import Kernel
+from .base import Kernel
 
 
 class Cosine(Kernel):

@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from ._base import Kernel
-from ._pipes import check_transformer, reads_of
 from ._saved_transformers import settle, tried
+from .base import Kernel
 from .linear import Linear
+from .transformers import check_transformer, reads_of
 
 
 class Features(Kernel):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._median import median_between
-from ._views import Source
 from .polynomial import Polynomial
 from .rbf import RBF
 from .spec import KernelSpec
+from .view_data import ViewArrays
 
 
 def rbf_grid(
@@ -123,7 +123,7 @@ def feature_bank(
 
 def median_distance(X, columns=None, weights=None):
     """The median of ‖x−y‖² over pairs of different examples, 1 where there are none; see `_median`."""
-    source = Source(X)
+    source = ViewArrays(X)
     view, indices, _ = source.resolve(columns)
     present = source.present.get(view)
     if present is not None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ._base import Kernel
+from .base import Kernel
 
 
 class Identity(Kernel):

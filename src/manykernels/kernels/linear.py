@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import Kernel
+from .base import Kernel
 
 
 class Linear(Kernel):

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 
 from .._state import check, check_array
 from .._validation import check_choice
-from ._base import Kernel, len_
-from ._low_rank import LowRank
+from .base import Kernel, len_
+from .low_rank import LowRank
 
 LANDMARKS = ("k-means++", "uniform")
 POOL = 8  # times as many examples as landmarks are looked at to choose them,

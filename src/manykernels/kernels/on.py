@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ._list import KernelList
-from ._placed import PlacedKernel
+from .kernel_list import KernelList
+from .placed import PlacedKernel
 
 
 class On(PlacedKernel):

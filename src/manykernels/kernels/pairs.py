@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..sequences import Sequences
-from ._base import len_
-from ._frames import is_frame
+from .base import len_
+from .frames import is_frame
 from .stack import KernelStack
 
 

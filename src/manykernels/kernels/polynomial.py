@@ -10,7 +10,7 @@ from .._validation import check_number
 from ._scaled import ScaledKernel
 
 if TYPE_CHECKING:
-    from ._base import Kernel
+    from .base import Kernel
 
 
 class Polynomial(ScaledKernel):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._state import check, check_array, check_index, check_is
-from ._base import Kernel
-from ._spectra import PSD, corrected, projected
+from .base import Kernel
+from .spectra import PSD, corrected, projected
 
 
 class Precomputed(Kernel):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._base import Kernel
-from ._low_rank import LowRank
+from .base import Kernel
 from .laplacian import Laplacian
+from .low_rank import LowRank
 from .rbf import RBF
 
 FAR = 1e3  # beyond, a float32 angle has too few digits for its cosine

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Self
 from sklearn.base import BaseEstimator
 
 from .._tags import tagged
-from ._base import Kernel
-from ._placed import PlacedKernel
+from .base import Kernel
+from .placed import PlacedKernel
 
 
 @tagged("kernel/spec", 1)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from ._matrix_files import MatrixFiles
-from ._rows import axes, positions
+from .matrix_files import MatrixFiles
+from .row_selection import axes, positions
 from .stack_columns import StackColumns
 from .stack_examples import StackExamples
 

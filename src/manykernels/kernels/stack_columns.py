@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._rows import positions
+from .row_selection import positions
 
 
 class StackColumns:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._rows import axes, positions
+from .row_selection import axes, positions
 
 if TYPE_CHECKING:
     from .stack_columns import StackColumns

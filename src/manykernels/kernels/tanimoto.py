@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Kernel
+from .base import Kernel
 
 
 class Tanimoto(Kernel):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._state import check_is
-from ._pipes import Pipe, raw_view, reads_of
-from ._views import Source, View, checked_view, is_numeric, object_view, string_view
+from .transformers import Pipe, raw_view, reads_of
+from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, string_view
 
 NOTHING = np.empty(0, int)  # the columns of kernels that see no data
 
@@ -20,7 +20,7 @@ class ViewPlan:
     """Which part of X a view is, and what is done to it before kernels see it.
 
     `view(source)` cuts the columns out of X, refuses examples that lack them or marks these as absent, and applies the
-    transformer. A `Source` holds X by the names of its parts.
+    transformer. A `ViewArrays` holds X by the names of its parts.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ViewPlan:
 
     @property
     def where(self) -> tuple[str | None, np.ndarray | None, list[Any] | None]:
-        """(name, columns, column_names), by which a `Source` cuts the view out."""
+        """(name, columns, column_names), by which a `ViewArrays` cuts the view out."""
         return self.name, self.columns, self.column_names
 
     @property
@@ -77,18 +77,18 @@ class ViewPlan:
         """Whether it has a transformer or a join, which are fitted on the training examples."""
         return self.transformer is not None or self.join is not None
 
-    def fitted(self, source: Source, weights: np.ndarray | None) -> ViewPlan:
+    def fitted(self, source: ViewArrays, weights: np.ndarray | None) -> ViewPlan:
         """The plan with its transformer fitted on the examples of a source, of these weights (n,)."""
         if self.transformer is None:
             return self
         return replace(self, transformer=self.transformer.fit(self.before_transformer(source), weights))
 
-    def view(self, source: Source) -> View:
+    def view(self, source: ViewArrays) -> View:
         """The View of a source; its X is None where the kernels read strings or objects and no example has any."""
         view = self.before_transformer(source)
         return view if self.transformer is None else self.transformer.transform(view)
 
-    def before_transformer(self, source: Source) -> View:
+    def before_transformer(self, source: ViewArrays) -> View:
         """The View of a source as the transformer takes it, without the examples that lack this part of X."""
         given = source.present.get(self.name)
         if given is None or source.X[self.name] is None or self.sees_nothing:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._base import len_
 from ._ids import matched, shown, unfit
-from ._rows import positions, take
+from .base import len_
+from .row_selection import positions, take
 
 
 class Views:

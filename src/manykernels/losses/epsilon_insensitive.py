@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from ._base import Loss, spread, step_root, weak
+from .base import Loss, spread, step_root, weak
 
 
 class EpsilonInsensitive(Loss):

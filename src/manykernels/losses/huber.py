@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from ._base import FAR, Loss, reciprocal, weak
+from .base import FAR, Loss, reciprocal, weak
 
 
 class Huber(Loss):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Loss, spread, step_root
+from .base import Loss, spread, step_root
 
 
 class LevelSet(Loss):

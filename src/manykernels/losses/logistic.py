@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, xlog1py, xlogy
 
-from ._base import Loss, reciprocal, signed_box, spread
+from .base import Loss, reciprocal, signed_box, spread
 
 
 class Logistic(Loss):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Loss, reciprocal, spread
+from .base import Loss, reciprocal, spread
 
 
 class Squared(Loss):

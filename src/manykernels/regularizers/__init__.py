@@ -9,8 +9,8 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from ._base import Regularizer
 from .ball import Ball
+from .base import Regularizer
 from .block_elastic_net import BlockElasticNet
 from .block_norm import BlockNorm
 from .block_sum import BlockSum

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
 from .._work import spend
-from ._base import Regularizer
 from ._powers import norm
+from .base import Regularizer
 
 
 class Ball(Regularizer):

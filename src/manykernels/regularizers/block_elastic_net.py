@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_number
-from ._base import Regularizer
+from .base import Regularizer
 
 
 class BlockElasticNet(Regularizer):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_number
-from ._base import Regularizer
 from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
+from .base import Regularizer
 
 FLOOR = 1e-12  # a kernel whose g_m is smaller, relative to the largest, gets the weight of that size
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._parts import Part
 from .._validation import check_number, shown
-from ._base import Regularizer
+from .base import Regularizer
 
 if TYPE_CHECKING:
-    from ..losses._base import Loss
+    from ..losses.base import Loss
 
 
 class EmpiricalBayes(Regularizer):

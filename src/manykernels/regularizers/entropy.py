@@ -7,7 +7,7 @@ import numpy as np
 from .._simplex import project_simplex
 from .._validation import check_number
 from .._work import spend
-from ._base import Regularizer
+from .base import Regularizer
 
 
 class Entropy(Regularizer):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._validation import check_size, check_vector
-from ._base import Regularizer
+from .base import Regularizer
 
 
 class Fixed(Regularizer):

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._simplex import minimise_on_simplex, project_simplex
 from .._validation import check_number
-from ._base import Regularizer
 from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
+from .base import Regularizer
 
 
 class LpNorm(Regularizer):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_number
-from ._base import Regularizer
 from ._powers import norm, squared_norm_prox
+from .base import Regularizer
 from .lp_norm import LpNorm
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import check_number
-from ._base import Regularizer
 from ._powers import power_prox, power_prox_jacobian
+from .base import Regularizer
 
 
 class LpSum(Regularizer):

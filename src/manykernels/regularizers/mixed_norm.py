@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from ._base import Regularizer
+from .base import Regularizer
 from .lp_norm import LpNorm
 
 

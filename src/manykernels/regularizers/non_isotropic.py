@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._validation import check_size
 from .._work import spend
-from ._base import Regularizer
+from .base import Regularizer
 
 
 class NonIsotropic(Regularizer):

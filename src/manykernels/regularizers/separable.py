@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._work import spend
-from ._base import Regularizer
+from .base import Regularizer
 
 GRID = np.linspace(-25.0, 25.0, 2001)  # ln ‖f_m‖
 ENDS = np.exp(GRID[[0, -1]])

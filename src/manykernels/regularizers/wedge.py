@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._base import Regularizer
+from .base import Regularizer
 
 
 class Wedge(Regularizer):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._validation import check_number, check_size, check_vector
-from ._base import Regularizer
 from ._powers import norm
+from .base import Regularizer
 from .lp_norm import LpNorm
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 
-from ..estimators.inputs import take_examples
+from ..estimators.check_inputs import take_examples
 
 LIMIT = 4e9  # entries of kernels, times fits
 FIT = 5e6  # entries that a fit of a few examples costs as much as

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inspect._fold import Fold
-from ..inspect._sources import Row
-from ..inspect.displays.decision_display import _one_output
+from ..inspect.displays.decision_display import one_output
+from ..inspect.fold import Fold
+from ..inspect.sources import Row
 from ._case import EXAMPLES, Case
 
 MOST = 24  # examples that are shown
@@ -65,7 +65,7 @@ class Decisions:
         every = fold.parts(fold.every)[:, new[shown]].swapaxes(0, 1)  # (shown, T, M)
         twin = copy.copy(fold.model)
         twin.intercept_ = fold.every.b
-        (parts, intercept), labels, label = _one_output(twin, every if every.shape[1] > 1 else every[:, 0], None)
+        (parts, intercept), labels, label = one_output(twin, every if every.shape[1] > 1 else every[:, 0], None)
         for k, row in enumerate(test[new[shown]].tolist()):
             own = np.array([parts[k, source.wanted].sum() for source in sources])
             self.known[row] = Decision(own, float(intercept[k]), labels[k] or None, label)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..estimators.validation import make_splits
+from ..estimators.check_targets import make_splits
 from ..inspect import relevance as measure_relevance
-from ..inspect._fold import Fold
-from ..inspect.held_out import _scorer
+from ..inspect.fold import Fold
+from ..inspect.held_out import scorer_of
 from ..inspect.relevance_result import spread_of
-from ..kernels._views import n_examples
 from ..kernels.pairs import Pairs
+from ..kernels.view_data import n_examples
 from ._case import CLASSES, POINTS, SOURCES, Case
 from ._decisions import Decisions
 from ._nested import chosen_in_folds
@@ -136,11 +136,11 @@ def _scorer_of(case: Case) -> Any:
         from sklearn.metrics import check_scoring
 
         return check_scoring(case.model, scoring=case.scoring)
-    return _scorer(case.model, _scoring(case))
+    return scorer_of(case.model, _scoring(case))
 
 
 def _worth_scorer(case: Case) -> Any:
-    return _scorer_of(case) if case.y.ndim > 1 else _scorer(case.model, _worth_scoring(case))
+    return _scorer_of(case) if case.y.ndim > 1 else scorer_of(case.model, _worth_scoring(case))
 
 
 def measure_name(case: Case, scoring: Any = None) -> str:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..inspect._sources import Row, joined_sources
-from ..kernels._frames import is_frame, missing_entries
-from ..kernels._views import is_views
+from ..inspect.sources import Row, joined_sources
+from ..kernels.frames import is_frame, missing_entries
+from ..kernels.view_data import is_views
 from ._case import FIT, LIMIT, SOURCES
 
 LEAST = 3  # units, and sources of one that are tried alone, whatever they cost

@@ -17,8 +17,8 @@ import numpy as np
 
 from .._pictures import as_shares
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
-from ..inspect.displays._base import class_names, members_of
-from ..kernels._views import n_examples
+from ..inspect.displays.base import class_names, members_of
+from ..kernels.view_data import n_examples
 from ._case import ALIGNED, CLASSES, FIT, KERNELS, LIMIT, SOURCES, STEPS, Case
 from ._decisions import Decisions, size_of
 from ._held_out import fold_count, score, source_rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..estimators._search import grid_of_C, list_of_regularizers
+from ..estimators.search import grid_of_C, list_of_regularizers
 from ._case import LIMIT, Case
 
 

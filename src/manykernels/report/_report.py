@@ -15,18 +15,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators.inputs import among_themselves
-from ..inspect.displays._base import members_of
+from ..estimators.check_inputs import among_themselves
+from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
-from ..kernels._views import n_examples
+from ..kernels.view_data import n_examples
 from ._case import Case, kind_of
-from ._describe import describe_data, describe_model, versions
 from ._measure import measure
 from ._options import ReportOptions
 from ._page import page
 from ._progress import showing
 from ._repeat import report_lines
 from ._singles import check_examples, is_list
+from .describe import describe_data, describe_model, versions
 
 
 @dataclass

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .._pictures import short
-from ..inspect._sources import Shared
+from ..inspect.sources import Shared
 from . import _charts as charts
 from . import _rate_views as rate_views
 from . import _words as words

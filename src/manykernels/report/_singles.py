@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.inputs import take_examples
-from ..inspect.displays._base import members_of
-from ..inspect.displays.decision_display import _one_output
-from ..kernels._views import n_examples
+from ..estimators.check_inputs import take_examples
+from ..inspect.displays.base import members_of
+from ..inspect.displays.decision_display import one_output
 from ..kernels.pairs import Pairs
+from ..kernels.view_data import n_examples
 from ._case import PARTS, Case
 from ._decisions import MOST, Decision, Decisions, choose, ranked
 
@@ -69,7 +69,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
 def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
     """Decisions of the fitted model."""
     parts = case.model.decision_parts(take_examples(case.X, rows))
-    (parts, intercept), labels, label = _one_output(case.model, parts, None)
+    (parts, intercept), labels, label = one_output(case.model, parts, None)
     grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
     return [Decision(grouped[k], float(intercept[k]), labels[k] or None, label) for k in range(len(rows))]
 

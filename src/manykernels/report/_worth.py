@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inspect._fold import Fold
-from ..inspect._sources import Row, read_sources, shared_columns
-from ..inspect.held_out import _measure
+from ..inspect.fold import Fold
+from ..inspect.held_out import measure_sources
 from ..inspect.relevance_result import spread_of
-from ..kernels._views import n_examples
+from ..inspect.sources import Row, read_sources, shared_columns
+from ..kernels.view_data import n_examples
 from ._case import LIMIT, SOURCES, Case
 from ._joined import Unit, find_units, identical_columns, most_alone, most_units
 
@@ -51,7 +51,7 @@ def measure_units(fold: Fold, units: list[Unit], orders: list[np.ndarray]) -> di
     """{measure: (units,)} of one fold: what `inspect.relevance` measures of sources."""
     if not units:
         return {}
-    found = _measure(fold, units, orders)
+    found = measure_sources(fold, units, orders)
     drop, gain = found["all"] - found["without"], found["alone"] - found["alone_permuted"]
     own = {"drop": drop, "permute": found["all"] - found["permuted"], "alone": found["alone"], "gain": gain}
     return own | {"relevance": 0.5 * (drop + gain)}

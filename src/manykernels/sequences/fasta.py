@@ -79,7 +79,7 @@ def read_fasta(
         if not packer.count:
             raise ValueError(NOTHING.format(path))
         sequences = Sequences.packed(packer)
-        return sequences if labels is None else (sequences, _gathered(found, isinstance(labels, str)))
+        return sequences if labels is None else (sequences, gathered(found, isinstance(labels, str)))
     raise ValueError(f"{path} has a record longer than {BUFFERS[-1]} bytes; cut it into windows first")
 
 
@@ -241,7 +241,7 @@ def _check_widths(found, path):
             raise ValueError(f"{path} has a label of {longest} letters, and {WIDE} are the most: give another `labels`")
 
 
-def _gathered(parts, numbers):
+def gathered(parts, numbers):
     found = np.concatenate(parts)
     for dtype in (np.int64, np.float64) if numbers else ():
         try:

@@ -18,26 +18,26 @@ import numpy as np
 from .._work import Allowance
 from ..inner import InnerProblem
 from ..solution import Status
-from ._base import BaseSolver, Caller, Control, Monitor, seed_of
-from ._checkpoint import Watch
 from ._oracle import Oracle
 from ._warm import begin_from
-from .analytic import Analytic
-from .chunking import Chunking
+from .base import BaseSolver, Caller, Control, Monitor, seed_of
+from .checkpoint_file import Watch
+from .classical.analytic import Analytic
+from .classical.chunking import Chunking
+from .classical.hessian import Hessian
+from .classical.level import Level
+from .classical.nesterov import Nesterov
+from .classical.silp import SILP
+from .classical.simplemkl import SimpleMKL
+from .classical.sip import SIP
+from .classical.spicy import Spicy
 from .coordinate import Coordinate
 from .diagnosis import diagnosed
-from .hessian import Hessian
 from .interior import Interior
-from .level import Level
 from .mackay import MacKay
-from .nesterov import Nesterov
 from .newton import Newton
 from .primal import Primal
 from .reweighted import Reweighted
-from .silp import SILP
-from .simplemkl import SimpleMKL
-from .sip import SIP
-from .spicy import Spicy
 
 if TYPE_CHECKING:
     from ..problem import Problem

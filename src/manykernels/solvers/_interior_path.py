@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..inner.interior_point import NEAR, Path
-from ._interior_system import MOST, System
+from ..inner.interior_point import NEAR, CentralPath
+from ._interior_system import MOST, NewtonSystem
 
 BEND = 1.5  # times the curvature that was foreseen is what a step may meet
 BUSY = 25  # steps of conjugate gradients a system from which on more columns are worth their factor
@@ -78,7 +78,7 @@ class SmoothWeights:
     settled = feasible
 
 
-class JointPath(Path):
+class JointPath(CentralPath):
     """The path of `inner.interior_point` with weights that move too."""
 
     def __init__(self, features, weights, rest, kink, lo, hi, total, equality):
@@ -186,7 +186,7 @@ class Directions:
         self.both = np.maximum(self.Dp + self.Dm, 1e-300)
         rest, curvature = path.rest(a)
         D = np.where(path.split, self.Dp * self.Dm / self.both, self.Dp) + curvature
-        self.system = System(f, self.v, w, D, path.squares, exact, path.most)
+        self.system = NewtonSystem(f, self.v, w, D, path.squares, exact, path.most)
         self.slope = f.look_up(f.spread(w.theta) * self.v) + rest + path.beta
         self.lack = path.total - float(a.sum())
         self.border = [np.ones(len(a))] if path.equality else []

@@ -16,7 +16,7 @@ MOST = 2500  # columns of the preconditioner, more where that saves
 STEPS = 300  # of conjugate gradients
 
 
-class Features:
+class StackedFeatures:
     """F (n, D), normalised, with kernel m in the columns first[m] : first[m + 1]; dense or CSR."""
 
     def __init__(self, F, first, scale, kernels=None):
@@ -33,7 +33,7 @@ class Features:
         self.T = F.T.tocsr() if sp.issparse(F) else F.T
 
     def take(self, rows):
-        return self if len(rows) == self.F.shape[0] else Features(self.F[rows], self.first, None)
+        return self if len(rows) == self.F.shape[0] else StackedFeatures(self.F[rows], self.first, None)
 
     def add(self, a):
         return self.T @ a
@@ -57,7 +57,7 @@ class Features:
         return self.F @ blocks
 
 
-class System:
+class NewtonSystem:
     """A x = r by conjugate gradients; A = D + Φ diag(weight) Φᵀ (− gradient of Ω* twice), Φ the features and K_m a."""
 
     def __init__(self, features, v, weights, D, squares, exact, most=MOST):

@@ -21,7 +21,7 @@ from ..solution import Solution, Status
 
 if TYPE_CHECKING:
     from ..problem import Certificate, Problem
-    from ._base import Control
+    from .base import Control
 
 PATIENCE = 200  # steps without progress
 UNSOLVED = 20  # inner problems in a row that are far from solved
@@ -261,7 +261,7 @@ class Run:
         }
 
 
-class Point(NamedTuple):
+class InnerPoint(NamedTuple):
     """The inner problem at θ: its `value` ≥ J(θ), and the cut J(·) ≥ constant − ½ ·ᵀq that it gives."""
 
     theta: np.ndarray
@@ -278,8 +278,8 @@ class Oracle(Run):
     """Solves the inner problem at given weights on all examples, from the last solution on, to `effort` times the gap.
 
     `Oracle(problem, control).run(method)` is the `Solution` of a method(oracle) that begins at `oracle.theta`, asks
-    for the `Point` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last step,
-    and where nothing improves.
+    for the `InnerPoint` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last
+    step, and where nothing improves.
 
     Parameters
     ----------
@@ -308,8 +308,8 @@ class Oracle(Run):
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.inners = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
 
-    def __call__(self, theta: np.ndarray) -> Point:
-        """The `Point` at θ; certifies it on the way."""
+    def __call__(self, theta: np.ndarray) -> InnerPoint:
+        """The `InnerPoint` at θ; certifies it on the way."""
         problem, weights = self.problem, np.zeros(self.bank.M)
         weights[self.index] = theta
         gap = self.gap if np.isfinite(self.gap) else 1.0
@@ -333,7 +333,7 @@ class Oracle(Run):
         if min(self.unsolved, self.stalled.since) >= UNSOLVED:
             raise Finished
         value = certificate.primal - problem.regularizer.penalty(theta, q)[1]
-        return Point(theta, a, q, value, constant, support, P, K)
+        return InnerPoint(theta, a, q, value, constant, support, P, K)
 
     def _outputs(self, theta, a, support, P):
         """Σ_m θ_m K_m a on all examples (T, n); beside the support only the kernels with weight are touched."""

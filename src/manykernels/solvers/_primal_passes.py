@@ -23,7 +23,7 @@ CURVED = 8  # times as many examples as features make up the curvature, evenly s
 REACH = 0.3  # outputs from moving within which an example can still move
 
 
-class Place(NamedTuple):
+class LinearModel(NamedTuple):
     """A linear model w (T, D) of the normalised features, b (T,), and weights (M',)."""
 
     w: np.ndarray
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     theta: np.ndarray
 
 
-class Level(NamedTuple):
+class Stage(NamedTuple):
     """The examples that are looked at, and the gap to reach there.
 
     Others may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), by their v, Σa and Σ c V*.
@@ -43,7 +43,7 @@ class Level(NamedTuple):
     kept: Any = None  # an array for their features, or None
 
 
-class Held(NamedTuple):
+class FixedExamples(NamedTuple):
     """Of examples whose a is fixed: v (T, D), Σa (T,) and Σ c V*(y, −a/c)."""
 
     v: np.ndarray
@@ -59,7 +59,7 @@ class Visit(NamedTuple):
     v: np.ndarray
     curves: list
     near: np.ndarray  # which examples can still move, (|rows|,)
-    far: Any  # the others as `Held`
+    far: Any  # the others as `FixedExamples`
     certificate: Certificate
     smoothing: float  # what is due to μ in the gap
 
@@ -73,7 +73,7 @@ class BlockPasses(Run):
         self.owners = problem.bank.owners()
         self.root = np.sqrt(self.bank.scale)[self.owners]
         self.D, self.T = len(self.owners), problem.n_outputs
-        self.sides = [Side(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
+        self.sides = [SmoothedOutput(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
         self.smooth = all(side.smooth for side in self.sides)
 
     def _features(self, level, part, first):
@@ -117,7 +117,7 @@ class BlockPasses(Run):
         v *= self.root
         for curve in curves:
             curve.close(self.root, self.problem.intercept)
-        held = Held(v[1], a[:, ~near].sum(axis=1), self._conjugates(level, a, ~near))
+        held = FixedExamples(v[1], a[:, ~near].sum(axis=1), self._conjugates(level, a, ~near))
         if level.held is not None:
             v[0] += level.held.v
         return Visit(f, a, v[0], curves, near, held, *self._estimate(level, place, f, a, v[0]))
@@ -199,7 +199,7 @@ class BlockPasses(Run):
         return self.problem.loss.total - a.sum(axis=1) - (0.0 if level.held is None else level.held.total)
 
 
-class Side:
+class SmoothedOutput:
     """One output: its loss, smoothed."""
 
     def __init__(self, problem, y, c):

@@ -32,7 +32,7 @@ MARGIN = 0.25  # so many more than the examples that matter are active, the near
 
 
 @dataclass
-class State:
+class ActiveState:
     """What a weight step may look at: everything on the active examples and kernels."""
 
     problem: object
@@ -46,7 +46,7 @@ class State:
     slack: float  # absolute gap that the weight step need not go below
 
 
-class Point(NamedTuple):
+class EvaluatedPoint(NamedTuple):
     """A point that was evaluated: its support (sorted), q, and the outputs (T, |known|) that are known well enough.
 
     Those are exact on the support; elsewhere they are the block's, where they lie so far from mattering that its
@@ -209,11 +209,11 @@ class Wrapper(Run):
         known = np.all([inner.slack(*part) > margin for inner, *part in parts], axis=0)
         known[support] = True
         self.b = b
-        self.last = Point(self.theta, everywhere, rows[support], q, rows[known], outputs[:, known])
+        self.last = EvaluatedPoint(self.theta, everywhere, rows[support], q, rows[known], outputs[:, known])
         certificate = problem.certificate(problem.losses(outputs, b, rows), a, b, self.theta, q, rows)
         if noise > 0.3 * certificate.scale * max(self.tol, certificate.gap) or inner_gap > 3 * target:
             self.dtype = np.float64  # float32 is too coarse for this problem
-        state = State(problem, self.theta, q, a, support, P, K, self.inners, 0.1 * self.tol * certificate.scale)
+        state = ActiveState(problem, self.theta, q, a, support, P, K, self.inners, 0.1 * self.tol * certificate.scale)
         return state, certificate, inner_gap
 
     def _compare(self, certificate):

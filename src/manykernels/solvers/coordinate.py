@@ -26,16 +26,16 @@ import numpy as np
 
 from .._work import spend
 from ..inner import InnerProblem
-from ._base import BaseSolver, seed_of
 from ._cuts import cuts_for
-from ._oracle import Point, Run, Stall
+from ._oracle import InnerPoint, Run, Stall
 from ._warm import begin_from, onto_total
+from .base import BaseSolver, seed_of
 from .newton import Newton
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
-    from ._base import Control
+    from .base import Control
 
 EARLY = 4  # passes in which the weights follow in closed form
 TOGETHER = 8  # visits between two looks at the weights
@@ -121,7 +121,7 @@ class Passes(Run):
     def iterate(self):
         sides = self._resume()
         parts = zip(self.problem.Y, self.problem.c, self.a, self.b, sides, strict=True)
-        self.sides = [Side(self.problem, *part) for part in parts]
+        self.sides = [VisitedOutput(self.problem, *part) for part in parts]
         while True:
             spend(len(self.sides) * (1000.0 + 300.0 * self.bank.M))
             closed = self.closed and (self.turn < EARLY or self.cuts is None)
@@ -167,7 +167,7 @@ class Passes(Run):
         self.started = time.perf_counter() - state["time"]
         self.rng.bit_generator.state = state["draw"]
         for a, (q, value, constant, slack) in zip(state["points"], self.added, strict=True):
-            self.cuts.add(Point(None, a, q, value, constant, None, None, None))
+            self.cuts.add(InnerPoint(None, a, q, value, constant, None, None, None))
             self.cuts.minimum(slack)
         return state["sides"]
 
@@ -223,7 +223,7 @@ class Passes(Run):
         constant = -float(np.sum(self.problem.conjugates(a)))
         slack = 0.05 * self.scale * max(self.gap, self.tol)
         self.added.append((self.q, value, constant, slack))
-        self.cuts.add(Point(self.theta, a, self.q, value, constant, None, None, None))
+        self.cuts.add(InnerPoint(self.theta, a, self.q, value, constant, None, None, None))
         theta, lower = self.cuts.minimum(slack)
         self.bound(lower, self.cuts.dual_point())
         if step and regularizer.simplex:
@@ -234,7 +234,7 @@ class Passes(Run):
             self.theta = theta
 
 
-class Side:
+class VisitedOutput:
     """One output: its inner problem, a, v, b, and the examples that are visited."""
 
     def __init__(self, problem, y, c, a, b, state):

@@ -22,16 +22,16 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError
 
 from ..inner import InnerProblem
-from ._base import BaseSolver
 from ._interior_path import JointPath, SimplexWeights, SmoothWeights, share_of_bound
-from ._interior_system import Features
+from ._interior_system import StackedFeatures
 from ._oracle import Finished, Run
 from ._warm import onto_total
+from .base import BaseSolver
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
-    from ._base import Control
+    from .base import Control
 
 EXACT, SHARE = 1e-3, 1e-3  # of a right side in the norm of A⁻¹, and times the gap: what conjugate gradients leave
 LOOSE = 1e-2, 1e-1  # the same where Ω* is smooth, as long as the gap falls: a quarter of the time for 20,000 words
@@ -160,7 +160,7 @@ class InteriorRun(Run):
     def _path(self):
         inner, problem = self.inner, self.problem
         index = np.flatnonzero(inner.hi > inner.lo)  # not those without cost
-        self.features = Features(*problem.bank.numeric(), problem.kernels)
+        self.features = StackedFeatures(*problem.bank.numeric(), problem.kernels)
         y, c = inner.y[index], inner.c[index]
 
         def rest(x):

@@ -28,11 +28,11 @@ import numpy as np
 from .._memory import MemoryBudget
 from ..inner.systems import blas_for
 from ..solution import Solution
-from ._base import BaseSolver
+from .base import BaseSolver
 
 if TYPE_CHECKING:
     from ..problem import Problem
-    from ._base import Control
+    from .base import Control
 
 LOWEST = 1e-8  # of the variance of y: no learned noise is below it
 VANISHING = 1e-6  # and below this it is told of
@@ -116,13 +116,13 @@ class Updates:
             known = warm.theta[self.problem.kernels]
             noise = max(warm.noise or noise, LOWEST * self.variance)
             same = np.append(known, noise) if self.learns else known
-            if Point(self, same).stationarity <= self.tol:
+            if EvidencePoint(self, same).stationarity <= self.tol:
                 return same
             theta = np.maximum(known, 1e-3 * theta) if known.any() else theta
         return np.append(theta, noise) if self.learns else theta
 
     def run(self):
-        point, interrupted, converged = Point(self, self.x), False, False
+        point, interrupted, converged = EvidencePoint(self, self.x), False, False
         if not np.isfinite(point.value):
             raise ValueError(
                 f"solver 'mackay': σ²I + Σ θ_m K_m is not positive definite at noise={point.noise:g}: raise the noise "
@@ -146,7 +146,7 @@ class Updates:
         """The next point, where the objective is lower; None where none is found."""
         x = self._newton(point) if len(self.history) > 2 else None
         if x is not None:
-            new = Point(self, x)
+            new = EvidencePoint(self, x)
             if self._better(new, point):
                 self.damping = max(0.1 * self.damping, 1e-9)
                 return new
@@ -155,7 +155,7 @@ class Updates:
             x = self._project(point.x - self.step * point.metric * point.gradient)
             if np.array_equal(x, point.x):
                 return None
-            new = Point(self, x)
+            new = EvidencePoint(self, x)
             if self._better(new, point):
                 self.step = min(2.0 * self.step, LONGEST)
                 return new
@@ -230,7 +230,7 @@ class Updates:
         )
 
 
-class Point:
+class EvidencePoint:
     """−log p + h at x, its gradient, and the metric in which a gradient step of length 1 is MacKay's update."""
 
     def __init__(self, fit, x):

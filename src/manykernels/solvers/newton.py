@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..inner.systems import blas_for
-from ._base import BaseSolver
 from ._wrapper import Wrapper
+from .base import BaseSolver
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
-    from ._base import Control
+    from .base import Control
 
 BENDS = 6  # models of one step, at most: they cost no pass over the kernels
 STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
@@ -53,7 +53,7 @@ class Newton(BaseSolver):
         return Wrapper(problem, NewtonStep(), control).solve()
 
 
-class Model:
+class LocalModel:
     """⟨g, x − θ⟩ + ½ ‖Z (x − θ)‖² + ½ Σ damping_m (x_m − θ_m)²: the local model of J."""
 
     def __init__(self, gradient, Z, damping=0.0):
@@ -74,7 +74,7 @@ class Model:
     def around(self, move, damping):
         """The model at θ + move, damped towards θ."""
         ratio = self.ratio(move)
-        return Model(self.gradient / ratio**2 + damping * move, self.Z * ratio**-0.75, damping)
+        return LocalModel(self.gradient / ratio**2 + damping * move, self.Z * ratio**-0.75, damping)
 
     @property
     def diagonal(self):
@@ -125,7 +125,7 @@ class NewtonStep:
                     half = inner.half_hessian(state.K, free, B)
             halves.append(half)
         Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
-        model = Model(-0.5 * state.q, np.vstack(Z))
+        model = LocalModel(-0.5 * state.q, np.vstack(Z))
         theta = self.aim(model, state.theta, state.problem.regularizer, state.slack)
         for inner, a, half in zip(state.inners, state.a, halves, strict=True):
             if half is not None and not inner.loss.interior:
@@ -137,7 +137,7 @@ class NewtonStep:
         return theta
 
     def aim(self, model, theta, regularizer, slack):
-        """The weights that a `Model` of J around θ leads to."""
+        """The weights that a `LocalModel` of J around θ leads to."""
         self.model, self.theta, self.regularizer, self.slack = model, theta, regularizer, slack
         return self._minimise()
 
@@ -147,7 +147,7 @@ class NewtonStep:
         metric = 1.0 / (self.theta + 0.1 / len(self.theta))
         damping, x, value, last = self.level * metric, self.theta, regularizer.value(self.theta), np.inf
         for k in range(self.bends):
-            local = model.around(x - self.theta, damping) if k else Model(model.gradient, model.Z, damping)
+            local = model.around(x - self.theta, damping) if k else LocalModel(model.gradient, model.Z, damping)
             target = regularizer.minimise(local, x, self.slack, 50 if k else 500)
             step, omega = target - x, regularizer.value(target)
             gain = value - omega - step @ (local.gradient + 0.5 * local.multiply(step))

@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..inner.systems import blas_for
-from ._base import BaseSolver
 from ._oracle import Finished
-from ._primal_passes import REACH, BlockPasses, Level, Place
+from ._primal_passes import REACH, BlockPasses, LinearModel, Stage
 from ._primal_quadratic import Answer
 from ._warm import begin_from
+from .base import BaseSolver
 from .coordinate import Coordinate
-from .newton import Model, NewtonStep
+from .newton import LocalModel, NewtonStep
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
-    from ._base import Control
+    from .base import Control
 
 WIDEST = 12_000  # features
 FEWEST = 4  # times as many examples as features
@@ -109,7 +109,7 @@ class Descent(BlockPasses):
             if self.control.warm is not None and self.a.any():
                 v = self._sums(self.a)
                 w, mu = self._spread(self.theta) * v, 0.1 * mu
-            self._descend(Level(np.arange(self.n), self.tol), Place(w, self.b.copy(), self.theta), mu, v=v)
+            self._descend(Stage(np.arange(self.n), self.tol), LinearModel(w, self.b.copy(), self.theta), mu, v=v)
 
     def _descend(self, level, place, mu, last=None, v=None):
         """(place, μ) where the gap of a level is reached; on all examples `Finished` ends it. v: of a warm start."""
@@ -143,7 +143,7 @@ class Descent(BlockPasses):
             if visit.smoothing > allowed and rest <= 4 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
             if whole and len(near) <= MOST * len(level.rows):
-                small = Level(near, 0.7 * level.enough, visit.far, self._room(len(near)))
+                small = Stage(near, 0.7 * level.enough, visit.far, self._room(len(near)))
                 from_here = last[0], visit._replace(f=visit.f[:, visit.near])
                 place, mu = self._descend(small, place, mu, from_here)
 
@@ -158,7 +158,7 @@ class Descent(BlockPasses):
         if self.best is None and self.history:
             a = self._feasible(self.a)
             v = self._sums(a)
-            self._certify(Place(self._spread(self.theta) * v, self.b, self.theta), a, v)
+            self._certify(LinearModel(self._spread(self.theta) * v, self.b, self.theta), a, v)
 
     def _settle(self, level, place, visit, mu):
         """Certifies a of this visit, with Σa = total, at w = θ v(a), which it leads to: (place, visit) there."""
@@ -184,8 +184,8 @@ class Descent(BlockPasses):
             f = known.f + t * (visit.f - known.f)
             sides = zip(self.sides, f, strict=True)
             risk = sum(side.value(level.rows, f_t, mu) for side, f_t in sides)
-            risk += 0.0 if level.held is None else self._line(level, Place(w, b, theta))
-            return risk + self.problem.loss.total * float(b.sum()) + sum(self._penalty(Place(w, b, theta)))
+            risk += 0.0 if level.held is None else self._line(level, LinearModel(w, b, theta))
+            return risk + self.problem.loss.total * float(b.sum()) + sum(self._penalty(LinearModel(w, b, theta)))
 
         start = value(0.0)
         if value(1.0) <= start + 1e-12 * abs(start):
@@ -197,7 +197,7 @@ class Descent(BlockPasses):
         t = 0.5 * (low + high)
         if t < 1e-6 or not value(t) < start:
             return None
-        return Place(*(u + t * (x - u) for u, x in zip(before, place, strict=True)))
+        return LinearModel(*(u + t * (x - u) for u, x in zip(before, place, strict=True)))
 
     def _weights_gap(self, theta, q):
         """What the weights have in the gap: Ω(θ) + Ω*(½ q) − ½ θᵀq."""
@@ -227,10 +227,10 @@ class Descent(BlockPasses):
             if k == 0 and not regularizer.constraint and regularizer.has("weights_from_norms"):
                 step.promise, theta = 0.0, regularizer.weights_from_norms(theta * np.sqrt(q))
             else:
-                theta = step.aim(Model(-0.5 * q, answer.half_hessian()), theta, regularizer, 0.01 * slack)
+                theta = step.aim(LocalModel(-0.5 * q, answer.half_hessian()), theta, regularizer, 0.01 * slack)
         theta, answer = best
         b = place.b.copy()
         for t, curve in enumerate(visit.curves):
             if problem.intercept and curve.s > 0:
                 b[t] -= (off[t] + float(curve.h @ (answer.w[t] - place.w[t]))) / curve.s
-        return Place(answer.w, b, theta)
+        return LinearModel(answer.w, b, theta)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._base import BaseSolver
 from ._oracle import Oracle
+from .base import BaseSolver
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
-    from ._base import Control
+    from .base import Control
 
 
 class Reweighted(BaseSolver):

@@ -14,7 +14,7 @@ from typing import Any
 from .backends import Backend, Threads, using
 from .backends.cluster import Cluster
 from .backends.processes import Processes
-from .sources._base import DataSource
+from .sources.base import DataSource
 from .sources.collection import DaskCollection
 from .sources.fasta import FastaFiles
 from .sources.hdf5 import HDF5File

@@ -25,8 +25,8 @@ from ..problem import Problem
 from ..solution import Solution, Status
 from ..solvers import solve
 from ..solvers.diagnosis import CURES
-from ._rows import concatenate, take
-from .shards import Question, State, price
+from .examples import concatenate, take
+from .shards import Question, SentModel, price
 from .stream import Stream
 
 FIRST = 2_000, 20_000  # active examples at first, at most: compared by pairs, or with explicit features
@@ -194,7 +194,7 @@ class Driver:
         """{number of a shard: what it found} at a solution; of all shards, or until there are enough for the room."""
         stream, backend = self.stream, self.stream.backend
         support = np.flatnonzero(solution.a.any(axis=0))
-        state = State(
+        state = SentModel(
             problem.bank.predictor(support), solution.a[:, support], solution.theta,
             np.asarray(solution.b, dtype=float), self.loss, self.outputs, stream.room,
         )  # fmt: skip

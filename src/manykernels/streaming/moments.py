@@ -19,10 +19,10 @@ from ..banks.choice import explicit_bank
 from ..banks.dense import report_unusable
 from ..banks.features import FAR
 from ..banks.pairwise import PairwiseBank
-from ..kernels._base import len_
+from ..kernels.base import len_
 from ..kernels.normalize import Scaled, precision, scales
 from ..sequences.alphabet import DNA
-from ._rows import take
+from .examples import take
 from .shards import Shard, merge
 from .stream import Stream
 

@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..kernels._base import len_
-from ._rows import columns_of, concatenate, numbers_of, take
-from .sources._base import DataSource, naming
+from ..kernels.base import len_
+from .examples import columns_of, concatenate, numbers_of, take
+from .sources.base import DataSource, naming
 
 if TYPE_CHECKING:
     from ..banks import Predictor
-    from ..losses._base import Loss
+    from ..losses.base import Loss
 
 HEAD = 500  # examples of a piece that are looked at before all others
 
@@ -92,7 +92,7 @@ class Shard:
 
 
 @dataclass
-class State:
+class SentModel:
     """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs.
 
     What a predictor computes beforehand is computed once in each process and shared by its threads, in `room` bytes.
@@ -111,7 +111,7 @@ class State:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple:
-        return State, (self.predictor, self.A, self.theta, self.b, self.loss, self.outputs, self.room)
+        return SentModel, (self.predictor, self.A, self.theta, self.b, self.loss, self.outputs, self.room)
 
     def prepare(self) -> Any:
         """f without b as a function of X, (T, n)."""
@@ -217,7 +217,7 @@ def fetch(shard: Shard, rows: np.ndarray) -> Any:
     return concatenate(found)
 
 
-def price(shard: Shard, state: State, active: np.ndarray, most: int) -> Priced:
+def price(shard: Shard, state: SentModel, active: np.ndarray, most: int) -> Priced:
     """The losses of all examples, and the worst `most` violators: those with loss that are not `active`.
 
     An example with a = 0 adds c V(y, f) to the duality gap: what is largest there is worst.

@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from .._memory import MemoryBudget
-from ..kernels._base import len_
-from ._rows import concatenate, take
+from ..kernels.base import len_
 from .backends import active_backend
+from .examples import concatenate, take
 from .shards import Question, Scanned, Shard, column_moments, differ, fetch, merge, scan
-from .sources._base import DataSource
+from .sources.base import DataSource
 
 
 class Stream:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._base import MOST, StringKernel, integer
+from .base import MOST, StringKernel, integer
 
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences

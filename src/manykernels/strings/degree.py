@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._base import integer, positions
-from ._planes import PositionKernel
+from .base import integer, positions
+from .planes import PositionKernel
 
 if TYPE_CHECKING:
     from ..sequences.alphabet import Alphabet

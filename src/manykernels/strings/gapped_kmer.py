@@ -4,8 +4,8 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from ._base import fits, integer
 from ._words import WordKernel, window
+from .base import fits, integer
 
 if TYPE_CHECKING:
     from ..sequences.alphabet import Alphabet

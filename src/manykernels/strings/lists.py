@@ -9,7 +9,7 @@ from .degree import Degree
 from .weighted_degree import WeightedDegree
 
 if TYPE_CHECKING:
-    from ..kernels._base import Kernel
+    from ..kernels.base import Kernel
     from ..sequences.alphabet import Alphabet
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._base import fits, integer
 from ._words import Reading, WordKernel, window
+from .base import fits, integer
 
 if TYPE_CHECKING:
     from ..sequences.alphabet import Alphabet

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._base import fits, integer
 from ._words import WordKernel, window
+from .base import fits, integer
 
 if TYPE_CHECKING:
     from ..sequences.alphabet import Alphabet

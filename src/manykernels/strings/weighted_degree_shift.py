@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._base import StringKernel, integer, positions
-from ._planes import across, placed_features, planes
+from .base import StringKernel, integer, positions
+from .planes import across, placed_features, planes
 from .weighted_degree import degree_weights
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from sklearn.base import clone, is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
-from ...estimators.inputs import among_themselves, check_y, take_examples
-from ...kernels._views import n_examples
+from ...estimators.check_inputs import among_themselves, check_y, take_examples
 from ...kernels.align import centred_products, cosines
+from ...kernels.view_data import n_examples
 from ..tables import check_model
-from ._base import Display, check_top
+from .base import Display, check_top
 
 
 class AlignmentDisplay(Display):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._pictures import as_shares, curves, left_out, legend, note, plain
-from ._base import Display, check_fitted, check_top, weights_of
+from .base import Display, check_fitted, check_top, weights_of
 
 
 class WeightsAlongDisplay(Display):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._pictures import COLOURS, MARKERS, legend, note, plain, short
 from ..._validation import check_choice
-from ._base import Display, check_fitted, check_top
+from .base import Display, check_fitted, check_top
 
 SMALLEST = 1e-16  # what a gap of 0 is drawn as
 CROWDED = 20  # steps beyond which only the last one has a mark

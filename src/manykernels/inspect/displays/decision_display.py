@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
-from ...estimators.inputs import take_examples
-from ...kernels._views import n_examples
-from ._base import Display, check_fitted, check_top, class_names, members_of, output_number
+from ...estimators.check_inputs import take_examples
+from ...kernels.view_data import n_examples
+from .base import Display, check_fitted, check_top, class_names, members_of, output_number
 
 FEW = 10  # examples that are shown where none are chosen
 
@@ -81,7 +81,7 @@ class DecisionDisplay(Display):
         rows = _rows(examples, n_examples(X))
         extra = {} if task is None else {"task": np.asarray(task)[rows]}
         parts = model.decision_parts(take_examples(X, rows), **extra)
-        rest, labels, label = _one_output(model, parts, output)
+        rest, labels, label = one_output(model, parts, output)
         parts, intercept = rest
         grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
         texts = [f"{row}{f' → {text}' if text else ''}" for row, text in zip(rows, labels, strict=True)]
@@ -128,7 +128,7 @@ def _rows(examples, n):
     return rows % n
 
 
-def _one_output(model, parts, output):
+def one_output(model, parts, output):
     """((parts (n, M), intercepts (n,)), a text for each example, the label of the decision) of one output each."""
     labels, b = class_names(model), model.intercept_
     if not labels:

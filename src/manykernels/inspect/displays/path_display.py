@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...estimators.path import Path
-from ._base import Display, check_top
+from .base import Display, check_top
 
 
 class PathDisplay(Display):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._pictures import COLOURS, legend, plain
 from ..._validation import check_choice, check_integer
-from ._base import Display
+from .base import Display
 
 
 class ReliabilityDisplay(Display):

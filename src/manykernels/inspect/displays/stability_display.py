@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of
 from ..._validation import check_number
 from ..bootstrap import bootstrap_weights
-from ._base import Display, check_fitted, check_top, members_of, output_number
+from .base import Display, check_fitted, check_top, members_of, output_number
 
 
 class StabilityDisplay(Display):

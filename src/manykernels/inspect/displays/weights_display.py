@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of, short
 from ..relevance_result import Relevance
-from ._base import Display, check_fitted, check_top, class_names, members_of
+from .base import Display, check_fitted, check_top, class_names, members_of
 
 
 class WeightsDisplay(Display):

@@ -3,8 +3,8 @@
 `_base.py` states the protocol.
 """
 
-from ._base import TwoStage
 from .align import Align, AlignF
+from .base import TwoStage
 from .best_single import BestSingle
 from .easy_mkl import EasyMKL
 from .uniform import Uniform

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.align import centred_products
-from ._base import TwoStage, shares
+from .base import TwoStage, shares
 
 if TYPE_CHECKING:
-    from ...banks._base import Bank
-    from ...losses._base import Loss
+    from ...banks.base import Bank
+    from ...losses.base import Loss
 
 
 class Align(TwoStage):

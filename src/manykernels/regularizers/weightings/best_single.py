@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._validation import check_integer
-from ._base import TwoStage, solve_single
+from .base import TwoStage, solve_single
 
 if TYPE_CHECKING:
-    from ...banks._base import Bank
-    from ...losses._base import Loss
+    from ...banks.base import Bank
+    from ...losses.base import Loss
 
 _TOL = 1e-3  # gap of the predictors that kernels are compared by
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..._validation import check_number
 from ...losses import SquaredHinge
-from ._base import TwoStage, shares, solve_single
+from .base import TwoStage, shares, solve_single
 
 if TYPE_CHECKING:
-    from ...banks._base import Bank
-    from ...losses._base import Loss
+    from ...banks.base import Bank
+    from ...losses.base import Loss
 
 
 class EasyMKL(TwoStage):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._base import TwoStage
+from .base import TwoStage
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...banks._base import Bank
-    from ...losses._base import Loss
+    from ...banks.base import Bank
+    from ...losses.base import Loss
 
 
 class Uniform(TwoStage):

@@ -18,7 +18,7 @@ from ._base import Backend
 TRIES = 3  # with a new pool, where a process was killed
 
 
-class Stored(NamedTuple):
+class StoredFile(NamedTuple):
     """Something in a file of the temporary folder."""
 
     path: str
@@ -65,7 +65,7 @@ class Processes(Backend):
         with open(path, "wb") as file:
             pickle.dump(thing, file, protocol=5)
         self.sent += os.path.getsize(path)
-        return Stored(path, passing)
+        return StoredFile(path, passing)
 
     def run(self, function: Callable, calls: Sequence[tuple]) -> list[Any]:
         for tries in range(TRIES):
@@ -90,7 +90,7 @@ def _call(function, call):
 
 
 def _restored(value):
-    if not isinstance(value, Stored):
+    if not isinstance(value, StoredFile):
         return value
     if value.path in _last:
         return _last[value.path]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_integer
-from ...kernels._base import len_
-from ._base import DataSource
+from ...kernels.base import len_
+from .base import DataSource
 
 
 class DaskCollection(DataSource):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...sequences.fasta import _gathered, stream_fasta
-from ._base import FileSource
+from ...sequences.fasta import gathered, stream_fasta
+from .base import FileSource
 from .tables import Paths
 
 if TYPE_CHECKING:
@@ -61,5 +61,5 @@ class FastaFiles(FileSource):
 
     def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
         for X, labels in stream_fasta(piece, self.alphabet, self.unknown, self.target, self.rows):
-            y = None if labels is None else _gathered([labels], True)
+            y = None if labels is None else gathered([labels], True)
             yield X if self.window is None else X.window(*self.window), y

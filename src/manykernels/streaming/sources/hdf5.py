@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from os import PathLike
 
-from ._base import ArraySource
+from .base import ArraySource
 
 
 class HDF5File(ArraySource):

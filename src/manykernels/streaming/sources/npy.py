@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ._base import ArraySource
+from .base import ArraySource
 
 _one_at_a_time = threading.Lock()  # a header is parsed as Python, which 3.11 cannot do in two threads (its gh-106905)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ._base import DataSource
+from .base import DataSource
 from .fasta import FastaFiles
 from .tables import CSVFiles, ParquetFiles
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import FileSource, naming
+from .base import FileSource, naming
 
 _FORM = (  # options of pandas.read_csv that say where and how the header stands
     "sep", "delimiter", "engine", "encoding", "compression", "quotechar", "quoting", "escapechar", "comment",

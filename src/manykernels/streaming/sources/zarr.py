@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 from typing import Any
 
-from ._base import ArraySource
+from .base import ArraySource
 
 
 class ZarrArray(ArraySource):

@@ -1,0 +1,148 @@
+"""The kernels of a single column are smooth functions of two numbers: p Chebyshev nodes stand for all examples.
+
+k(x, y) = Σ_kl C_kl T_k(x) T_l(y) to the precision of the block, with C from the kernel between the nodes.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..kernels.pair_blocks import KINDS
+
+UNEVEN = 2.0  # how much the factors of one kernel may differ: errors of a series rise by the square
+WIDTH = 512  # Chebyshev features that are multiplied at a time
+
+
+def n_nodes(degree, rate, half, double):
+    """Chebyshev nodes per kernel on an interval of half-width `half` for errors of 3e-8 (float32) or 1e-13."""
+    root = np.sqrt(np.maximum(rate, 0)) * half
+    p = np.where(degree > 0, degree + 1, np.ceil(11.5 * root + 13 if double else 8 * root + 8))
+    return np.minimum(p, 2**30).astype(int)
+
+
+def column_bytes(sizes, n_rows, n_cols, T):
+    """Bytes of `column_products`."""
+    p, vectors = int(sizes.max()), T * sizes.size
+    return 8 * (p * (2 * p + n_rows + n_cols + 2 * vectors) + vectors * (n_rows + n_cols))
+
+
+def column_cost(sizes, n_rows, n_cols, T):
+    """Nanoseconds, roughly, of `column_products`."""
+    shared = sizes.max() * (1.5 * (n_rows + n_cols) + 0.3 * T * sizes.size * n_rows)
+    return 1e5 + shared + 7.0 * (sizes.astype(float) ** 2).sum()
+
+
+@lru_cache(maxsize=64)
+def _nodes(p):
+    """Chebyshev nodes on [−1, 1] and the (p, p) matrix from values there to coefficients of T_0 … T_{p−1}."""
+    angle = np.pi * (np.arange(p) + 0.5) / p
+    transform = np.cos(np.arange(p)[:, None] * angle) * (2.0 / p)
+    transform[0] /= 2
+    return np.cos(angle), transform
+
+
+def smooth_column(group, chosen, left, right):
+    """(middle, half-width, nodes of each) where all chosen kernels are smooth functions of one column, else None."""
+    interval = None if group.generic[chosen].any() else group.column(left, right)
+    if interval is None or not _level(chosen, left, right):
+        return None
+    double = group.pairs.dtype == np.float64
+    return *interval, n_nodes(group.degree[chosen], group.rate[chosen], interval[1], double)
+
+
+def _level(chosen, *sides):
+    """Whether 1/√k(x, x) varies little: a series is exact beside its largest value, and factors raise its errors."""
+    factors = [side.factor[chosen] for side in sides if side.factor is not None]
+    if not factors:
+        return True
+    F = np.concatenate(factors, axis=1)
+    return bool((F.max(axis=1) <= UNEVEN * np.where(F > 0, F, np.inf).min(axis=1)).all())
+
+
+def _at_nodes(group, middle, half, p):
+    """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients.
+
+    In float64: kernels near 1 have little variance.
+    """
+    from ..loops.elementwise import pair
+
+    z, transform = _nodes(p)
+    points = np.ascontiguousarray((z * half + middle)[None])
+    B = np.empty((p, p))
+    pair(KINDS[group.pairs.kind], points, points, B)
+    return B, transform
+
+
+class SmoothColumns:
+    """Single columns with smooth kernels: T sums of them are products of Chebyshev features, by BLAS.
+
+    One loop makes the features of many columns; called for each, Python would keep the threads of all tiles waiting.
+    """
+
+    def __init__(self):
+        self.columns = []
+
+    @staticmethod
+    def size(p, T, left, right):
+        """Bytes of a column of p nodes."""
+        return 8 * T * p**2 + left.x.nbytes + right.x.nbytes
+
+    @staticmethod
+    def buffers(T, rows, cols, itemsize):
+        """Bytes of one thread's features in a tile, of columns with up to 64 nodes."""
+        return WIDTH * (itemsize * (T * rows + cols) + 2 * max(rows, cols))
+
+    def append(self, group, chosen, left, right, weights, shift, middle, half, p):
+        """One more column: its sides and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
+        C = _core(group, chosen, weights, shift, middle, half, p)
+        self.columns.append((left.x[0], right.x[0], middle, half, p, C.reshape(len(weights), -1)))
+
+    def ready(self):
+        """Lays the columns side by side."""
+        left, right, middle, half, sizes, cores = zip(*self.columns, strict=True)
+        self.left, self.right = np.stack(left), np.stack(right)
+        self.middle, self.half, self.cores = np.array(middle), np.array(half), np.concatenate(cores, axis=1)
+        self.node, self.entry = np.cumsum([0, *sizes]), np.cumsum([0, *(p**2 for p in sizes)])
+        self.parts, first = [], 0
+        for k in range(1, len(sizes) + 1):
+            if k == len(sizes) or self.node[k + 1] - self.node[first] > max(WIDTH, sizes[first]):
+                self.parts.append((first, k))
+                first = k
+        self.columns = []
+
+    def add(self, total, rows, cols):
+        """Adds all columns to a tile (T, rows, cols)."""
+        from ..loops.columns import features
+
+        (T, n_rows, n_cols), width = total.shape, max(self.node[high] - self.node[low] for low, high in self.parts)
+        A, B = np.empty((T, width, n_rows), total.dtype), np.empty((width, n_cols), total.dtype)
+        for low, high in self.parts:
+            node, entry = self.node[low : high + 1], self.entry[low : high + 1]
+            filled, span = node[-1] - node[0], (self.middle[low:high], self.half[low:high], node - node[0])
+            features(np.ascontiguousarray(self.right[low:high, cols]), *span, self.cores[:0], entry, B[None])
+            features(np.ascontiguousarray(self.left[low:high, rows]), *span, self.cores, entry, A)
+            for sums, a in zip(total, A, strict=True):
+                sums += a[:filled].T @ B[:filled]
+
+
+def _core(group, chosen, weights, shift, middle, half, p):
+    """C_t (T, p, p) with Σ_m weights_tm (k_m(x, y) − shift_m) = Σ_kl C_tkl T_k(x) T_l(y)."""
+    from ..loops.elementwise import combine
+
+    B, transform = _at_nodes(group, middle, half, p)
+    values = np.zeros((len(weights), p, p))
+    g, c, none = group.g[chosen].astype(float), group.c[chosen].astype(float), np.empty((0, 0))
+    for total, w in zip(values, weights, strict=True):
+        W = np.ascontiguousarray(np.broadcast_to(w[:, None], (w.size, p)))
+        combine(B, group.degree[chosen], g, c, shift, W, none, total)
+    return transform @ values @ transform.T
+
+
+def column_products(group, left, right, chosen, vectors, middle, half, sizes, at, out):
+    """Writes the products with smooth kernels of one column to out (T, kernels, n), kernel m of the chosen at at[m]."""
+    from ..loops import columns as loops
+
+    factor = np.empty((0, 0), group.pairs.dtype) if left.factor is None else left.factor[chosen]
+    forms = group.degree[chosen], group.g[chosen].astype(float), group.c[chosen].astype(float)
+    nodes = loops.ColumnNodes(middle, half, sizes)
+    loops.column_products(KINDS[group.pairs.kind], left.x[0], right.x[0], nodes, forms, vectors, factor, at, out)

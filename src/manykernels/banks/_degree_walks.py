@@ -1,0 +1,224 @@
+"""Position-dependent string kernels of one list: two strings are compared once for all of them.
+
+k_m(x, y) = Σ_{l,k} coef_m[l, k−1] [x[l:l+k] = y[l:l+k]]. A weighted sum of such kernels has the weighted sum of their
+tables, and a product K_m a is coef_m times Σ_j a_j [x[l:l+k] = y_j[l:l+k]]: both cost one walk per pair whatever M is.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._state import check, check_array, check_csr, check_integer, check_is
+from .._threads import n_threads
+from ..kernels.tasks import SAME
+from ..sequences import Alphabet
+from ..strings.base import check_alike, check_length
+from ..strings.planes import across, letters, planes
+from ._kernel_groups import KernelGroup, Rows
+from ._tiled_sums import Tiles
+
+_BATCH = 2**19  # entries of the sums by position that one thread holds
+_STACK = 2**22  # entries of kernels that one thread holds at most where each is wanted by itself
+
+
+class Walk:
+    """Sides of bit planes, for strings like X."""
+
+    kind = "walk"
+
+    def __init__(self, X, dtype):
+        self.dtype, self.length, self.alphabet = np.dtype(dtype), X.length, X.alphabet
+
+    def side(self, X, index=None, n_jobs=1):
+        check_alike(X.alphabet, self.alphabet)
+        check_length(X, self.length)
+        return Rows(planes(X), np.zeros(len(X), self.dtype), None, index)
+
+    def block(self, left, right, out, hits=None):
+        """There is no one base block: `pieces` makes the kernels."""
+        return out
+
+
+class WalkGroup(KernelGroup):
+    """Kernels with a `degree_table`; `placed` says that words at different positions may count differently.
+
+    coef is (M, d) where they do not, else a CSR matrix (M, L·d).
+    """
+
+    room = _STACK
+
+    def __init__(self, view, kernels, members, X, dtype, task, n_tasks, coef=None):
+        self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
+        self.kernels = [kernels[m] for m in members]
+        self.pairs, self.placed = Walk(X, dtype), self.kernels[0].walk == "positions"
+        self.depth = min(max(kernel.words[-1] for kernel in self.kernels), X.length)
+        self.coef = self._tables(X.length) if coef is None else coef
+        vars(self).update(self._read_forms(dtype))
+
+    def _tables(self, length):
+        tables = [kernel.degree_table(length)[:, : self.depth] for kernel in self.kernels]
+        tables = [np.pad(table, ((0, 0), (0, self.depth - table.shape[1]))) for table in tables]
+        if self.placed:
+            return sp.vstack([sp.csr_array(table.reshape(1, -1)) for table in tables], format="csr")
+        return np.stack([table[0] for table in tables])
+
+    def _read_forms(self, dtype):
+        M = len(self.kernels)
+        return {
+            "generic": np.ones(M, bool), "exponential": np.zeros(M, bool), "tabular": False,
+            "degree": np.ones(M, np.int64), "rate": -np.ones(M), "forms": np.tile([1.0, 1.0, 0.0], (M, 1)),
+            "g": np.ones(M, dtype), "c": np.zeros(M, dtype),
+        }  # fmt: skip
+
+    def to_state(self):
+        return {"length": self.pairs.length, "alphabet": self.pairs.alphabet, "coef": self.coef}
+
+    @classmethod
+    def from_state(cls, view, kernels, members, task, n_tasks, state):
+        length = check_integer("length", state["length"], 1, 2**31 - 1)
+        X, coef = (
+            SimpleNamespace(length=length, alphabet=check_is("alphabet", state["alphabet"], Alphabet)),
+            state["coef"],
+        )
+        group = cls(view, kernels, members, X, np.float64, task, n_tasks, coef)
+        if group.placed:
+            check_csr("coef", coef, len(members), length * group.depth)
+        else:
+            check_array("coef", coef, np.float64, len(members), group.depth)
+        return group
+
+    def _check_side(self, side, n, width, reads):
+        """Bits behind the last letter would lead the loops beyond their tables."""
+        check(width is None, "a side has strings where its kernels see numbers")
+        length, bits = self.pairs.length, max(1, (self.pairs.alphabet.size - 1).bit_length())
+        check_array("x", side.x, np.uint64, n, bits + 1, -(-length // 64))
+        check(length % 64 == 0 or not (side.x[:, :, -1] >> np.uint64(length % 64)).any(), "x has more letters than fit")
+
+    def subset(self, chosen, members):
+        part = super().subset(chosen, members)
+        part.coef = self.coef[chosen]
+        return part
+
+    def fused(self, left, right):
+        """Whether all its kernels have the same rows' factors, 1."""
+        return left.factor is None and right.factor is None and self.task != SAME
+
+    def codes(self, side):
+        return letters(side.x, self.pairs.length, self.pairs.alphabet.size), self.pairs.alphabet
+
+    def diagonals(self, side):
+        from ..loops.strings import own_sums
+
+        own = np.zeros((side.own.size, self.pairs.length if self.placed else 1, self.depth))
+        own_sums(side.x, own)
+        diagonals = self.coef @ own.reshape(len(own), -1).T
+        return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
+
+    def cost(self, chosen=slice(None), sums=1):
+        return (300.0 if self.placed else 70.0) + 0.5 * self.exponential[chosen].size
+
+    def add(self, left, right, weights, constant, out):
+        """out[t] (rows, cols) += constant_t + Σ_m weights[t, m] k_m between two sides."""
+        from ..loops.strings import add_degrees, add_positions
+
+        table = weights @ self.coef
+        if self.placed:
+            runs = np.cumsum(table.reshape(len(table), -1, self.depth), axis=2)
+            add_positions(left.x, across(right.x), np.ascontiguousarray(runs.transpose(1, 2, 0)), constant, out)
+        else:
+            add_degrees(left.x, across(right.x), table, constant, out)
+
+    def products(self, left, right, A):
+        """K_m A[t] between two sides, (rows, M, T) float64."""
+        from ..loops.strings import sum_degrees, sum_positions
+
+        T, rows, columns = len(A), left.own.size, across(right.x)
+        if not self.placed:
+            H = np.zeros((rows, T, self.depth))
+            sum_degrees(left.x, columns, A, H)
+            return np.einsum("itk,mk->imt", H, self.coef)
+        sums, size = np.empty((rows, self.members.size, T)), self.pairs.length * self.depth * T
+        step = max(1, _BATCH // size)
+        for r in range(0, rows, step):
+            part = left.x[r : r + step]
+            H = np.zeros((len(part), self.pairs.length, self.depth, T))
+            sum_positions(part, columns, A, H)
+            H = np.cumsum(H[:, :, ::-1], axis=2)[:, :, ::-1]  # words of k letters: runs of k and more
+            flat = H.reshape(len(part), -1, T).transpose(1, 0, 2).reshape(-1, len(part) * T)
+            sums[r : r + step] = (self.coef @ flat).reshape(-1, len(part), T).transpose(1, 0, 2)
+        return sums
+
+    def pieces(self, B, left, right, chosen):
+        """A block per kernel, some at a time: for kernels whose rows have factors of their own."""
+        step = max(1, min(chosen.size, self.room // max(B.size, 1)))
+        for first in range(0, chosen.size, step):
+            ms = chosen[first : first + step]
+            blocks = np.zeros((ms.size, *B.shape), B.dtype)
+            self.subset(ms, self.members[ms]).add(left, right, np.eye(ms.size), np.zeros(ms.size), blocks)
+            if self.task == SAME:
+                equal = (left.task[:, None] == right.task) & (right.task >= 0)
+                blocks *= (self.n_tasks * equal).astype(B.dtype)
+            for m, block in zip(ms, blocks, strict=True):
+                yield block, np.array([m])
+
+
+class WalkTiles(Tiles):
+    """Tiles that take groups of one walk as a whole."""
+
+    def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
+        super().__init__(groups, dtype, scale, mean, n_jobs, budget)
+        self.walks = [group for group in groups if isinstance(group, WalkGroup)]
+        if budget is not None:
+            for group in self.walks:
+                group.room = min(_STACK, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
+
+    def shape(self, n_rows, n_cols, layers=1, parts=16):
+        return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers, parts)  # half is for a walk
+
+    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
+        weights, walks, rest = theta * self.scale, [], theta
+        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+            if isinstance(group, WalkGroup) and group.fused(left[i], right[i]):
+                ms = group.members[chosen]
+                W = np.ascontiguousarray(weights[:, ms])
+                constant = -(W @ self.mean[ms]) if shifted else np.zeros(len(W))
+                walks.append((i, group.subset(chosen, ms), W, constant))
+                rest = np.where(np.isin(np.arange(theta.shape[1]), group.members), 0.0, rest)
+
+        def emit_all(r0, r1, c0, c1, blocks):
+            for i, group, W, constant in walks:
+                group.add(left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1)), W, constant, blocks)
+            emit(r0, r1, c0, c1, blocks)
+
+        super().weighted(left, right, rest, n_rows, n_cols, emit_all if walks else emit, symmetric, shifted)
+
+    def _block_products(self, plan, a, right, cb, halved, check):
+        group, chosen = plan.group, plan.chosen
+        if not (isinstance(group, WalkGroup) and group.fused(a, right)):
+            return super()._block_products(plan, a, right, cb, halved, check)
+        part, A = group.subset(chosen, group.members[chosen]), plan.vectors[0].astype(np.float64)
+        first = halved[0] if halved else 0
+        if halved:
+            A[:, halved[1] :] *= 2
+        return part.products(a, right.take(slice(first, None)), np.ascontiguousarray(A[:, first:]))
+
+
+def grouped(kernel_list):
+    """[class, view, members, task] of one group per base, view and task, and per walk of string kernels; those called
+    or fitted stay alone."""
+    members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
+    for m, (kernel, view, task) in enumerate(of):
+        alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
+        members.setdefault((int(view), kernel.base or kernel.walk, alone, task), []).append(m)
+    kinds = [KernelGroup if kernel_list.kernels[ms[0]].walk is None else WalkGroup for ms in members.values()]
+    return [(kind, view, ms, task) for kind, ((view, _, _, task), ms) in zip(kinds, members.items(), strict=True)]
+
+
+def make_groups(kernel_list, views, dtype):
+    """The groups of kernels of these views."""
+    n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
+    return [
+        kind(view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks)
+        for kind, view, ms, task in grouped(kernel_list)
+    ]

@@ -1,0 +1,192 @@
+"""Feature matrices F (n, D) by what a bank does with their rows: dense with BLAS, CSR with loops.
+
+Rows are cut into blocks by their number alone, so that a result does not depend on the number of threads.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._threads import limit_blas, run_blocks
+from ..kernels.pair_blocks import span
+
+DENSITY = 0.2  # share of entries other than 0 up to which CSR is the quicker
+OFTEN = 3  # a column with entries in more than one of so many rows is treated as dense among them
+ROWS = 1024  # in a block
+
+
+def as_rows(parts, first, spherical, sparse=None):
+    """Parts (n, ·) side by side as `DenseRows` or `SparseRows`; kernel m has the columns first[m] : first[m + 1].
+
+    With `spherical` each kernel's part of a row has norm 1, or 0. `sparse` None: as few or many entries suggest.
+    """
+    n = parts[0].shape[0]
+    if sparse is None:
+        entries = sum(part.nnz if sp.issparse(part) else np.count_nonzero(part) for part in parts)
+        sparse = entries <= DENSITY * n * first[-1]
+    rows = (SparseRows if sparse else DenseRows).of(parts)
+    return rows.on_sphere(first) if spherical else rows
+
+
+class DenseRows:
+    """F (n, D) float64, C-contiguous."""
+
+    sparse = False
+
+    def __init__(self, F):
+        self.F = F
+
+    @classmethod
+    def of(cls, parts):
+        parts = [part.toarray() if sp.issparse(part) else part for part in parts]
+        return cls(np.ascontiguousarray(parts[0] if len(parts) == 1 else np.hstack(parts), dtype=np.float64))
+
+    def on_sphere(self, first):
+        norms = np.sqrt(np.add.reduceat(self.F * self.F, first[:-1], axis=1))
+        norms[norms == 0] = 1.0
+        return DenseRows(self.F / np.repeat(norms, np.diff(first), axis=1))
+
+    def take(self, rows):
+        return DenseRows(self.F[rows])
+
+    def squares(self, w, mean=None):
+        """Σ_i w_i (F_ij − mean_j)², (D,), for Σ w = 1; mean None stands for 0."""
+        if mean is None:
+            return np.einsum("i,ij,ij->j", w, self.F, self.F)
+        parts = ((w[block], self.F[block] - mean) for block in blocks(len(self.F)))
+        return sum(np.einsum("i,ij,ij->j", part, G, G) for part, G in parts)
+
+    def add(self, rows, delta, n_jobs):
+        """Σ_r delta_r F[rows_r], (D,)."""
+        with limit_blas(1):
+            return sum(run_blocks(lambda block: delta[block] @ self.F[span(rows[block])], blocks(len(rows)), n_jobs))
+
+    def look_up(self, rows, w, n_jobs):
+        """⟨w, F[rows_r]⟩, (|rows|,)."""
+        with limit_blas(1):
+            found = run_blocks(lambda block: self.F[span(rows[block])] @ w, blocks(len(rows)), n_jobs)
+        return np.concatenate(found)
+
+    def parts(self, rows, v, first):
+        """Σ_j v_j F_rj over the columns of each kernel, (|rows|, M)."""
+        return np.concatenate([
+            np.add.reduceat(self.F[span(rows[block])] * v, first[:-1], axis=1) for block in blocks(len(rows))
+        ])  # fmt: skip
+
+    def own(self, first):
+        """Σ_j F_rj² over the columns of each kernel, (n, M)."""
+        return np.add.reduceat(self.F * self.F, first[:-1], axis=1)
+
+    def gram(self, rows, w, n_jobs):
+        """F[rows] diag(w) F[rows]ᵀ for w >= 0, (|rows|, |rows|)."""
+        used = np.flatnonzero(w)
+        G = self.F[rows] if len(used) == len(w) else self.F[np.ix_(rows, used)]
+        return _square(G * np.sqrt(w[used]), n_jobs)
+
+    def between(self, other, w, n_jobs):
+        """F diag(w) F'ᵀ with the rows of another matrix, (n, n')."""
+        with limit_blas(1):
+            found = run_blocks(lambda block: (self.F[block] * w) @ other.F.T, blocks(len(self.F)), n_jobs)
+        return np.concatenate(found)
+
+
+class SparseRows:
+    """F (n, D) as CSR with ascending indices, float64."""
+
+    sparse = True
+
+    def __init__(self, F):
+        self.F = F
+
+    @classmethod
+    def of(cls, parts):
+        parts = [sp.csr_array(part, dtype=np.float64) for part in parts]
+        F = parts[0] if len(parts) == 1 else sp.csr_array(sp.hstack(parts, format="csr"))
+        if not F.has_canonical_format:
+            F = F.copy()
+            F.sum_duplicates()
+        return cls(F)
+
+    @property
+    def arrays(self):
+        return self.F.data, self.F.indices, self.F.indptr
+
+    def on_sphere(self, first):
+        from ..loops.features import to_sphere
+
+        F = self.F.copy()
+        to_sphere(F.data, F.indices, F.indptr, np.repeat(np.arange(len(first) - 1), np.diff(first)))
+        return SparseRows(F)
+
+    def take(self, rows):
+        return SparseRows(self.F[rows])
+
+    def squares(self, w, mean=None):
+        n, D = self.F.shape
+        each, columns = np.repeat(w, np.diff(self.F.indptr)), self.F.indices
+        if mean is None:
+            return np.bincount(columns, self.F.data**2 * each, minlength=D)
+        inside = np.bincount(columns, (self.F.data - mean[columns]) ** 2 * each, minlength=D)
+        full = np.bincount(columns, minlength=D) == n
+        zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, each, minlength=D))  # the weight of examples with a 0
+        return inside + np.maximum(zeros, 0.0) * mean**2
+
+    def add(self, rows, delta, n_jobs):
+        from ..loops.features import add
+
+        def block(part):
+            v = np.zeros(self.F.shape[1])
+            add(*self.arrays, rows[part], delta[part], v)
+            return v
+
+        return sum(run_blocks(block, blocks(len(rows), max(ROWS, len(rows) // 4 + 1)), n_jobs))
+
+    def look_up(self, rows, w, n_jobs):
+        from ..loops.features import look_up
+
+        out = np.empty(len(rows))
+        run_blocks(lambda block: look_up(*self.arrays, rows[block], w, out[block]), blocks(len(rows)), n_jobs)
+        return out
+
+    def parts(self, rows, v, first):
+        F = self.F[rows]
+        return _sums(F, F.data * v[F.indices], first)
+
+    def own(self, first):
+        return _sums(self.F, self.F.data**2, first)
+
+    def gram(self, rows, w, n_jobs):
+        from ..loops.features import add_products, gather, mirror
+
+        first = np.zeros(len(w) + 2, np.int64)
+        owner, value, G = gather(*self.arrays, rows, w, max(len(rows) // OFTEN, 1), first)
+        K = _square(G, n_jobs)
+        run_blocks(
+            lambda b: add_products(first, owner, value, b.start, b.stop, K), blocks(len(rows), ROWS // 4), n_jobs
+        )
+        mirror(K)
+        return K
+
+    def between(self, other, w, n_jobs):
+        weighted = self.F.copy()
+        weighted.data *= w[weighted.indices]
+        return (weighted @ other.F.T).toarray()
+
+
+def _square(G, n_jobs):
+    """G Gᵀ, (n, n)."""
+    with limit_blas(1):
+        if len(G) <= ROWS:
+            return G @ G.T
+        return np.concatenate(run_blocks(lambda block: G[block] @ G.T, blocks(len(G)), n_jobs))
+
+
+def _sums(F, values, first):
+    """Sums of `values`, laid out as the CSR matrix F, over the columns of each kernel, (n, M)."""
+    kern, n, M = np.repeat(np.arange(len(first) - 1), np.diff(first)), F.shape[0], len(first) - 1
+    at = np.repeat(np.arange(n), np.diff(F.indptr)) * M + kern[F.indices]
+    return np.bincount(at, values, minlength=n * M).reshape(n, M)
+
+
+def blocks(n, size=ROWS):
+    """The numbers below n in runs of `size`, one at least."""
+    return [slice(low, min(low + size, n)) for low in range(0, max(n, 1), size)]

@@ -1,0 +1,308 @@
+"""Groups of kernels that share a base on one view, and the sides of blocks of kernels that have none."""
+
+import copy
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .._state import check, check_array, check_csr, check_is
+from ..kernels.base import len_
+from ..kernels.normalize import inverse_root
+from ..kernels.pair_blocks import KINDS, BlockSide, PairBase
+from ..kernels.placed import Bundle
+from ..kernels.tasks import ALL, SAME
+from ..sequences import Sequences
+from ..strings.planes import codes_of
+from ._exponential_table import LOG2E
+
+SOME = 16  # examples on which a kernel from a file is tried
+KINDS = {*KINDS, "same", None}  # bases of kernels that may stand in files
+
+
+class KernelGroup:
+    """The kernels `members` that share a base on one view: what turns a base block into all of them.
+
+    `task` is ALL, or the one task that they compare; SAME ones compare any task with itself, times `n_tasks`.
+    """
+
+    task, n_tasks = ALL, 1
+
+    def __init__(self, view, kernels, members, X, dtype, task=ALL, n_tasks=1):
+        self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
+        self.kernels = [kernels[m] for m in members]
+        base = self.kernels[0].base
+        pairs = {None: Called, "gram": Gram}.get(base)
+        self.pairs = PairBase(base, X, dtype) if pairs is None else pairs(self.kernels[0], dtype)
+        vars(self).update(self._read_forms(dtype))
+
+    def _read_forms(self, dtype):
+        """{attribute: value} of all that follows from the kernels and the task."""
+        base = self.kernels[0].base
+        forms = [(1, 1.0, 0.0) if base is None else kernel.form() for kernel in self.kernels]
+        forms = [None] * len(forms) if self.task == SAME else forms  # not functions of the base alone
+        generic = np.array([form is None for form in forms])
+        forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
+        degree, rate = forms[:, 0].astype(np.int64), -forms[:, 1]
+        with np.errstate(over="ignore"):
+            forms[degree == 0] *= LOG2E
+        return {
+            "generic": generic, "degree": degree, "rate": rate, "forms": forms, "g": forms[:, 1].astype(dtype),
+            "c": forms[:, 2].astype(dtype), "exponential": (degree == 0) & (forms[:, 2] == 0),
+            "tabular": base in ("sqdist", "l1", "chi2"),
+        }  # fmt: skip
+
+    def to_state(self):
+        """What a file must have beside the kernels to make the group anew; see `_state`."""
+        return self.pairs.to_state()
+
+    @classmethod
+    def from_state(cls, view, kernels, members, task, n_tasks, state):
+        """The group as it was made, in float64, from its kernels."""
+        bases = {kernels[m].base for m in members}
+        check(bases <= KINDS, f"a base is {bases}")
+        X = None if None in bases else PairBase.like(state)
+        return cls(view, kernels, members, X, np.float64, task, n_tasks)
+
+    def restore_side(self, data, state, n, width, reads):
+        """The side of n examples from a file, where the view has `width` columns, None for strings, or a ValueError."""
+        kind = Rows if self.pairs.kind in (None, "walk") else BlockSide
+        side = kind(data["x"], data["own"], data["square"], None, state["factor"], None, state["task"])
+        side.check_size(n, self.members.size)
+        check(self.task != SAME or side.task is not None, "a side has no tasks")
+        self._check_side(side, n, width, reads)
+        return side
+
+    def _check_side(self, side, n, width, reads):
+        """The examples of a side: the loops read as many as there are said to be."""
+        if self.pairs.kind == "same":
+            check(side.x is None, "a side has examples where none are wanted")
+        elif self.pairs.kind is None:
+            check_rows(side.x, n, width, reads)
+            try_kernel(self.kernels[0], side.x, n)
+        else:
+            check(width is not None, "a side has numbers where its kernels see strings")
+            check_csr("x", side.x, n, width) if issparse(side.x) else check_array("x", side.x, np.float64, width, n)
+            check(not issparse(side.x) or self.pairs.kind in ("dot", "sqdist"), "x is sparse where its base is not")
+            if self.pairs.kind in ("chi2", "min"):
+                check(side.x.min(initial=0) >= 0, "x is no histogram")
+            check((side.square is None) == (self.pairs.kind != "sqdist"), "square does not belong to the base")
+            if self.pairs.centre is not None:
+                check_array("centre", self.pairs.centre, np.float64, width)
+
+    def subset(self, chosen, members):
+        """The group of some of its kernels, known elsewhere as `members`."""
+        part = copy.copy(self)
+        part.members, part.kernels = members, [self.kernels[m] for m in chosen]
+        for name in ("generic", "degree", "rate", "forms", "g", "c", "exponential"):
+            setattr(part, name, getattr(self, name)[chosen])
+        return part
+
+    def double(self):
+        """The same group in float64 arithmetic."""
+        group = copy.copy(self)
+        group.pairs, group.g, group.c = copy.copy(self.pairs), self.forms[:, 1], self.forms[:, 2]
+        group.pairs.dtype = np.dtype(np.float64)
+        return group
+
+    def side(self, view, index=None, normalize=None, side=None, n_jobs=1):
+        """The examples of a View prepared for this group's base, with the factors of its kernels' rows.
+
+        `side` holds the examples where they are prepared already.
+        """
+        side = self.pairs.side(view.X, index, n_jobs) if side is None else side
+        factor = np.ones((self.members.size, len_(view.X)))
+        if view.present is not None:
+            factor *= view.present
+        if self.task >= 0:
+            factor *= view.task == self.task
+        if self.task == SAME:
+            side.task = view.task
+        if normalize == "spherical":
+            scaled = [not kernel.exempt for kernel in self.kernels]
+            own = self.diagonals(side)
+            if np.isnan(own).any():
+                raise ValueError(
+                    f'normalize="spherical" needs k(x, x), which {self.kernels[0]!r} does not know of new examples: '
+                    "take another."
+                )
+            with np.errstate(over="ignore", invalid="ignore"):
+                factor[scaled] *= inverse_root(own)[scaled]
+        if (factor != 1).any():
+            side.factor = factor.astype(self.pairs.dtype)
+        return side
+
+    def codes(self, side):
+        """(codes (n, L) int16, alphabet) of a side of sequences of one length, else None."""
+        return codes_of(side.x) if self.kernels[0].reads == "sequences" else None
+
+    def diagonals(self, side):
+        """k_m(x, x) before factors, (members, n) float64."""
+        own = side.own.astype(np.float64)
+        if self.pairs.kind is None:
+            diagonals = own[None]
+        else:
+            diagonals = np.empty((len(self.kernels), len(own)))
+            for kernel, out in zip(self.kernels, diagonals, strict=True):
+                kernel.from_base(own, out, own, own)
+        return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
+
+    def pieces(self, B, left, right, chosen):
+        """(block, the chosen kernels that are functions of it by `form`): B itself, then a block a generic kernel."""
+        plain = chosen[~self.generic[chosen]]
+        if plain.size:
+            yield B, plain
+        for m in chosen[self.generic[chosen]]:
+            called = self.pairs.kind is None
+            K = B.copy() if called else self.kernels[m].from_base(B, np.empty_like(B), left.own[:, None], right.own)
+            if self.task == SAME:
+                equal = (left.task[:, None] == right.task) & (right.task >= 0)
+                K *= (self.n_tasks * equal).astype(K.dtype)
+            yield K, np.array([m])
+
+    def indefinite(self, ms, block, left, right):
+        """Those of the kernels ms of a block that break |k(x, y)|² <= k(x, x) k(y, y) in it."""
+        for m in ms:
+            if not self.kernels[m].psd:
+                k = block
+                if self.pairs.kind is not None and not self.generic[m]:
+                    k = self.kernels[m].from_base(block, np.empty_like(block), left.own[:, None], right.own)
+                bound = np.multiply.outer(np.abs(self.diagonals(left)[m]), np.abs(self.diagonals(right)[m]))
+                if (k.astype(float) ** 2 > bound * (1 + 1e-3) + 1e-30).any():
+                    yield self.members[m]
+
+    def cost(self, chosen=slice(None), sums=1):
+        """Nanoseconds, roughly, to add up an entry of its kernels `sums` times (to read a stored one takes 0.5)."""
+        if self.pairs.kind in (None, "gram"):
+            return 20.0
+        exponentials, generic = 1.2 * self.exponential[chosen].sum(), self.generic[chosen].sum()
+        others = (~self.exponential[chosen]).sum()
+        return 0.5 + 3.0 * generic + sums * ((min(exponentials, 3.0) if self.tabular else exponentials) + 0.7 * others)
+
+    def top(self, left, right):
+        """An upper bound of the base between two sides."""
+        if self.pairs.kind == "sqdist" and left.square is not None and left.square.size and right.square.size:
+            return 1.001 * (np.sqrt(left.square.max()) + np.sqrt(right.square.max())) ** 2
+        return np.inf
+
+    def column(self, left, right):
+        """(middle, half-width) of the interval of a smooth base on one dense column, else None."""
+        if self.pairs.kind not in ("dot", "sqdist") or not isinstance(left.x, np.ndarray) or len(left.x) != 1:
+            return None
+        if not left.x.size or not right.x.size:
+            return None
+        (low, high), (least, most) = left.reach(), right.reach()
+        low, high = min(low, least), max(high, most)
+        return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or 1.0
+
+
+class Called:
+    """The block of a kernel without a base: the kernel itself, called on the examples of the tile."""
+
+    kind: str | None = None
+
+    def __init__(self, kernel, dtype):
+        self.kernel, self.dtype = kernel, np.dtype(dtype)
+
+    def to_state(self):
+        return {}
+
+    def side(self, X, index=None, n_jobs=1):
+        return Rows(X, np.asarray(self.kernel.diag(X), float).astype(self.dtype), None, index)
+
+    def block(self, left, right, out, hits=None):
+        if left.cache is not None and right.cache is not None:
+            return PairBase.block(self, left, right, out)  # reads it
+        out[:] = self.kernel.between(left.x, right.x)
+        if hits is not None:
+            out[hits] = left.own[hits[0]]
+        return out
+
+
+class Gram(Called):
+    """The block of an object with fit_transform: rows of its Gram matrix, columns by training example."""
+
+    kind = "gram"
+
+    def side(self, X, index=None, n_jobs=1):
+        if index is None:
+            K = self.kernel.transform(X)
+            return Rows(K.astype(self.dtype), np.full(len(K), np.nan, self.dtype), None, None)
+        self.kernel = copy.copy(self.kernel)
+        K = self.kernel.fit(X)
+        if K.shape != (len_(X), len_(X)):
+            raise ValueError(f"fit_transform of {self.kernel.transformer!r} returned {K.shape} for {len_(X)} examples.")
+        return Rows(K.astype(self.dtype), np.diag(K).astype(self.dtype), None, index)
+
+    def block(self, left, right, out, hits=None):
+        out[:] = left.x[:, right.index]
+        return out
+
+
+class Rows(BlockSide):
+    """A side whose examples are the rows of x, which may be a list."""
+
+    def take(self, rows):
+        x = self.x
+        if x is not None:
+            x = x[rows] if hasattr(x, "shape") else [x[i] for i in np.arange(len(x))[rows]]
+        factor = None if self.factor is None else self.factor[:, rows]
+        index, task = (None if v is None else v[rows] for v in (self.index, self.task))
+        return Rows(x, self.own[rows], None, index, factor, self.cache, task)
+
+
+def check_rows(x, n, width, reads):
+    """A ValueError unless x holds n examples as called kernels take them: strings, objects, or `width` numbers each.
+
+    A list of (width, reads) is for a `Bundle`.
+    """
+    if isinstance(width, list):
+        check(len(check_is("x", x, Bundle).parts) == len(width), "x has not the parts of its kernels")
+        for part, one in zip(x.parts, width, strict=True):
+            check_rows(part, n, *one)
+        return
+    if width is None:
+        check(check_is("x", x, Sequences).shape == (n,), f"x has not {n} examples")
+        return
+    check(issparse(x) or isinstance(x, np.ndarray), f"x is of type {type(x).__name__}")
+    if reads == "objects":
+        check(x.dtype == object and x.shape[0] == n, f"x is {x.dtype} of shape {x.shape}, not {n} objects")
+        return
+    check(x.dtype.kind in "fiub" and x.shape == (n, width), f"x is {x.dtype} of shape {x.shape}, not {(n, width)}")
+
+
+def try_kernel(kernel, x, n):
+    """A called kernel from a file compares some of the n examples x, or what it raises says that they do not fit."""
+    rows = np.unique(np.linspace(0, n - 1, min(n, SOME)).astype(int))
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and n:
+        rows = np.union1d(rows, x.min(axis=1).argmin())  # where numbers below 0 would be
+    if n:
+        some = Rows(x, np.zeros(n), None, None).take(rows).x
+        shape = np.asarray(kernel.between(some, some), dtype=np.float64).shape
+        check(shape == (rows.size, rows.size), f"{type(kernel).__name__} gives {shape} for {rows.size} examples")
+
+
+def share(groups, sides):
+    """The sides, with one copy of the examples where groups differ in their tasks only."""
+    first = {}
+    for group, side in zip(groups, sides, strict=True):
+        if type(side) is BlockSide:
+            twin = first.setdefault((group.view, group.pairs.kind), side)
+            side.x, side.own, side.square = twin.x, twin.own, twin.square
+    return sides
+
+
+def data_of(side):
+    """The arrays that hold the examples of a side."""
+    x = side.x
+    parts = (x.data, x.indices, x.indptr) if issparse(x) else (x,)
+    return [part for part in parts if hasattr(part, "nbytes")]
+
+
+def arrays_of(side):
+    """What a side holds."""
+    return [*data_of(side), *(a for a in (side.own, side.square, side.factor, side.cache) if a is not None)]
+
+
+def nbytes(arrays):
+    """Bytes of these arrays, each counted once."""
+    return sum(array.nbytes for array in {id(array): array for array in arrays}.values())

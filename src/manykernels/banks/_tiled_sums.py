@@ -1,0 +1,283 @@
+"""Weighted sums and products of kernels between two lists of sides, tile by tile on the shared threads."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._threads import n_threads, run_blocks
+from ..kernels.pair_blocks import same
+from ._chebyshev_columns import SmoothColumns, column_bytes, column_cost, column_products, smooth_column
+from ._exponential_table import cells, table_bytes, tables
+from ._narrow_views import NarrowViews
+
+BUFFERS = 5  # tiles that one thread holds at a time
+SMALLEST = 16 * 64
+LEAST = 2e5  # nanoseconds of products of one group by rows, however few
+
+
+def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16):
+    """(rows, cols) of a tile of at most 2¹⁸ entries, fewer where `BUFFERS` of them per thread exceed the budget.
+
+    All rows are cut into so many `parts` or more, none of them below 16 rows.
+    """
+    entries = 2**18
+    if budget is not None:
+        entries = int(np.clip(budget // (BUFFERS * itemsize * threads), SMALLEST, entries))
+    rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // parts))))
+    return rows, max(1, min(n_cols, entries // rows))
+
+
+class RowProducts(NamedTuple):
+    """How the chosen kernels of a group are multiplied by rows: exponentials by a table, the others directly."""
+
+    side: int  # the number of the group
+    group: Any
+    chosen: np.ndarray
+    vectors: np.ndarray
+    exponentials: np.ndarray
+    direct: np.ndarray
+    table: Any  # (cells, delta, first), or None
+
+
+class Tiles:
+    """Sums and products over `groups`, kernel m times scale[m] and of mean mean[m]; sides have an entry per group."""
+
+    def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
+        self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
+        self.n_jobs, self.budget = n_jobs, budget
+        self.group_of = np.empty(len(scale), int)  # of each kernel: its group's number
+        for i, group in enumerate(groups):
+            self.group_of[group.members] = i
+
+    def shape(self, n_rows, n_cols, layers=1, parts=16):
+        budget = None if self.budget is None else self.budget // layers
+        return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts)
+
+    def active(self, wanted):
+        """(number, group, its wanted kernels as positions within it) of the groups with a wanted kernel."""
+        groups = ((int(i), self.groups[i]) for i in np.unique(self.group_of[wanted]))
+        return [(i, group, np.flatnonzero(wanted[group.members])) for i, group in groups]
+
+    def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
+        """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M).
+
+        `shifted` takes each kernel's mean from its entries: float32 digits for what differs.
+        """
+        from ..loops.elementwise import combine, tabulate
+
+        weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
+        rb, cb = self.shape(n_rows, n_cols, len(theta), 32 if symmetric else 16)  # the last are small
+        plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols))
+
+        def work(tile):
+            r0, r1, c0, c1 = tile
+            total = np.zeros((len(theta), r1 - r0, c1 - c0), self.dtype)
+            B = np.empty(total.shape[1:], self.dtype)
+            hits = None
+            for i, group, chosen, shift, sums in plans:
+                a, b = left[i].take(slice(r0, r1)), right[i].take(slice(c0, c1))
+                hits = same(a.index, b.index) if hits is None else hits
+                group.pairs.block(a, b, B, hits)
+                for t, table in enumerate(sums):
+                    tabulate(B, *table, total[t])
+                for block, ms in group.pieces(B, a, b, chosen):
+                    F = none if b.factor is None else b.factor[ms]
+                    rows = np.ones((1, r1 - r0)) if a.factor is None else a.factor[ms]
+                    for t in range(len(theta)):
+                        W = (weights[t, group.members[ms], None] * rows).astype(self.dtype)
+                        combine(block, group.degree[ms], group.g[ms], group.c[ms], shift[ms], W, F, total[t])
+            for views in many:
+                views.add(total, slice(r0, r1), slice(c0, c1))
+            emit(r0, r1, c0, c1, total)
+
+        tiles = []
+        for r0 in range(0, n_rows, rb):
+            for c0 in range(r0 if symmetric else 0, n_cols, cb):
+                tiles.append((r0, min(r0 + rb, n_rows), c0, min(c0 + cb, n_cols)))
+        run_blocks(_quiet(work), tiles, self.n_jobs)
+
+    def _plan(self, left, right, weights, shifted, rb, cb, n):
+        """How each group is summed, in tiles of rb rows and cb columns of at least n: (plans, many).
+
+        Plans are (group's number, group, kernels by form, shifts, tables of the others, one a sum); `many` are groups
+        that are summed together, ready: `SmoothColumns` and `NarrowViews`.
+        """
+        T, nowhere, threads = len(weights), np.zeros_like(self.mean), n_threads(self.n_jobs)
+        room = threads * SmoothColumns.buffers(T, rb, cb, self.dtype.itemsize)
+        plans, many = [], {}
+        for i, group, chosen in self.active((weights != 0).any(axis=0)):
+            a, b = left[i], right[i]
+            plain = a.factor is None and b.factor is None
+            smooth = smooth_column(group, chosen, a, b) if plain else None
+            p = int(smooth[2].max()) if smooth else n
+            shift = (self.mean if shifted and plain else nowhere)[group.members]
+            if 3 * p < n and 0.06 * p * T < group.cost(chosen, T):
+                size = SmoothColumns.size(p, T, a, b)
+                if self._fits(room + size):
+                    room += size
+                    sums = weights[:, group.members[chosen]], shift[chosen]
+                    many.setdefault("smooth", SmoothColumns()).append(group, chosen, a, b, *sums, *smooth[:2], p)
+                    continue
+            top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
+            if plain:
+                exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, room, threads)
+            if exponentials.size:
+                table = self._mixed(group, exponentials, weights, shift, top)
+                room += 2 * table[0].nbytes
+            shift = shift.astype(self.dtype)
+            if plain and NarrowViews.takes(group, chosen, a, b):
+                room += a.x.nbytes + b.x.nbytes
+                forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
+                views = many.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
+                views.append(a, b, table, forms, weights[:, group.members[direct]])
+            else:
+                plans.append((i, group, direct, shift, [(t, *table[1:]) for t in table[0]] if table else []))
+        for views in many.values():
+            views.ready()
+        return plans, many.values()
+
+    def _mixed(self, group, exponentials, weights, shift, top):
+        """(tables (T, cells, terms) of weighted sums of exponentials less their shifts, delta, first)."""
+        table, *cell = tables(group.rate[exponentials], top, self.dtype)
+        w = weights[:, group.members[exponentials]]
+        mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
+        mix[:, :, 0] -= (w @ shift[exponentials])[:, None]
+        return mix.astype(self.dtype), *cell
+
+    def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
+        """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
+
+        `halved`: left is right, and only w'K_m a with w = a is wanted of the result, so blocks below the diagonal are
+        left out and those above count twice. `check(group, kernels, block, a, b)` sees the blocks of all kernels that
+        may be indefinite.
+        """
+        where = np.full(self.scale.size, -1)
+        where[kernels] = np.arange(len(kernels))
+        result = np.zeros((len(A), len(kernels), n_rows))
+        plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check)
+        rb, cb = self.shape(n_rows, A.shape[1], parts=max(1, min(16, 64 // max(len(plans), 1))))
+        blocks, most = [], self._sums() // max(len(A), 1)
+        for plan in plans:  # a block is of one group: with many of them the way into compiled code is long
+            step = max(16, min(rb, most // plan.table[0][0].size)) if plan.table else rb
+            blocks += [(plan, r, min(r + step, n_rows)) for r in range(0, n_rows, step)]
+
+        def rows(block):
+            plan, r0, r1 = block
+            a, b = left[plan.side].take(slice(r0, r1)), right[plan.side]
+            sums = self._block_products(plan, a, b, cb, (r0, r1) if halved else None, check)
+            result[:, where[plan.group.members[plan.chosen]], r0:r1] = sums.transpose(2, 1, 0)
+
+        def column(plan):
+            i, group, chosen, vectors, *interval = plan
+            at = where[group.members[chosen]]
+            column_products(group, left[i], right[i], chosen, vectors, *interval, at, result)
+
+        run_blocks(_quiet(rows), blocks, self.n_jobs)
+        run_blocks(_quiet(column), columns, self.n_jobs)
+        result *= self.scale[kernels][:, None]
+        return result
+
+    def _plan_products(self, left, right, A, n_rows, wanted, halved, check):
+        """How each group is multiplied: (plans, columns), what `_block_products` and what `column_products` take."""
+        (T, n_cols), threads, room = A.shape, n_threads(self.n_jobs), 0
+        size = n_rows, n_cols, T
+        plans, columns, shared = [], [], np.ascontiguousarray(A, self.dtype)[None]
+        for i, group, chosen in self.active(wanted):
+            a, b = left[i], right[i]
+            vectors = shared if b.factor is None else np.ascontiguousarray(shared * b.factor[chosen][:, None])
+            unsure = check and not all(group.kernels[m].psd for m in chosen)
+            smooth, cost = None if unsure else smooth_column(group, chosen, a, b), np.inf
+            if smooth and self._fits(threads * column_bytes(smooth[2], *size)):
+                column, cost = (i, group, chosen, vectors, *smooth), column_cost(smooth[2], *size)
+            if cost < LEAST + (1.0 + min(6.0 * T, 1.2 * chosen.size)) * n_rows * n_cols / 2:  # rows take that at least
+                columns.append(column)
+                continue
+            top, table = group.top(a, b), None
+            exponentials, direct = self._exponentials(group, chosen, a, b, top, 6.0 * T, room, threads)
+            if cost < _row_cost(group, chosen, exponentials, top, *size, halved):
+                columns.append(column)
+                continue
+            if exponentials.size:
+                table = tables(group.rate[exponentials], top, self.dtype)
+                room += table[0].nbytes
+            plans.append(RowProducts(i, group, chosen, vectors, exponentials, direct, table))
+        return plans, columns
+
+    def _fits(self, size):
+        """Whether so many bytes are within the budget."""
+        return self.budget is None or size <= self.budget
+
+    def _sums(self):
+        """Entries of sums by cell of a table that one thread may hold."""
+        return 2**20 if self.budget is None else min(2**20, self.budget // (16 * n_threads(self.n_jobs)))
+
+    def _exponentials(self, group, chosen, left, right, top, cost, spent, threads):
+        """(Exponentials to take from a table, all or none, other kernels): where it is quicker or some hardly vary.
+
+        In float32 a table costs `cost` ns an entry, an exponential 1.2. Those of other groups have `spent` bytes.
+        """
+        ones = group.exponential[chosen]
+        exponentials, no_table = chosen[ones], (chosen[:0], chosen)
+        if not group.tabular or exponentials.size == 0:
+            return no_table
+        rate = group.rate[exponentials]
+        size = 32 * cells(rate, top)[1]
+        saved = 1.2 * exponentials.size - cost if self.dtype == np.float32 else 3.0 * exponentials.size - 2 * cost
+        quicker = left.own.size * right.own.size * saved > 50.0 * size * exponentials.size
+        coarse = self.mean[group.members[exponentials]].max() > 0.9
+        if self.budget is not None:  # 16 rows of sums in each thread
+            quicker &= self._fits(2 * (spent + table_bytes(rate, top, self.dtype, 16 * threads)))
+            coarse &= self.dtype == np.float32
+        return (exponentials, chosen[~ones]) if quicker or coarse else no_table
+
+    def _block_products(self, plan, a, right, cb, halved, check):
+        """(rows, chosen, T) sums for the rows of one side `a`."""
+        from ..loops.elementwise import multiply, scatter
+
+        _, group, chosen, vectors, exponentials, direct, table = plan
+        n_rows, n_cols, T = a.own.size, right.own.size, vectors.shape[1]
+        sums = np.zeros((n_rows, chosen.size, T))
+        if table is not None:
+            H = np.zeros((n_rows, T, *table[0].shape[1:]))
+        for c0 in range(halved[0] if halved else 0, n_cols, cb):
+            c1 = min(c0 + cb, n_cols)
+            b = right.take(slice(c0, c1))
+            B = group.pairs.block(a, b, np.empty((n_rows, c1 - c0), self.dtype), same(a.index, b.index))
+            v = vectors[:, :, c0:c1]
+            if halved:
+                v = v * np.where(np.arange(c0, c1) < halved[1], 1, 2).astype(self.dtype)
+            if table is not None:  # the factors of exponentials are those of the view, the same for all
+                shared = v[np.searchsorted(chosen, exponentials[0]) if len(v) > 1 else 0]
+                scatter(B, np.ascontiguousarray(shared), *table[1:], H)
+            for piece, ms in group.pieces(B, a, b, direct):
+                if check is not None:
+                    check(group, ms, piece, a, b)
+                at = np.searchsorted(chosen, ms)
+                part = np.zeros((n_rows, ms.size, T))
+                mine = np.ascontiguousarray(v if len(v) == 1 else v[at])
+                multiply(piece, group.degree[ms], group.g[ms], group.c[ms], mine, part)
+                sums[:, at] += part
+        if table is not None:
+            part = H.reshape(n_rows * T, -1) @ table[0].reshape(exponentials.size, -1).T
+            sums[:, np.searchsorted(chosen, exponentials)] = part.reshape(n_rows, T, -1).transpose(0, 2, 1)
+        return sums if a.factor is None else sums * a.factor[chosen].T[:, :, None]
+
+
+def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):
+    """Nanoseconds, roughly, of `_block_products` for all rows, with these exponentials from a table."""
+    double = group.pairs.dtype == np.float64
+    cost, entry = LEAST, 1.0 + (5.0 if double else 1.2) * (chosen.size - exponentials.size)
+    if exponentials.size:
+        entry += (11.0 if double else 6.0) * T
+        cost += 0.03 * n_rows * T * table_bytes(group.rate[exponentials], top, group.pairs.dtype)
+    return cost + entry * n_rows * n_cols / (2 if halved else 1)
+
+
+def _quiet(work):
+    """`work` without NumPy's warnings: what overflows is not finite in the result, and told of there."""
+
+    def quiet(block):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(block)
+
+    return quiet

@@ -1,0 +1,237 @@
+"""How kernels read words from strings, for banks/words.py: one kernel anywhere, or several in one walk over places.
+
+Both know their words by channels and say where the values of these lie, see loops/linadd.py.
+"""
+
+import numpy as np
+
+from .._threads import run_blocks, slices
+from ..strings.planes import across, planes
+
+MAP, SORTED, HASH = range(3)
+CHANNEL = np.dtype(
+    [(name, np.int64) for name in ("span", "depth", "share", "kern", "kind", "first", "low", "high")]
+    + [("weight", np.float64), ("salt", np.uint64), ("shift", np.uint64)]
+)
+LANES = 4  # parts that can be changed side by side
+END = 2**62  # stands for the end of a string
+
+
+class Anywhere:
+    """Kernel m, of words at any place of [start:stop]; `channels` (C,), `places` and `moves` (C, k)."""
+
+    def __init__(self, kernel, m, view, X, hashed):
+        self.m, self.view, self.size, self.whole = m, view, X.alphabet.size, bool(kernel.whole)
+        self.start, self.stop = kernel.start or 0, END if kernel.stop is None else kernel.stop
+        readings = kernel.readings(self.size, hashed)
+        deepest = max(1, max(len(reading.places) for reading in readings))
+        self.channels = np.zeros(len(readings), CHANNEL)
+        self.places, self.moves = np.zeros((2, len(readings), deepest), np.int64)
+        self.table = np.array([reading.table for reading in readings])
+        before = None
+        for c, reading in enumerate(readings):
+            depth = len(reading.places)
+            self.places[c, :depth], self.moves[c, :depth] = reading.places, reading.moves
+            self.channels[c]["span"], self.channels[c]["depth"] = reading.span, depth
+            self.channels[c]["weight"], self.channels[c]["kern"] = reading.weight, m
+            if before is not None and before.span <= reading.span:
+                self.channels[c]["share"] = max(0, min(_alike(before, reading), len(before.places) - 1))
+            before = reading
+        self.spaces = [self.size ** int(depth) for depth in self.channels["depth"]]
+        self.of = self.channels["kern"]
+        self.words = np.empty(0, np.int64)
+
+    def lay(self, **fields):
+        """Sets fields of the channels."""
+        for name, values in fields.items():
+            self.channels[name] = values
+
+    def _reader(self, lane=slice(None), codes=False):
+        """What the loops ask for; `codes`: with the words themselves for places."""
+        from ..loops.linadd import WordReader
+
+        channels = self.channels[lane]
+        if codes:
+            channels = channels.copy()
+            channels["kind"] = channels["first"] = 0
+        where = channels, self.places[lane], self.moves[lane], self.words
+        return WordReader(self.size, self.start, self.stop, self.whole, *where)
+
+    def lanes(self, hashed):
+        return [slice(None)] if hashed else [s for s in slices(len(self.channels), LANES) if s.stop > s.start]
+
+    def occurring(self, X, wanted):
+        """The different words of each channel that is `wanted`, ascending."""
+        from ..loops.linadd import places_of
+
+        rows = np.arange(len(X))
+        for c in np.flatnonzero(wanted):
+            one = self._reader(slice(c, c + 1), codes=True)
+            begin = np.concatenate([[0], np.cumsum(self._windows(X, self.channels[c]["span"]))])
+            codes, known = np.empty(begin[-1], np.int64), np.empty(begin[-1])
+            places_of(_text(X), rows, one, begin, codes, known)
+            yield np.unique(codes[known > 0])
+
+    def _windows(self, X, span):
+        """How many windows each string has."""
+        lengths = X.lengths.astype(np.int64)
+        begin, end = (np.clip(np.where(b < 0, b + lengths, b), 0, lengths) for b in (self.start, self.stop))
+        return np.maximum(end - begin - span + 1, 0)
+
+    def add(self, X, rows, delta, root, lane, values, q):
+        from ..loops.linadd import visit
+
+        reader, step = self._reader(lane), delta if root is None else delta * root[:, self.m]
+        growth = np.zeros(len(reader.channels))
+        visit(_text(X), rows, reader, values, step, growth)
+        q[self.m] += growth.sum()
+
+    def look_up(self, X, rows, use, values, out):
+        from ..loops.linadd import visit
+
+        if use[self.m]:
+            found = np.zeros(len(rows))
+            visit(_text(X), rows, self._reader(), values, np.empty(0), found)
+            out[:, self.m] = found
+
+    def norms(self, X, rows, out):
+        """‖φ_m(x)‖² of these rows into out[:, m], whatever the store."""
+        from ..loops.linadd import norms
+
+        found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
+        norms(_text(X), rows, self._reader(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
+        out[:, self.m] = found
+
+    def block(self, X, rows, n_jobs):
+        """k(x_r, x_s), (|rows|, |rows|), but for the diagonal."""
+        from ..loops.linadd import gram
+
+        most = min(self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()))
+
+        def part(lane):
+            out = np.zeros((len(rows), len(rows)))
+            gram(_text(X), rows, self._reader(lane, codes=True), 1 << (most - 1).bit_length(), out)
+            return out
+
+        return np.sum(run_blocks(part, self.lanes(False), n_jobs), axis=0)
+
+    def features(self, X):
+        """(place, value, number of words) of each string's words, one string after another."""
+        from ..loops.linadd import places_of
+
+        count = np.sum([self._windows(X, span) for span in self.channels["span"]], axis=0)
+        begin = np.concatenate([[0], np.cumsum(count)])
+        place, sign = np.empty(begin[-1], np.int64), np.empty(begin[-1])
+        places_of(_text(X), np.arange(len(X)), self._reader(), begin, place, sign)
+        here = sign != 0
+        return place[here], sign[here], np.diff(np.concatenate([[0], np.cumsum(here)])[begin])
+
+
+class Placed:
+    """Kernels of words at their own place, each (place, length) of one kernel at most; `channels` (L, d).
+
+    A word's feature is `weight` = √coef. `depth` (L,) says how long the words at a place are.
+    """
+
+    def __init__(self, view, X):
+        self.view, self.size, self.L = view, X.alphabet.size, X.length
+        self.coef, self.kern = np.zeros((self.L, 0)), np.zeros((self.L, 0), np.int64)
+        self.words = np.empty(0, np.int64)
+
+    def take_in(self, m, table):
+        """Whether there was room for kernel m with these coefficients."""
+        d = max(table.shape[1], self.coef.shape[1])
+        old, kern, new = (np.pad(A, ((0, 0), (0, d - A.shape[1]))) for A in (self.coef, self.kern, table))
+        if np.any((old != 0) & (new != 0)):
+            return False
+        self.coef, self.kern = old + new, np.where(new != 0, m, kern)
+        return True
+
+    def finish(self):
+        self.channels = np.zeros(self.coef.shape, CHANNEL)
+        self.channels["weight"], self.channels["kern"] = np.sqrt(self.coef), self.kern
+        self.channels["depth"] = np.arange(1, self.coef.shape[1] + 1)
+        counted = self.coef > 0
+        self.depth = np.where(counted.any(axis=1), self.coef.shape[1] - np.argmax(counted[:, ::-1], axis=1), 0)
+        self.where = np.nonzero(counted)
+        self.table = np.arange(len(self.where[0]))
+        self.spaces = [self.size ** (int(k) + 1) for k in self.where[1]]
+        self.of = self.kern[self.where]
+
+    def lay(self, **fields):
+        for name, values in fields.items():
+            self.channels[name][self.where] = values
+
+    def lanes(self, hashed):
+        return [slice(0, self.L)] if hashed else [s for s in slices(self.L, LANES) if s.stop > s.start]
+
+    def occurring(self, X, wanted):
+        letters, chosen = X.codes(), np.zeros(self.coef.shape, bool)
+        chosen[self.where] = wanted
+        for at in range(self.L):
+            code = np.zeros(len(X), np.int64)
+            for k in range(self.depth[at]):
+                letter = letters[:, at + k]
+                code = np.where((code >= 0) & (letter < self.size), code * self.size + letter, -1)
+                if chosen[at, k]:
+                    yield np.unique(code[code >= 0])
+
+    def _loop(self, X, rows, channels=None):
+        """What the loops ask for first."""
+        from ..loops.linadd_placed import PlacedText, PlacedWords
+
+        words = PlacedWords(self.channels if channels is None else channels, self.depth, self.words)
+        return PlacedText(X.data, X.starts, X.bits, self.size), rows, words
+
+    def add(self, X, rows, delta, root, lane, values, q):
+        from ..loops.linadd_placed import visit_placed
+
+        root = np.empty((0, 0)) if root is None else np.ascontiguousarray(root)
+        visit_placed(*self._loop(X, rows), lane.start, lane.stop, root, values, delta, q[None])
+
+    def look_up(self, X, rows, use, values, out):
+        from ..loops.linadd_placed import visit_placed
+
+        channels = self.channels.copy()
+        channels["weight"] *= use[channels["kern"]]
+        visit_placed(*self._loop(X, rows, channels), 0, self.L, np.empty((0, 0)), values, np.empty(0), out)
+
+    def norms(self, X, rows, out):
+        from ..loops.linadd_placed import norms_placed
+
+        norms_placed(*self._loop(X, rows), out)
+
+    def block(self, X, rows, weight):
+        """Σ_m weight_m k_m(x_r, x_s), (|rows|, |rows|)."""
+        from ..loops.strings import add_positions
+
+        left, out = planes(X[rows]), np.zeros((1, len(rows), len(rows)))
+        add_positions(
+            left, across(left), np.cumsum(self.coef * weight[self.kern], axis=1)[:, :, None], np.zeros(1), out
+        )
+        return out[0]
+
+    def features(self, X):
+        from ..loops.linadd_placed import places_placed
+
+        place, value = np.empty((len(X), *self.coef.shape), np.int64), np.empty((len(X), *self.coef.shape))
+        places_placed(*self._loop(X, np.arange(len(X))), place, value)
+        here = value != 0
+        return place[here], value[here], np.count_nonzero(here, axis=(1, 2))
+
+
+def _text(X):
+    from ..loops.linadd import PackedText
+
+    return PackedText(X.data, X.starts, X.lengths, X.bits)
+
+
+def _alike(before, reading):
+    """How many letters two readings begin with alike."""
+    letters = zip(before.places, before.moves, strict=True), zip(reading.places, reading.moves, strict=True)
+    same = 0
+    for one, other in zip(*letters, strict=False):
+        if one != other:
+            break
+        same += 1
+    return same

@@ -1,0 +1,113 @@
+"""One warning for each call that says what new examples have and no training example had."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from .._callers import outside
+from ..kernels.frames import is_frame
+from ..kernels.new_data import LONGER, unequal
+from ..kernels.tasks import split
+from ..kernels.view_data import n_examples
+from ..kernels.views import Views
+
+SHOWN = 5  # columns, and examples of each
+
+
+class Gathered:
+    """What was found in the blocks of one call: {(kind, where): (names of the examples, one of them)} of n examples."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], tuple[list[Any], Any]] = {}
+        self.n = 0
+
+    def add(self, X: Any, news: list[Any]) -> None:
+        names = _names(X)
+        for one in {(one.kind, one.where): one for one in news}.values():
+            called = (one.rows + self.n).tolist() if names is None else [names[i] for i in one.rows]
+            self.found.setdefault((one.kind, one.where), ([], one.example))[0].extend(called)
+        self.n += n_examples(X)
+
+    def tell(self) -> None:
+        """A UserWarning, where anything was found."""
+        if not self.found:
+            return
+        said = [self._words(*key, *value) for key, value in list(self.found.items())[:SHOWN]]
+        said += [f"{len(self.found) - SHOWN} more such columns"] * (len(self.found) > SHOWN)
+        warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=outside())
+
+    def _words(self, kind, where, names, example):
+        some = ", ".join(map(str, names[:SHOWN])) + ", …" * (len(names) > SHOWN)
+        count = f"{len(names)} of {self.n} examples ({some})"
+        if kind == "missing":
+            return f"{where} is missing in {count}"
+        if kind == "category":
+            return f"{where} has new categories, {example!r} for example, in {count}, and these count as none"
+        size, low, high = example
+        return (
+            f"{where} counts words and sees sequences of other lengths in {count}, {size} letters in one of them, "
+            f'{low} to {high} in training: decisions grow with the length; fit with normalize="spherical"'
+        )
+
+
+_GATHERED: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
+
+
+@contextmanager
+def gathered(quiet: bool = False) -> Iterator[None]:
+    """What is found within is told once, at the end; or, where it is of no concern, not at all."""
+    found = Gathered()
+    token = _GATHERED.set(found)
+    try:
+        yield
+    finally:
+        _GATHERED.reset(token)
+    if not quiet:
+        found.tell()
+
+
+def tell_news(model: Any, X: Any) -> None:
+    """Warn of, or gather, what is new in X to the kernels of a fitted model that have weight."""
+    X = split(X)[0]
+    found = model._predictor.news(X, _used(model), model.normalize != "spherical")
+    box = _GATHERED.get()
+    here = Gathered() if box is None else box
+    here.add(X, found)
+    if box is None:
+        here.tell()
+
+
+def warn_lengths(model: Any) -> None:
+    """A UserWarning where kernels that count words were learned from sequences of unequal lengths.
+
+    √k(x, x) then grows with the length, and so does |f(x)|, unless normalize="spherical".
+    """
+    kernels = model._predictor.kernel_list
+    found = None if kernels is None or model.normalize == "spherical" else unequal(kernels, _used(model))
+    if found is not None:
+        name, low, high = found
+        warnings.warn(
+            f"{name!r} counts words, and the training sequences have {low} to {high} letters, more than {LONGER:g} "
+            f"times as many in some as in others: with normalize={model.normalize!r} decisions grow with the length of "
+            'a sequence; give normalize="spherical", which makes k(x, x) = 1.',
+            UserWarning,
+            stacklevel=outside(),
+        )
+
+
+def _used(model):
+    """Which kernels have weight, (M,)."""
+    return (np.atleast_2d(model.kernel_weights_) * model._predictor.scale != 0).any(axis=0)
+
+
+def _names(X):
+    """What examples are called: ids, the index of a frame; None where they have numbers."""
+    if isinstance(X, Views):
+        return X.ids
+    return list(X.index) if is_frame(X) and hasattr(X, "index") else None

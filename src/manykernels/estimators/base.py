@@ -1,0 +1,229 @@
+"""What the three estimators share: the kernels of X, a fit by its plan, and predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from .. import solvers
+from .._tags import Tagged
+from .._validation import parse_bytes
+from ..banks.base import Source
+from ..banks.choice import choose_bank, stack_bank
+from ..inner.systems import blas_for
+from ..kernels import KernelList
+from ..kernels.approximated import approximated
+from ..kernels.precomputed import with_psd
+from ..solvers import seed_of
+from ..streaming import is_source
+from ..streaming.stream import Stream
+from ._checks import Checks
+from ._html import WeightBars
+from ._named_parameters import NamedParts
+from ._new_data_warning import tell_news
+from ._report import HasReport
+from .check_inputs import check_finite
+from .convergence import warn_convergence
+from .persist import restore, save, state_of
+from .plan import FitPlan
+from .streamed import StreamPlan, decide
+from .tensors import card_for, to_host
+
+OPTIONAL = (  # not of every model
+    "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
+    "calibration_",
+)  # fmt: skip
+
+
+class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
+    """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
+
+    _known: Callable[[Any, Any], np.ndarray | None] | None = None  # decisions of a fold's examples, see `_decide`
+
+    def _bank_of(self, X):
+        """The bank of the kernels on X as users give it, and none of the examples has more weight than another."""
+        host, card = to_host(X)
+        return self._make_bank(self._check_X(host, reset=True), None, card=card)
+
+    def _make_bank(self, X, weight, exact=False, card=None):
+        """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal.
+
+        Its kernels are computed on the `card` that X lay on, or where `device` says.
+        """
+        limit = parse_bytes(self.memory_limit)
+        options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
+        if self._is_precomputed():
+            return stack_bank(X, card_for(self.device, card), psd=self.psd, **options)
+        if isinstance(self.kernels, Source):
+            if self.device not in ("cpu", "auto"):
+                raise ValueError(
+                    f"device={self.device!r} has no effect on kernels with a bank of their own: take 'cpu'."
+                )
+            return self.kernels.bank(X, **options)
+        kernels = self._kernel_list(X, limit, weight)
+        device = card_for(self.device, card)
+        return choose_bank(kernels, X, tol=self.tol, exact=exact, device=device, **self._features(), **options)
+
+    def _features(self):
+        """What `choose_bank` is told of explicit features."""
+        wanted = self.solver != "auto" and solvers.get(self.solver).explicit
+        never = self.slack and not wanted and self.features == "auto"
+        return dict(features="never" if never else self.features, wanted=wanted)  # slack has none that others share
+
+    def _kernel_list(self, X, limit, weight):
+        """The kernels on X, approximated where that is asked for, each with a seed of its own."""
+        if self.psd != "warn":
+            return KernelList.from_spec(self.kernels, X, limit, weight, lambda kernel, m: with_psd(kernel, self.psd))
+        if self.approximation is None:
+            return KernelList.from_spec(self.kernels, X, limit, weight)
+        seed = seed_of(self.random_state)
+        return KernelList.from_spec(
+            self.kernels,
+            X,
+            limit,
+            weight,
+            lambda kernel, m: approximated(kernel, self.approximation, self.rank, seed + m),
+        )
+
+    def _fit(self, examples):
+        """Plans the fit of the examples that were read, solves its problems and keeps what they give."""
+        with blas_for(examples.n, self.n_jobs):  # what runs in one block is BLAS's, which takes all cores unasked
+            plan = (StreamPlan if isinstance(examples.X, Stream) else FitPlan).of(self, examples)
+            solved = plan.solve(vars(self).get("_solutions", []) if self.warm_start else [])
+            self._keep(plan, solved)
+            plan.advise(self)
+        return self
+
+    def _keep(self, plan, solved):
+        """Sets the attributes of a fit; warns where a solution is not as near the optimum as `tol` asks.
+
+        After an interrupt they are set if every problem has a solution, and the interrupt goes on.
+        """
+        solutions = solved.solutions
+        if self.warm_start:
+            self._solutions = solutions + vars(self).get("_solutions", [])[len(solutions) :]
+        if len(solutions) == len(plan.labels):
+            self._store(*solved, plan.examples.joint, plan.support_weight())
+        if solutions[-1].interrupted:
+            raise KeyboardInterrupt
+        warn_convergence(self, solutions, plan.labels)
+
+    def _store(self, bank, rows, solutions, joint, weight=None):
+        """Fitted attributes; what prediction needs is kept for the support examples only.
+
+        Those are the examples with a ≠ 0; with EmpiricalBayes all that have a `weight`.
+        """
+        a = np.concatenate([s.a for s in solutions])
+        support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
+        self.support_ = rows[support]
+        self.dual_coef_ = a[:, support]
+        self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
+        theta = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
+        M = self._store_slack(theta, bank.M)
+        self.kernel_weights_ = theta[..., :M]
+        self.kernel_names_ = list(bank.names)[:M]
+        self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
+        self.objective_ = float(sum(s.primal for s in solutions))
+        self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN, no certificate, where one of them is
+        self.n_iter_ = max(s.n_iter for s in solutions)
+        labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
+        self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
+        self._predictor = bank.predictor(support)
+        for name in OPTIONAL:  # of an earlier fit
+            vars(self).pop(name, None)
+        kernels = self._predictor.kernel_list
+        if kernels is not None and kernels.tasks is not None:
+            self.tasks_ = kernels.tasks
+        if kernels is not None and kernels.chosen:
+            self.kernels_chosen_ = kernels.chosen
+        if solutions[0].stationarity is not None:
+            self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
+            self.stationarity_ = float(max(s.stationarity for s in solutions))
+            self.support_weight_ = np.array(weight[support], dtype=float)
+            self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
+
+    def _store_slack(self, theta, M):
+        """Sets `slack_weight_` where there is slack, the last of M kernels; the number of the others."""
+        vars(self).pop("slack_weight_", None)  # of an earlier fit
+        if not self.slack:
+            return M
+        self.slack_weight_ = float(theta[-1]) if theta.ndim == 1 else theta[:, -1].copy()
+        return M - 1
+
+    def _decide(self, X, task=None):
+        """Σ_m f_m(x) + b, (n, T); a model of a fold asks first whether `_known(X, task)` knows them."""
+        found = None if self._known is None else self._known(X, task)
+        return self._decide_anew(X, task) if found is None else found
+
+    def _decide_anew(self, X, task=None):
+        check_is_fitted(self)
+        if is_source(X):
+            return decide(self, X, lambda block: self._decide(block, task))
+        with blas_for(len(self.support_), self.n_jobs):
+            X = self._new_X(X, task)
+            found = check_finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+        self._tell_news(X)
+        return found
+
+    def _tell_news(self, X):
+        """Warns of what no training example had. A model of a fold does not: rare categories are new in some fold."""
+        if self._known is None:
+            tell_news(self, X)
+
+    def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
+        """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
+
+        Shape (n, M), or (n, T, M) with T outputs: more than two classes, several labels or targets; the sum over the
+        last axis plus `intercept_` is the decision.
+        """
+        check_is_fitted(self)
+        if is_source(X):
+            return decide(self, X, lambda block: self.decision_parts(block, task))
+        with blas_for(len(self.support_), self.n_jobs):
+            X = self._new_X(X, task)
+            parts = np.moveaxis(check_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
+        self._tell_news(X)
+        return parts[:, 0] if parts.shape[1] == 1 else parts
+
+    def combined_kernel(
+        self, X: Any, Y: Any = None, task: ArrayLike | None = None, task_Y: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Σ_m θ_m k_m(X, Y) of the normalised kernels, (n_X, n_Y), for SVC, KernelPCA, SpectralClustering and others.
+
+        One-vs-rest models take the mean of the weights over the classes. With kernels="precomputed" X is the
+        (n, n_train, M) stack itself and Y is not allowed. `task` and `task_Y` are the tasks of X and Y.
+        """
+        check_is_fitted(self)
+        if Y is not None and self._is_precomputed():
+            raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
+        theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
+        with blas_for(len(self.support_), self.n_jobs):
+            X = self._new_X(X, task)
+            Y = None if Y is None else self._new_X(Y, task_Y)
+            found = check_finite(self._predictor.gram(X, Y, theta=theta))
+        for new in (X,) if Y is None else (X, Y):
+            self._tell_news(new)
+        return found
+
+    def to_state(self) -> dict[str, Any]:
+        """What the file of a fitted model holds; see `manykernels._state`."""
+        return state_of(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The fitted model of what `to_state` gave."""
+        return restore(cls, state)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to one file that `manykernels.load` reads, without pickle.
+
+        The file takes the place of an old one when it is whole. What only code could restore is refused by name;
+        classes of your own that declare a `file_tag` are written, and given to `load` as `parts`.
+        """
+        check_is_fitted(self)
+        save(self, path)

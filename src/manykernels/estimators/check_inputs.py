@@ -1,0 +1,236 @@
+"""Checks of X as users give it: stacks of kernels, dicts of views, tables; every error says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import validate_data
+
+from ..kernels.base import len_
+from ..kernels.frames import not_numeric
+from ..kernels.stack import KernelStack
+from ..kernels.stack_columns import StackColumns
+from ..kernels.stack_examples import StackExamples
+from ..kernels.view_data import checked_view, is_views
+from ..kernels.views import Views
+
+
+def check_kernel_order(X, known):
+    """A ValueError where the kernels of a stack have names of the model's in another order."""
+    names = X.names if isinstance(X, KernelStack) else None
+    if names is None or names == list(known) or not set(names) & set(known):
+        return
+    raise ValueError(
+        f"X has the kernels {', '.join(names[:10])}, but the model was fitted on {', '.join(known[:10])}: give "
+        "these, in this order."
+    )
+
+
+def check_stack(X, square, trained=None):
+    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise.
+
+    A slice of the square stack whose examples `trained`, (its number, positions), the model was fitted on gives the
+    columns of these.
+    """
+    if isinstance(X, StackColumns):
+        if square:
+            raise ValueError(f"X is {X!r}, whose rows may have moved: fit on the stack, and give this to score.")
+        known = trained is not None and (X.stack.link() or (None,))[0] == trained[0]
+        return X.with_columns(X.stack.where(trained[1]) if known else np.arange(X.stack.shape[1]))
+    if isinstance(X, StackExamples):
+        known = not square and trained is not None and trained[0] == X.stack.link()[0]
+        X = X.with_examples() if square else X.with_examples(X.stack.where(trained[1])) if known else X.stack[X.rows]
+    elif isinstance(X, KernelStack):
+        if square and X.is_part():
+            X = X.square()
+        elif not square and trained is not None and (X.link() or (None,))[0] == trained[0]:
+            X = X.columns(trained[1])
+    X = X if hasattr(X, "matrices") else np.asarray(X)
+    if X.dtype.kind not in "biufO":
+        raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
+    if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
+        if square:
+            _check_no_distances(X)
+        return X
+    cure = "stack M kernel matrices with np.stack(matrices, axis=2) or KernelStack(matrices)."
+    if len(X.shape) == 3 and X.shape[1] == X.shape[2]:
+        cure = "the kernels lie along the first axis; give KernelStack(X)."
+    elif len(X.shape) == 3 and X.shape[0] < X.shape[1]:
+        cure = (
+            "rows alone, as train_test_split cuts them, are for predict; give a KernelStack, whose slices know their "
+            "examples, or split the indices, train, test = "
+            f"train_test_split(np.arange({X.shape[1]})), and give X[np.ix_(train, train)] to fit and "
+            "X[np.ix_(test, train)] to predict."
+        )
+    raise ValueError(
+        f'X has shape {X.shape}, but kernels="precomputed" needs (n, n_train, M), square (n = n_train) in fit: {cure}'
+    )
+
+
+def _check_no_distances(X):
+    """A ValueError where some rows of a square stack show a matrix of distances: 0 to itself, and else not."""
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 32)).astype(int))
+    stack = np.moveaxis(X.matrices, 0, 2) if isinstance(X, KernelStack) and isinstance(X.matrices, np.ndarray) else X
+    if not isinstance(stack, np.ndarray) or stack.dtype.kind not in "biuf":  # files are read once, by the bank
+        return
+    part = stack[np.ix_(rows, rows)]
+    own = np.diagonal(part).any(axis=1)  # (M,)
+    strange = np.flatnonzero(~own & part.any(axis=(0, 1)))
+    if len(strange):
+        names = X.names if isinstance(X, KernelStack) else None
+        name = f"kernel {strange[0]}" if names is None else names[strange[0]]
+        raise ValueError(
+            f"{name!r} of X is 0 between an example and itself and not between others, as distances are: make a kernel "
+            "of them, such as np.exp(-D / np.median(D))."
+        )
+
+
+def among_themselves(X):
+    """X, of a slice by rows of a stack the square of its examples: rows and columns may then be cut alike."""
+    return X.square() if isinstance(X, KernelStack) and X.is_part() else X
+
+
+def check_views(X, known, fit, needs=None):
+    """X, or a ValueError where it is not a dict of views of one length, with the names `known` from fit; None for none.
+
+    Of these only `needs` are needed (None: all), and None stands for others that are missing.
+    """
+    if not is_views(X):
+        raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
+    names = list(X.names if isinstance(X, Views) else X)
+    if known is None and not fit:
+        raise ValueError(f"X is a dict of views ({names}), but the model was fitted on one table: give X as there.")
+    unread = [] if needs is None else [name for name in known or () if name not in needs and name not in names]
+    if unread:
+        X = X.with_nothing(unread) if isinstance(X, Views) else X | dict.fromkeys(unread)
+    _check_each(X, known, fit, unread)
+    return X
+
+
+def _check_each(X, known, fit, unread):
+    views = X if isinstance(X, Views) else None
+    X = X if views is None else views._data
+    lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
+    if strange or lost:
+        cure = [f"leave out {strange}"] if strange else []
+        cure += [f'give {lost} (None where its kernels have missing="zero")'] if lost else []
+        have = [name for name in X if name not in unread]
+        raise ValueError(f"X has the views {have}, but the model was fitted on {known}: {' and '.join(cure)}.")
+    empty = [name for name, x in X.items() if x is None and name not in unread]
+    if empty and fit:
+        raise ValueError(
+            f"X[{empty[0]!r}] is None: fit needs examples of every view; leave it out, or put NaN in the rows of "
+            'examples that lack it and give its kernels as (name, kernel, view, "zero").'
+        )
+    if views is None and len(empty) == len(X) - len(unread):
+        raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
+    for name, x in X.items():
+        if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
+            raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
+    sizes = {name: len_(x) for name, x in X.items() if x is not None and views is None}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"The views of X have different numbers of examples: {sizes}; give each a row per example.")
+
+
+def check_table(model, X, reset, options):
+    """X as a float array or CSR matrix by scikit-learn's `validate_data`, with the columns named that are not."""
+    refuse_iterator("X", X)
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
+    if X is None or isinstance(X, str):
+        raise ValueError(f"X is {X!r}: give a table with a row per example, an array, a DataFrame or a sparse matrix.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            "X is a masked array, and its mask would be lost: fill it in, or give X.astype(float).filled(np.nan) to "
+            'kernels with missing="zero".'
+        )
+    try:
+        return validate_data(model, X, reset=reset, **options)
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise ValueError(
+                "X has rows of different lengths: make them equal, or give a kernel of your own for such examples."
+            ) from error
+        if "infinity" in str(error) or "contains NaN" in str(error):
+            x = X if sp.issparse(X) else np.asarray(X, float)
+            checked_view(x, False, False, lambda: range(x.shape[1]))  # names the columns
+        table = None
+        if "dim" in str(error) or "convert" in str(error):
+            table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+        if table is not None and table.ndim > 2:
+            raise ValueError(
+                f"X has shape {table.shape}, but kernels take a row of numbers an example: give X.reshape(len(X), -1), "
+                'or kernels="precomputed" where X holds M kernel matrices, (n, n, M).'
+            ) from error
+        sentence = None if table is None or table.ndim != 2 else not_numeric(table, lambda: range(table.shape[1]))
+        if sentence:
+            raise ValueError(sentence) from error
+        raise
+
+
+def check_order(X, y):
+    """A ValueError where y has the ids of X, which are matched by id, in another order."""
+    if not isinstance(X, Views) or X.ids is None or not (hasattr(y, "iloc") and hasattr(y, "index")):
+        return
+    ids, index = X.ids.tolist(), y.index.tolist()
+    if ids != index and len(ids) == len(index) and set(ids) == set(index):
+        raise ValueError("y has the ids of X in another order: give y.loc[X.ids], or Views(..., examples=y.index).")
+
+
+def check_y(model, y, numeric, several=False):
+    """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that says what to do."""
+    refuse_iterator("y", y)
+    labels = as_labels(y)
+    missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
+    if missing:
+        raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y.")
+    _check_types(labels, numeric)
+    if labels.ndim > 2:
+        raise ValueError(f"y has shape {labels.shape}: give one target an example, (n,), or T of them, (n, T).")
+    several = several and labels.ndim == 2 and labels.shape[1] > 1
+    return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
+
+
+def refuse_iterator(name, value):
+    """A ValueError where something is to be read once, such as a generator, in the place of an array."""
+    if isinstance(value, Iterator):
+        raise ValueError(f"{name} is a {type(value).__name__}, which can be read only once: give list({name}).")
+
+
+def _check_types(labels, numeric):
+    """A ValueError for targets that are bytes, of types that have no order, or nothing that numbers are made of."""
+    kinds = {type(value) for value in labels.ravel()} if labels.dtype == object else {labels.dtype.type}
+    if any(issubclass(kind, bytes) for kind in kinds):
+        raise ValueError("y holds bytes: give texts, [label.decode() for label in y], or numbers.")
+    texts, names = {kind for kind in kinds if issubclass(kind, str)}, ", ".join(sorted(k.__name__ for k in kinds))
+    if labels.dtype == object and any(not hasattr(kind, "__float__") for kind in kinds - texts):
+        raise ValueError(f"y holds values of type {names}: give {'numbers' if numeric else 'texts or numbers'}.")
+    if texts and kinds - texts and not numeric:
+        raise ValueError(f"y mixes values of type {names}: give all of one type, [str(label) for label in y].")
+
+
+def as_labels(y):
+    """y as an array to look at, an empty one where it is nothing of the kind."""
+    return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
+
+
+def _is_missing(value):
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType")
+
+
+def take_examples(X, rows):
+    """These rows of X, whatever holds it."""
+    if is_views(X) and not isinstance(X, Views):
+        return {name: take_examples(view, rows) for name, view in X.items()}
+    unsliced = sp.issparse(X) and X.format in ("coo", "bsr", "dia")  # scipy cuts no rows of these
+    return _safe_indexing(X.tocsr() if unsliced else X, rows)
+
+
+def check_finite(values):
+    """Kernel values or decisions as they are; a ValueError where X has made some that are not finite."""
+    if not np.isfinite(values).all():
+        raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
+    return values

@@ -1,0 +1,61 @@
+"""Checks of weights and losses; every error names the argument, its value and the cure."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import type_of_target
+
+from .. import losses
+from .check_inputs import refuse_iterator
+
+
+def check_weight(sample_weight, n):
+    """Sample weights (n,) as float64 ≥ 0, not all zero; ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight)
+    refuse_iterator("sample_weight", sample_weight)
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one weight per example.")
+    if weight.min() < 0:
+        raise ValueError(f"sample_weight has the negative entry {weight.min():g}: weights must be >= 0.")
+    if not weight.any():
+        raise ValueError("sample_weight is zero everywhere: at least one weight must be non-zero.")
+    return weight
+
+
+def check_loss(loss, targets, also=(), **params):
+    """The Loss of that name (or the instance given), if it is made for such targets or among `also`, else raise."""
+    found = losses.get(loss, **params)
+    if found.targets != targets and found.name not in also:
+        able = [repr(name) for name, cls in losses.LOSSES.items() if cls.targets == targets or name in also]
+        raise ValueError(f"loss={loss!r} is not made for {targets} targets: choose one of {', '.join(able)}.")
+    return found
+
+
+def make_splits(cv, X, y, classifier, groups=None, seed=None):
+    """The (train, test) of a number of folds, a splitter of scikit-learn or a list of them; folds keep groups whole.
+
+    With a `seed` a number of folds is shuffled, and lowered to what the rarest class or the groups allow: none below 2.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+
+    if cv is None or isinstance(cv, Integral):
+        cv, labels = 5 if cv is None else int(cv), classifier and type_of_target(y) in ("binary", "multiclass")
+        shuffled = {} if seed is None else dict(shuffle=True, random_state=seed)
+        if shuffled:
+            most = len(np.unique(groups)) if groups is not None else len(y) // 2
+            most = int(np.unique(y, return_counts=True)[1].min()) if labels and groups is None else most
+            cv = min(cv, most)
+            if cv < 2:
+                return []
+        if groups is not None:
+            cv = StratifiedGroupKFold(cv, **shuffled) if labels else GroupKFold(cv)
+        elif shuffled:
+            cv = (StratifiedKFold if labels else KFold)(cv, **shuffled)
+    return list(check_cv(cv, y, classifier=classifier).split(X, y, groups))

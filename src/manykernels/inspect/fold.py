@@ -1,0 +1,257 @@
+"""The fits of one training fold, on kernels that are computed once, and their scores on the held-out examples."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from .._validation import parse_bytes
+from ..estimators.calibration import learn_sigmoids
+from ..estimators.check_inputs import take_examples
+from ..estimators.plan import FitPlan
+from ..inner.systems import blas_for
+from ..kernels.auto import auto_kernels
+from ..kernels.view_data import n_examples
+
+PARTS = 2**24  # shares of kernels in decisions that are held at a time
+ENTRIES = 2**24  # of the kernels that alignments compare
+EXAMPLES = 250  # that alignments look at
+LEVEL = 1e-9  # what outputs of a constant may differ by and be called level
+
+
+class Machine(NamedTuple):
+    """T functions on one choice of kernels: a (T, n), θ (T, M), b (T,), and the largest gap of their fits."""
+
+    a: np.ndarray
+    theta: np.ndarray
+    b: np.ndarray
+    gap: float
+    converged: bool
+    solutions: list
+
+
+def plan_fit(model, examples):
+    """The plan of a fit of `model` to examples that are read: kernels are made, and nothing is solved."""
+    with blas_for(examples.n, model.n_jobs):
+        return FitPlan.of(model, examples)
+
+
+def with_kernels_of(model, X):
+    """The model with the kernels that "auto" stands for on all examples X: every fold then has the same ones.
+
+    Which columns have a kernel depends on X; what kernels take from examples is still that of those they are fitted to.
+    """
+    if not (isinstance(model.kernels, str) and model.kernels == "auto"):
+        return model
+    twin = copy.copy(model)
+    twin.kernels = auto_kernels(X, parse_bytes(model.memory_limit))
+    return twin
+
+
+class Fold:
+    """A model on the examples `train`, scored on `test`; `wanted` (M,) says which kernels take part in a fit."""
+
+    def __init__(self, model, X, y, weight, train, test, score, every=None):
+        model = with_kernels_of(model, X)
+        cut = (lambda rows: X[np.ix_(rows, train)]) if model._is_precomputed() else lambda rows: take_examples(X, rows)
+        self.X, self.y = cut(test), None if y is None else y[test]
+        self.weight, self.scorer = None if weight is None else weight[test], score
+        own = None if weight is None else weight[train]
+        self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
+        given = cut(train), None if y is None else y[train]
+        examples = self.model._read(*given, own)
+        self.plan = plan_fit(self.model, examples)
+        if is_classifier(model) and model.calibrate is not None:
+            self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
+        self.n_train, self.n_test = len(train), n_examples(self.X)
+        bank = self.plan.bank
+        with blas_for(self.n_train, model.n_jobs):
+            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
+        self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
+        self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
+        self.every = self.solve(np.ones(self.M, bool)) if every is None else every
+
+    @property
+    def kernel_list(self):
+        """The kernels and what they see; None where they are given as matrices."""
+        return self.plan.bank.predictor(np.arange(1)).kernel_list
+
+    def solve(self, wanted):
+        """The `Machine` of these kernels, begun from that of all; b alone where none of them varies."""
+        usable = self.usable & wanted
+        every = getattr(self, "every", None)
+        if every is not None and not every.theta[:, usable != self.usable].any():
+            return every  # kernels without weight go, and the optimum with its certificate stays
+        if not usable.any():
+            return self._nothing()
+        bank = copy.copy(self.bank)
+        bank.usable = np.append(usable, bank.usable[self.M :])
+        warm = [None] * len(self.plan.labels) if every is None else [_without(s, bank.usable) for s in every.solutions]
+        return self._machine([self._solve(k, bank, start) for k, start in enumerate(warm)])
+
+    def _solve(self, k, bank, warm):
+        with blas_for(self.n_train, self.model.n_jobs):
+            found = self.plan.solve_part(k, bank, warm)
+        if found.interrupted:
+            raise KeyboardInterrupt
+        return found
+
+    def _machine(self, solutions):
+        a = np.concatenate([s.a for s in solutions])
+        theta = np.concatenate([np.tile(s.theta[: self.M], (len(s.a), 1)) for s in solutions])
+        b = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
+        measures = [s.gap if s.stationarity is None else s.stationarity for s in solutions]
+        return Machine(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
+
+    def _nothing(self):
+        """The best constant; of outputs that it leaves level, as the hinge loss does with rare classes, the greatest.
+
+        A hinge says −1 of every class that has less than half of the examples: the class of most of them is meant.
+        """
+        examples = self.plan.examples
+        Y = examples.Y
+        b = np.zeros(len(Y))
+        if examples.intercept and not examples.loss.total:
+            zero = np.zeros(Y.shape[1])
+            b = np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float)
+        if len(Y) > 1:
+            b += LEVEL * (Y @ examples.c) / examples.c.sum()
+        return Machine(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
+
+    def decisions(self, machines):
+        """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); kernels are computed once for many."""
+        T = len(machines[0].b)
+        A, theta = np.concatenate([m.a for m in machines]), np.concatenate([m.theta for m in machines])
+        b = np.concatenate([m.b for m in machines])
+        support = np.flatnonzero(A.any(axis=0))
+        f = np.zeros((len(A), self.n_test))
+        if len(support):
+            step = max(1, PARTS // (self.n_test * self.M))
+            for first in range(0, len(A), step):
+                part = slice(first, first + step)
+                f[part] = self._parts(support, A[part], theta[part]).sum(axis=2)
+        return (f + b[:, None]).reshape(len(machines), T, -1).swapaxes(1, 2)
+
+    def permuted(self, sources, draws):
+        """The scores of all kernels when the rows of one source change places, (sources, draws).
+
+        f is a sum over kernels, so that this permutes the source's own part of it. `draws` (d, n_test) are orders.
+        """
+        every = self.every
+        if not every.a.any():
+            return np.full((len(sources), len(draws)), self.score(np.tile(every.b, (self.n_test, 1))))
+        parts = self.parts(every)
+        decision = (parts.sum(axis=2) + every.b[:, None]).T
+        same, found = self.score(decision), []
+        for wanted in sources:
+            if not every.theta[:, wanted].any():
+                found.append([same] * len(draws))
+                continue
+            own = parts[:, :, wanted].sum(axis=2).T
+            found.append([self.score(decision - own + own[order]) for order in draws])
+        return np.array(found)
+
+    def parts(self, machine):
+        """What each kernel adds to the decisions of a machine at the held-out examples, (T, n_test, M)."""
+        support = np.flatnonzero(machine.a.any(axis=0))
+        if not len(support):
+            return np.zeros((len(machine.b), self.n_test, self.M))
+        return self._parts(support, machine.a, machine.theta)
+
+    def _parts(self, support, a, theta):
+        """θ_m Σ_i a_i k_m(x_i, x) of T functions at the held-out examples, (T, n_test, M)."""
+        with blas_for(self.n_train, self.model.n_jobs):
+            return self.plan.parts_of_decisions(self._seen, support, a, theta)
+
+    @property
+    def _seen(self):
+        """The held-out examples as the model takes them."""
+        twin = self.model
+        if not hasattr(twin, "_predictor"):
+            twin._predictor, twin.kernel_names_ = self.plan.bank.predictor(np.arange(1)), self.names
+        return twin._new_X(self.X)
+
+    def deciding(self, decision, fitted=False):
+        """A model that makes these decisions (n_test, T) of the held-out examples; `fitted`: to all kernels, else not.
+
+        A posterior needs the fit, other probabilities the decisions only.
+        """
+        twin = copy.copy(self.model)
+        if fitted and self.plan.regularizer.bayesian:
+            if not self.every.solutions:
+                raise ValueError("no kernel varies on the training examples of a fold.")
+            plan = self.plan
+            twin._store(plan.bank, plan.rows, self.every.solutions, plan.examples.joint, plan.support_weight())
+        twin._known = lambda X, task=None: _same_length(decision, X)
+        return twin
+
+    def score(self, decision):
+        """The score of these decisions (n_test, T), by a model that makes them."""
+        twin = self.deciding(decision)
+        extra = {} if self.weight is None else {"sample_weight": self.weight}
+        value = float(self.scorer(twin, self.X, self.y, **extra))
+        if not np.isfinite(value):
+            raise ValueError(
+                f"scoring gave {value} on a fold of {self.n_test} examples: take fewer folds, or another scoring."
+            )
+        return value
+
+    def shares(self, sources):
+        """The share of the weights that each source holds, (sources,), the mean over the classes."""
+        theta = self.every.theta.mean(axis=0)
+        total = theta.sum() or 1.0
+        return np.array([theta[wanted].sum() / total for wanted in sources])
+
+    def alignments(self, sources):
+        """(that of each source with the targets, those between sources): centred, of sums of kernels.
+
+        On an even sample of the training examples, and without the diagonals, which all kernels have in common.
+        """
+        n = self.bank.n
+        size = int(min(n, EXAMPLES, max(np.sqrt(ENTRIES / len(sources)), 50)))
+        rows = np.unique(np.linspace(0, n - 1, size).astype(int))
+        K = np.array([self._flat(wanted, rows) for wanted in sources])
+        Y = self.plan.examples.Y[:, rows]
+        Y = Y - Y.mean(axis=1, keepdims=True)
+        target = _normal(_off(Y.T @ Y))
+        return K @ target, K @ K.T
+
+    def _flat(self, wanted, rows):
+        theta = np.zeros(self.bank.M)
+        theta[: self.M] = self.usable & wanted
+        if not theta.any():
+            return np.zeros(len(rows) ** 2)
+        with blas_for(self.n_train, self.model.n_jobs):
+            K = self.bank.combined(theta, rows, rows, dtype=np.float64)
+        return _normal(_off(K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()))
+
+
+def _off(K):
+    np.fill_diagonal(K, 0.0)
+    return K.ravel()
+
+
+def _normal(v):
+    size = np.linalg.norm(v)
+    return v / size if size > 0 else v
+
+
+def _without(solution, usable):
+    """A solution to begin from where only the usable kernels remain: their weights, of the norm that all had."""
+    from dataclasses import replace
+
+    theta = np.where(usable, solution.theta, 0.0)
+    total = theta.sum()
+    return replace(solution, theta=theta / total * solution.theta.sum() if total > 0 else theta)
+
+
+def _same_length(decision, X: Any):
+    if n_examples(X) != len(decision):
+        raise ValueError(
+            f"scoring predicts {n_examples(X)} examples where {len(decision)} are held out: give a scorer that "
+            "predicts the X that it is given."
+        )
+    return decision

@@ -1,0 +1,155 @@
+"""Which kernels make up a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import _is_fitted
+
+FEW = 50  # kernels up to which each has a row of its own
+
+
+class Row(NamedTuple):
+    """A source, or a single kernel: its name, which, and the kernels (M,) bool."""
+
+    name: str
+    kind: str
+    wanted: np.ndarray
+
+
+def read_sources(model: Any, fold: Any, sources: dict[str, Any] | None, kernels: bool | None) -> list[Row]:
+    """The rows of a table: the sources, then the kernels that are not one by themselves."""
+    names = list(model.kernel_names_) if _is_fitted(model) and len(model.kernel_names_) == fold.M else fold.names
+    usual = default_sources(fold.kernel_list, names)
+    chosen = usual if sources is None else given_sources(sources, names, usual)
+    rows = [Row(name, "source", np.isin(np.arange(fold.M), which)) for name, which in chosen.items()]
+    if kernels or kernels is None and fold.M <= FEW:
+        single = {int(which[0]) for which in chosen.values() if len(which) == 1}
+        taken = set(chosen)
+        for m in sorted(set(range(fold.M)) - single):
+            name = names[m] if names[m] not in taken else f"kernel {names[m]}"
+            rows.append(Row(name, "kernel", np.arange(fold.M) == m))
+    return rows
+
+
+def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
+    """{name: numbers of kernels}: those of a view, of one table those of the same columns, of matrices each.
+
+    Kernels across views or columns are sources of their own, and have their names where they are single.
+    """
+    if kernel_list is None:
+        return {name: np.array([m]) for m, name in enumerate(names)}
+    views = [str(view) for view in kernel_list.n_features] if isinstance(kernel_list.n_features, dict) else []
+    found: dict[Any, list[int]] = {}
+    for m in range(kernel_list.M):
+        found.setdefault(kernel_list.seen(m), []).append(m)
+    chosen: dict[str, np.ndarray] = {}
+    for label, which in found.items():
+        name = names[which[0]] if len(which) == 1 and label not in views else _stem([names[m] for m in which]) or label
+        name = names[which[0]] if name in chosen or name is None else name
+        chosen[str(name)] = np.array(which)
+    return chosen
+
+
+def _stem(names):
+    """What kernels called "STEM, …" have in common, or nothing."""
+    stems = {name.rpartition(", ")[0] for name in names}
+    return stems.pop() if len(stems) == 1 else ""
+
+
+class Shared(NamedTuple):
+    """A source and others, none larger, that see some of its columns."""
+
+    name: str
+    others: list[str]
+
+    def said(self, show: Callable[[str], str] = str) -> str:
+        """A sentence, with names as they are shown."""
+        some = [show(name) for name in self.others[:3]]
+        some += [f"{len(self.others) - 3} more"] if len(self.others) > 3 else []
+        listed = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
+        seen = f"{show(self.name)} also sees the columns of {listed}"
+        return f"{seen}: leaving out one source does not take its columns away"
+
+
+def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
+    """The sources that see columns of others, those with a kernel in common left out: they were asked for."""
+    if kernel_list is None:
+        return []
+    sources = [row for row in rows if row.kind == "source"]
+    needs = [kernel_list.needs(row.wanted) for row in sources]
+    by_size = sorted(range(len(sources)), key=lambda k: -_size(needs[k]))
+    found = []
+    for at, k in enumerate(by_size):
+        near = [j for j in by_size[at + 1 :] if _meet(needs[k], needs[j])]
+        others = sorted(j for j in near if not (sources[j].wanted & sources[k].wanted).any())
+        if others:
+            found.append(Shared(sources[k].name, [sources[j].name for j in others]))
+    return found
+
+
+def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | None = None) -> list[list[int]]:
+    """The rows by their numbers, those together that see a column in common, directly or through others.
+
+    `same` {column: the first one with the same values} makes one of identical columns. Sources that share kernels were
+    asked for as they are, and stay apart.
+    """
+    alone = [[k] for k in range(len(rows))]
+    if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
+        return alone
+    same = same or {}
+    first: dict[Any, int] = {}
+    found: dict[int, list[int]] = dict(enumerate(alone))
+    home = list(range(len(rows)))
+    needs = [kernel_list.needs(row.wanted) for row in rows]
+    whole = {view for need in needs for view, columns in need.items() if columns is None}
+    for k, need in enumerate(needs):
+        for view, columns in need.items():
+            for column in [None] if view in whole else [same.get(c, c) for c in columns or ()]:
+                here, there = home[k], home[first.setdefault((view, column), k)]
+                if here != there:
+                    keep, go = min(here, there), max(here, there)
+                    for j in found[go]:
+                        home[j] = keep
+                    found[keep] += found.pop(go)
+    return [sorted(group) for group in found.values()]
+
+
+def _size(needs):
+    return sum(np.inf if columns is None else len(columns) for columns in needs.values())
+
+
+def _meet(one, other):
+    """Whether two {view: columns, None for all} have a column in common."""
+    return any(one[v] is None or other[v] is None or one[v] & other[v] for v in one.keys() & other.keys())
+
+
+def given_sources(sources, names, usual):
+    """{name: numbers} of what a user gave, by names or numbers of kernels or names of default sources."""
+    if not isinstance(sources, dict) or not sources:
+        raise ValueError(f"sources={sources!r}: give {{name: kernels}}, by their names or numbers.")
+    return {str(name): _numbers(name, which, names, usual) for name, which in sources.items()}
+
+
+def _numbers(source, which, names, usual):
+    single = isinstance(which, str | Integral)
+    found: list[int] = []
+    for key in [which] if single else list(which):
+        if isinstance(key, Integral) and not isinstance(key, bool) and -len(names) <= int(key) < len(names):
+            found.append(int(key) % len(names))
+        elif isinstance(key, str) and key in names:
+            found.append(names.index(key))
+        elif isinstance(key, str) and key in usual:
+            found += usual[key].tolist()
+        else:
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            raise ValueError(
+                f"sources[{source!r}] has {key!r}, which is no kernel: the kernels are {names[:10]}{more}, numbered "
+                f"from 0 to {len(names) - 1}."
+            )
+    if not found:
+        raise ValueError(f"sources[{source!r}] has no kernel: give one, or leave the source out.")
+    return np.unique(found)

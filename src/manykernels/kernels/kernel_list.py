@@ -1,0 +1,257 @@
+"""Kernel specifications `(name, kernel, columns, missing)` made concrete on one data set, and the views they see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from .._tags import Tagged
+from ._kernel_list_state import restore, state_of
+from ._naming import names_of
+from ._requests import object_views, planned, read_spec, sight_of
+from .auto import choose_kernels
+from .base import Kernel, as_kernel
+from .new_data import Known, News, learn, news
+from .placed import Bundle, Seen, resolved
+from .spec import KernelSpec, as_spec
+from .tasks import numbers, split, spread
+from .view_data import View, ViewArrays
+from .view_plan import by_source
+
+
+class KernelList(Tagged):
+    """Kernels made concrete on one data set.
+
+    `KernelList.from_spec(kernels, X)` reads what estimators take as `kernels`.
+
+    Parameters
+    ----------
+    specs : list of KernelSpec
+    X : array, DataFrame, sequences or dict of views
+        The training data, from which kernels take what depends on it (gamma="scale").
+    weights : array (n,), optional
+        Of the examples in that.
+
+    Attributes
+    ----------
+    kernels : list of Kernel
+        The kernels, resolved.
+    names : list of str
+        What they are called.
+    view_of, columns : array (M,) of int, list
+        Kernel m sees view number `view_of[m]`, cut out by `columns[m]`.
+    task_of, tasks : list of int, array or None
+        `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task
+        kernels.
+    view_plans : list of ViewPlan
+        How each view is made of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import RBF, KernelList, Linear
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]])
+    >>> found = KernelList.from_spec([("width", RBF(gamma="scale"), [0]), Linear()], X)
+    >>> found.names, found.n_views
+    (['width', 'linear[all]'], 2)
+    >>> [view.X.shape for view in found.views(X)]
+    [(3, 1), (3, 2)]
+    """
+
+    file_tag = ("kernel/list", 3)
+    former_tags = (("kernel/list", 1), ("kernel/list", 2))
+    columns: list[Any]
+    task_of: Any = ()
+    tasks: Any = None
+    known: Known | None = None  # what is known of the training examples, to say what is new; None: nothing
+    chosen: str | None = None  # what "auto" stood for, in words; a file has it with the model
+
+    @classmethod
+    def from_spec(
+        cls,
+        kernels: Any,
+        X: Any,
+        memory_limit: float | None = None,
+        weights: np.ndarray | None = None,
+        change: Callable[[Kernel, int], Kernel] | None = None,
+    ) -> KernelList:
+        """Reads what a user may give as `kernels`: a list of specifications, one kernel, or "auto".
+
+        Parameters that come from the data are those of examples of these weights (n,); None for all equal. `change`
+        puts another in the place of a kernel, given with its number in the list.
+        """
+        if isinstance(kernels, KernelList):
+            return kernels
+        if isinstance(kernels, str) and kernels == "auto":
+            specs, chosen = choose_kernels(split(X)[0], memory_limit, weights)
+            found = cls(specs, X, weights)._learned(X)
+            found.chosen = chosen
+            return found
+        if isinstance(kernels, dict):
+            raise ValueError("kernels is a dict: give a list [(name, kernel), ...], list(kernels.items()).")
+        if isinstance(kernels, Kernel | str | KernelSpec) or not isinstance(kernels, Iterable):
+            kernels = [kernels]
+        specs = [as_spec(k) for k in kernels]
+        if not specs:
+            raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
+        if change is not None:
+            specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
+        return cls(specs, X, weights)._learned(X)
+
+    def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
+        data, task = split(X)
+        specs, self.task_of, self.tasks = spread(specs, task)
+        requests = [read_spec(spec) for spec in specs]
+        source = ViewArrays(data, objects=object_views(requests))
+        self.n_features = source.n_features
+        joins = [KernelList(parts, data, weights) if (parts := request.parts()) else None for request in requests]
+        sights = [sight_of(request, source, join) for request, join in zip(requests, joins, strict=True)]
+        self.view_of, plans = planned(requests, sights, source)
+        self.view_plans = [plan.fitted(source, weights) for plan in plans]
+        self.columns = [sight.columns for sight in sights]
+        self.kernels = self._resolve([request.kernel for request in requests], X, weights)
+        named = [request.named(kernel) for request, kernel in zip(requests, self.kernels, strict=True)]
+        self.names = names_of(specs, named, [sight.label for sight in sights])
+
+    def _resolve(self, kernels, X, weights):
+        """The kernels with what depends on the examples filled in; a view that no kernel looks at is not made."""
+        joins = [self.view_plans[v].join for v in self.view_of]
+        looks = [
+            join is None and type(kernel).resolve is not Kernel.resolve
+            for kernel, join in zip(kernels, joins, strict=True)
+        ]
+        views = self.views(X, np.unique(self.view_of[looks]))
+        return [
+            _resolved(kernel, views[v], weights) if look else kernel if join is None else _across(kernel, join)
+            for kernel, v, look, join in zip(kernels, self.view_of, looks, joins, strict=True)
+        ]
+
+    def _learned(self, X):
+        """The list itself, with what new examples are compared with."""
+        learn(self, self._source(X))
+        return self
+
+    def _source(self, X):
+        """X by views; lists of objects stay as they are."""
+        return ViewArrays(split(X)[0], self.n_features, [plan.name for plan in self.view_plans if plan.takes_objects])
+
+    def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
+        """What is new in X to the kernels in the mask `used` (M,), see `_news`."""
+        return news(self, self._source(X), used, growing)
+
+    @property
+    def M(self) -> int:
+        return len(self.kernels)
+
+    @property
+    def n_views(self) -> int:
+        return len(self.view_plans)
+
+    @property
+    def encodings(self) -> Sequence[tuple | None]:
+        """(alphabet, unknown) of each view, None where it holds numbers."""
+        return [plan.encoding for plan in self.view_plans]
+
+    @property
+    def reads(self) -> list[str]:
+        """What the kernels of each view read."""
+        return [plan.reads for plan in self.view_plans]
+
+    @property
+    def widths(self) -> list[Any]:
+        """How many columns each view has, None where it holds strings; across views a list of (width, reads)."""
+        return [plan.width(self.n_features) for plan in self.view_plans]
+
+    def to_state(self) -> dict[str, Any]:
+        """For a file, see `_state`."""
+        return state_of(self)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> KernelList:
+        return restore(cls.__new__(cls), state)
+
+    def seen(self, m: int) -> str | None:
+        """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing.
+
+        Kernels across views see "one × other".
+        """
+        return self.view_plans[self.view_of[m]].label()
+
+    def needs(self, used: np.ndarray) -> dict[Any, set | None]:
+        """{view: names or positions of its columns, None for all} that the kernels in the mask `used` (M,) see."""
+        found: dict[Any, set | None] = {}
+        for v in np.unique(self.view_of[used]):
+            for view, seen in self.view_plans[v].needs().items():
+                if seen is None or found.get(view, seen) is None:
+                    found[view] = None
+                elif seen:
+                    found[view] = found.get(view, set()) | seen  # type: ignore[operator]  # None was seen to above
+        return found
+
+    def __len__(self):
+        return len(self.kernels)
+
+    def part(self, which: Sequence[int] | np.ndarray) -> KernelList:
+        """The list of these kernels alone, resolved as they are."""
+        part, seen = copy(self), np.unique(self.view_of[which])
+        part.kernels, part.names = [self.kernels[m] for m in which], [self.names[m] for m in which]
+        part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
+        part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
+        part.view_plans = [self.view_plans[v] for v in seen]
+        if self.known is not None:
+            part.known = self.known._replace(lengths=[self.known.lengths[v] for v in seen])
+        return part
+
+    def by_source(self) -> tuple[KernelList, list[np.ndarray | None]]:
+        """(the list with one view of numbers for each part of X, [the columns of each kernel there, None for all])."""
+        found = copy(self)
+        found.view_plans, number, columns = by_source(self.view_plans)
+        found.view_of = number[self.view_of]
+        if self.known is not None:
+            found.known = self.known._replace(lengths=[None] * found.n_views)  # there are no sequences
+        return found, [columns[v] for v in self.view_of]
+
+    def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
+        """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
+        source = self._source(X)
+        X, task = split(X)
+        if source.n_features != self.n_features:
+            raise ValueError(
+                f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "
+                "give X with the columns it was fitted with."
+            )
+        code = numbers(self.tasks, task)
+        views: list[Any] = [None] * self.n_views
+        for v in range(self.n_views) if which is None else which:
+            plan = self.view_plans[v]
+            view = plan.view(source) if plan.join is None else plan.join.bundle(X)
+            views[v] = view if code is None else view._replace(task=code)
+        return views
+
+    def bundle(self, X: Any) -> View:
+        """All views of X as one, for products and sums across them; an example lacks it that lacks one of them."""
+        views, present = self.views(X), None
+        for view in views:
+            if view.present is not None:
+                present = view.present if present is None else present & view.present
+        if any(view.X is None for view in views):
+            return View(None, np.zeros(len(present), bool))  # type: ignore[arg-type]  # a view without X has a mask
+        return View(Bundle([view.X for view in views]), present)
+
+
+def _across(kernel, join):
+    """A kernel across views with those of its own list in the place of each On."""
+    return resolved(kernel, [Seen(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
+
+
+def _resolved(kernel, view, weights):
+    """The kernel with what depends on the examples filled in, from those that have the view, by weight."""
+    X = view.X
+    if X is None:
+        raise ValueError(f"X has no example at all in the view of {kernel!r}: leave the kernel out.")
+    if view.present is not None and view.present.any() and kernel.reads != "sequences":
+        X, weights = X[view.present], None if weights is None else weights[view.present]
+    return kernel.resolve(X) if weights is None else kernel.resolve(X, weights)

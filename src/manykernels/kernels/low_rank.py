@@ -1,0 +1,65 @@
+"""Kernels of low rank that stand for others: what `RandomFeatures` and `Nystroem` share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .._state import check_is
+from .._validation import check_integer
+from .base import Kernel
+
+APPROXIMATIONS = ("nystroem", "rff", None)  # what estimators take
+
+
+class LowRank(Kernel):
+    """k(x, y) = ⟨φ(x), φ(y)⟩ with φ of `rank` numbers or fewer, near that of `kernel`."""
+
+    family = "low_rank"
+
+    kernel: Any
+    rank: int
+    random_state: int
+
+    @property
+    def reads(self) -> str:  # type: ignore[override]  # depends on the kernel
+        return self.kernel.reads
+
+    @property
+    def encoding(self) -> tuple | None:  # type: ignore[override]  # depends on the kernel
+        return self.kernel.encoding
+
+    def split(self) -> tuple[Any, Kernel] | None:
+        parts = check_is("kernel", self.kernel, Kernel).split()
+        return None if parts is None else (parts[0], self._of(parts[1]))
+
+    def _of(self, kernel: Kernel) -> Self:
+        """The same of another kernel."""
+        return type(self)(**{**self.get_params(deep=False), "kernel": kernel})
+
+    def _check(self) -> None:
+        """A ValueError where a parameter is none."""
+        check_integer("rank", self.rank, of=self)
+        check_integer("random_state", self.random_state, low=0, of=self)
+        if not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel={self.kernel!r} of {type(self).__name__} is no Kernel: give one, RBF() say.")
+
+    def check_state(self) -> None:
+        super().check_state()
+        self._check()
+
+    @abstractmethod
+    def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
+        """φ(x), (n, D); fitted on X itself where there was no training data before."""
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        kernel: Any = self.resolve(X)
+        F = kernel.features(X)
+        return F @ (F if Y is None else kernel.features(Y)).T
+
+    def diag(self, X: Any) -> np.ndarray:
+        F = self.features(X)
+        return np.einsum("ij,ij->i", F, F)

@@ -1,0 +1,209 @@
+"""What new examples have and no training example had: missing values, categories, lengths of sequences.
+
+A `KernelList` keeps a `Known` of its training examples, and `news` compares new ones with it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._state import check, check_integer, check_is, check_list, check_plain
+from ..sequences import Sequences
+from .frames import is_frame, is_pandas, missing_entries, values
+from .transformers import first_step
+
+LONGER = 1.5  # times as long: from there on lengths are unequal
+
+
+class Known(NamedTuple):
+    """What is known of the training examples.
+
+    `gaps` has for each view the columns, by name or position, with missing values, and None where examples lack the
+    view. `lengths` has for each view of the list the shortest and the longest sequence, None where it holds none.
+    """
+
+    gaps: dict[Any, list[Any]]
+    lengths: list[tuple[int, int] | None]
+
+    def to_state(self):
+        """For a file, see `_state`."""
+        return {"gaps": [[view, list(columns)] for view, columns in self.gaps.items()], "lengths": self.lengths}
+
+
+def known_of_state(state, sizes, n_views):
+    """The Known of what a file says, checked; None of an older file, which says nothing."""
+    if state is None:
+        return None
+    gaps = {}
+    for pair in check_is("gaps", check_is("known", state, dict)["gaps"], list):
+        view, columns = check_is("gaps", pair, list)
+        check(view in sizes, f"there is no view {view!r}")
+        check_plain("gaps", check_is("gaps", columns, list))
+        gaps[view] = columns
+    lengths = check_list("lengths", state["lengths"], (tuple, type(None)), n_views)
+    for span in lengths:
+        for length in span or ():
+            check_integer("lengths", length, 0, 2**48)
+        check(span is None or len(span) == 2 and span[0] <= span[1], "lengths are no span")
+    return Known(gaps, lengths)
+
+
+class News(NamedTuple):
+    """One thing that is new: `kind` ("missing", "category", "length"), where, in which rows, and an example of it."""
+
+    kind: str
+    where: str
+    rows: np.ndarray
+    example: Any = None
+
+
+def learn(kernels, source):
+    """Sets `known` of a KernelList, and of the lists of its joins, by its training examples."""
+    gaps = {view: list(_missing(x)) for view, x in source.X.items()}
+    for view, present in source.present.items():
+        gaps[view] += [None] * (present is not None and not present.all())
+    for one in (kernels, *(plan.join for plan in kernels.view_plans if plan.join is not None)):
+        one.known = Known(gaps, [_span(plan, source) for plan in one.view_plans])
+
+
+def news(kernels, source, used, growing):
+    """What is new in a source to the kernels in the mask `used` (M,); with `growing` lengths of sequences too."""
+    gaps = [] if kernels.known is None else _new_gaps(kernels, source, used)
+    return gaps + _new_in_views(kernels, source, used, growing)
+
+
+def _new_in_views(kernels, source, used, growing):
+    found = []
+    for v in np.unique(kernels.view_of[used]):
+        plan = kernels.view_plans[v]
+        if plan.join is not None:
+            found += _new_in_views(plan.join, source, np.ones(plan.join.M, bool), growing)
+        elif plan.transformer is not None:
+            found += _new_categories(plan, source)
+    return found + (_new_lengths(kernels, source, used) if growing and kernels.known is not None else [])
+
+
+def unequal(kernels, used):
+    """(a kernel, its shortest and its longest training sequence) where its norm grows with lengths that differ."""
+    for m in np.flatnonzero(used):
+        span, join = _grown(kernels, m), kernels.view_plans[kernels.view_of[m]].join
+        if span is not None and span[1] > LONGER * max(span[0], 1):
+            return kernels.names[m], *span
+        if join is not None and (found := unequal(join, np.ones(join.M, bool))) is not None:
+            return kernels.names[m], *found[1:]
+    return None
+
+
+def _grown(kernels, m):
+    """The least and the largest length of training sequences as kernel m sees them, None where it does not grow."""
+    span = None if kernels.known is None else kernels.known.lengths[kernels.view_of[m]]
+    sizes = None if span is None else kernels.kernels[m].sizes(np.array(span))
+    return None if sizes is None else (int(sizes[0]), int(sizes[1]))
+
+
+def _new_gaps(kernels, source, used):
+    found = []
+    for view, columns in kernels.needs(used).items():
+        old, x, present = kernels.known.gaps.get(view, []), source.X[view], source.present.get(view)
+        of = "" if view is None else f" of the view {view!r}"
+        lost = np.ones(source.n, bool) if x is None else np.zeros(source.n, bool) if present is None else ~present
+        if lost.any() and None not in old:
+            found.append(News("missing", f"the view {view!r}", np.flatnonzero(lost)))
+        for column, rows in _missing(x).items():
+            rows = rows[~lost[rows]]
+            if len(rows) and column not in old and (columns is None or column in columns):
+                whole = len(x.shape) == 1
+                where = (f"the view {view!r}" if view is not None else "X") if whole else f"column {column!r}{of}"
+                found.append(News("missing", where, rows))
+    return found
+
+
+def _missing(x):
+    """{name or position of a column: rows in which it is missing} of one view."""
+    if x is None or sp.issparse(x) or isinstance(x, Sequences) or len(x.shape) > 2:
+        return {}
+    if is_frame(x):
+        lost, labels = np.asarray(x.isna()) if is_pandas(x) else missing_entries(values(x)), list(x.columns)
+    elif x.dtype.kind == "f" and not np.isnan(np.sum(x)):
+        return {}
+    else:
+        lost = missing_entries(x).reshape(len(x), -1)
+        labels = list(range(lost.shape[1]))
+    return {labels[j]: np.flatnonzero(lost[:, j]) for j in np.flatnonzero(lost.any(axis=0))}
+
+
+def _new_categories(plan, source):
+    first = first_step(plan.transformer.fitted)
+    if not hasattr(first, "categories_") and not hasattr(first, "transformers_"):  # an encoder, a ColumnTransformer
+        return []
+    view = plan.before_transformer(source)
+    if view.X is None:
+        return []
+    labels = source.labels(*plan.where)
+    return [
+        News("category", f"column {labels[j]!r}", rows, example)
+        for j, rows, example in _strange(first, view.X, range(len(labels)), view.present)
+    ]
+
+
+def _strange(transformer, X, columns, present):
+    """(column, rows, one of them) of categories that a fitted encoder, or one in a ColumnTransformer, does not know."""
+    from sklearn.utils import _safe_indexing
+
+    for _, part, which in getattr(transformer, "transformers_", ()):  # of a ColumnTransformer
+        part = first_step(part)
+        if hasattr(part, "categories_"):  # of an encoder, scikit-learn's or a user's
+            at = list(X.columns) if is_frame(X) else list(range(X.shape[1]))
+            x = _safe_indexing(X, which, axis=1)
+            own = [at.index(name) for name in x.columns] if is_frame(x) else np.arange(X.shape[1])[which]
+            yield from _strange(part, x, [columns[j] for j in np.atleast_1d(own)], present)
+    known = getattr(transformer, "categories_", ())  # a ColumnTransformer has none
+    x = values(X) if is_frame(X) else np.asarray(X)
+    x = x[:, None] if x.ndim == 1 else x
+    if len(known) != x.shape[1]:
+        return
+    lost = missing_entries(x) if present is None else missing_entries(x) | ~present[:, None]
+    for j, categories in enumerate(known):
+        with suppress(TypeError):  # what cannot be compared is refused where it is encoded
+            here = set(categories if isinstance(categories, list) else categories.tolist())
+            column = x[:, j].tolist()
+            rows = np.array([i for i, value in enumerate(column) if not lost[i, j] and value not in here], int)
+            if len(rows):
+                yield columns[j], rows, column[rows[0]]
+
+
+def _new_lengths(kernels, source, used):
+    found = []
+    for m in np.flatnonzero(used):
+        span = _grown(kernels, m)
+        if span is None:
+            continue
+        lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], source)
+        sizes = kernels.kernels[m].sizes(lengths)
+        far = np.flatnonzero((sizes > LONGER * max(span[1], 1)) | (sizes * LONGER < span[0]))
+        if len(far):
+            worst = far[np.argmax(np.abs(np.log(np.maximum(sizes[far], 1) / max(span[1], 1))))]
+            found.append(News("length", f"kernel {kernels.names[m]!r}", rows[far], (int(sizes[worst]), *span)))
+    return found
+
+
+def _sizes(plan, source):
+    """(lengths, rows) of the sequences of a view that are there."""
+    x = source.column(*plan.where) if source.X[plan.name] is not None else []
+    if isinstance(x, Sequences):
+        return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
+    items = np.asarray(x, object).ravel()
+    rows = np.array([i for i, item in enumerate(items) if isinstance(item, str | bytes) and len(item)], int)
+    present = source.present.get(plan.name)
+    rows = rows if present is None else rows[present[rows]]
+    return np.array([len(items[i]) for i in rows], np.int64), rows
+
+
+def _span(plan, source):
+    """The least and the largest length of the sequences of a view; None where it holds none."""
+    lengths = [] if plan.encoding is None else _sizes(plan, source)[0]
+    return (int(lengths.min()), int(lengths.max())) if len(lengths) else None

@@ -1,0 +1,221 @@
+"""Base blocks: one pairwise quantity between two sides, by BLAS where it can be, for dense and CSR data."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._state import check_array, check_index
+from .._threads import run_blocks, slices
+
+KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
+_NARROW = 4  # up to so many columns a direct loop is as quick as BLAS, and free of cancellation
+
+
+@dataclass
+class BlockSide:
+    """One side of a block: its examples, B(x, x), ‖x‖² where needed, and which training examples they are."""
+
+    x: object  # (d, n) array, (n, d) CSR, or None
+    own: np.ndarray  # (n,)
+    square: np.ndarray | None
+    index: np.ndarray | None
+    factor: np.ndarray | None = None  # (kernels, n): what the kernels' rows are multiplied by
+    cache: np.ndarray | None = None  # B between all training examples, where it is kept
+    task: np.ndarray | None = None  # (n,): the tasks' numbers, where a kernel compares them
+    bounds: tuple[float, float] | None = None  # of one dense column, also of those that the examples were taken from
+
+    def reach(self):
+        """Bounds of a single column."""
+        if self.bounds is None:
+            self.bounds = float(self.x.min()), float(self.x.max())
+        return self.bounds
+
+    def check_size(self, n, kernels):
+        """A ValueError where a file has restored no side of n examples for so many kernels; see `_state`."""
+        check_array("own", self.own, np.float64, n)
+        if self.square is not None:
+            check_array("square", self.square, np.float64, n)
+        if self.task is not None:
+            check_index("task", self.task, 2**48, n, low=-1)
+        if self.factor is not None:
+            check_array("factor", self.factor, np.float64, kernels, n)
+
+    def take(self, rows):
+        """The side of some of its examples: a slice or an index array."""
+        x = self.x
+        if x is not None:
+            x = None if self.cache is not None else x[rows] if sp.issparse(x) else x[:, rows]
+        return BlockSide(
+            x,
+            self.own[rows],
+            None if self.square is None else self.square[rows],
+            None if self.index is None else self.index[rows],
+            None if self.factor is None else self.factor[:, rows],
+            self.cache,
+            None if self.task is None else self.task[rows],
+            self.bounds,
+        )
+
+    def double(self, kind):
+        """The same examples in float64, with B(x, x) and ‖x‖² of the stored x, whatever its precision."""
+        own, square, x = self.own.astype(np.float64), self.square, self.x
+        if kind in KINDS:
+            x = x.astype(np.float64)
+            norms = np.asarray(x.multiply(x).sum(axis=1)).ravel() if sp.issparse(x) else np.einsum("ij,ij->j", x, x)
+            own = {"dot": norms, "min": x.sum(axis=0)}.get(kind, own)
+            square = None if square is None else norms
+        factor = None if self.factor is None else self.factor.astype(np.float64)
+        return replace(self, x=x, own=own, square=square, factor=factor, bounds=None)
+
+
+def _centre(X):
+    """The mean of X (n, d), or the median of some rows where few that are far away have drawn it off.
+
+    Distances come from ‖x‖² + ‖y‖² − 2⟨x, y⟩, which is right for examples that lie near the centre of their own: test
+    examples beyond all others, in a matrix that folds share, must not cost those that are trained on their digits.
+    """
+    mean = X.mean(axis=0, dtype=np.float64)
+    some = X[:: max(1, len(X) // 100)].astype(np.float64)
+    if len(some) < 3 or not np.isfinite(mean).all():
+        return mean
+    middle = np.median(some, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers too large are refused later, by column
+        usual = np.median(np.linalg.norm(some - middle, axis=1))
+        return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
+
+
+class TooLarge(ValueError):
+    """The numbers are too large for the precision asked for."""
+
+
+class PairBase:
+    """The base `kind` on data like X, with what its sides must share (the centre of X for distances)."""
+
+    def __init__(self, kind, X, dtype):
+        self.kind, self.dtype = kind, np.dtype(dtype)
+        self.centre = None
+        if kind in ("sqdist", "l1") and not sp.issparse(X):
+            self.centre = _centre(np.asarray(X))
+
+    def to_state(self):
+        """What a file must have to make it anew, with `like`."""
+        return {"centre": self.centre}
+
+    @classmethod
+    def like(cls, state):
+        """The X that pairs with this state are made for: one example, of which nothing but the mean is read."""
+        centre = state["centre"]
+        if centre is None:
+            return sp.csr_array((1, 1))
+        check_array("centre", centre, np.float64, None)
+        return centre[None]
+
+    def side(self, X, index=None, n_jobs=1):
+        """The prepared examples X (n, d); `index` says which training examples they are (None: new ones)."""
+        n = X.shape[0]
+        if self.kind == "same":
+            return BlockSide(None, np.full(n, float(index is not None), self.dtype), None, index)
+        if sp.issparse(X):
+            if self.kind not in ("dot", "sqdist"):
+                raise ValueError(f"A kernel on {self.kind!r} needs dense data, X is sparse; pass X.toarray().")
+            x = X.tocsr().astype(self.dtype)
+            if x.nnz:
+                self._check_size(abs(x).max(axis=0).toarray().reshape(-1, 1))
+            square = np.asarray(x.multiply(x).sum(axis=1), self.dtype).ravel()
+        else:
+            X = np.asarray(X)
+            if self.kind in ("chi2", "min") and n and X.min(initial=0) < 0:
+                raise ValueError(
+                    f"X has the negative value {X.min():g}, but a kernel on {self.kind!r} is for histograms; "
+                    "shift X to be non-negative or leave that kernel out."
+                )
+            x, square = np.empty((X.shape[1], n), self.dtype), np.empty(n, self.dtype)
+
+            def prepare(rows):
+                part = x[:, rows]
+                with np.errstate(over="ignore", invalid="ignore"):
+                    part[:] = (X[rows] if self.centre is None else X[rows] - self.centre).T
+                self._check_size(part)
+                if self.kind in ("dot", "sqdist"):
+                    square[rows] = np.einsum("ij,ij->j", part, part, dtype=np.float64)
+
+            run_blocks(prepare, slices(n, 1 + n // 2000), n_jobs)
+        if self.kind == "dot":
+            side = BlockSide(x, square, None, index)
+        else:
+            own = x.sum(axis=0, dtype=np.float64).astype(self.dtype) if self.kind == "min" else np.zeros(n, self.dtype)
+            side = BlockSide(x, own, square if self.kind == "sqdist" else None, index)
+        if x.shape[0] == 1 and n and isinstance(x, np.ndarray):
+            side.reach()
+        return side
+
+    def _check_size(self, x):
+        """A `TooLarge` where B between examples such as x (d, n) would overflow."""
+        power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
+        top = np.maximum(x.max(axis=1, initial=0), -x.min(axis=1, initial=0)).astype(np.float64)
+        reach = float(np.max(top, initial=0.0))
+        limit = np.finfo(self.dtype).max / (8 * max(len(x), 1))
+        if not (reach == 0 or np.log(reach) * power < np.log(limit)):
+            j = int(np.argmax(np.where(np.isnan(top), np.inf, top)))
+            raise TooLarge(
+                f"X holds values of about {top[j]:.0e} in column {j} of the {len(x)} that a kernel sees: products of "
+                f"such numbers overflow. Rescale it, with StandardScaler() say."
+            )
+
+    def block(self, left, right, out, hits=None):
+        """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, what `same` says of their indices."""
+        if left.cache is not None and right.cache is not None:
+            rows, cols = span(left.index), span(right.index)
+            both = isinstance(rows, slice) or isinstance(cols, slice)
+            out[:] = left.cache[rows, cols] if both else left.cache[rows[:, None], cols]
+            return out
+        narrow = is_narrow(left.x)
+        if self.kind == "same":
+            out[:] = 0
+        elif sp.issparse(left.x):
+            out[:] = (left.x @ right.x.T).toarray()
+        elif narrow or self.kind not in ("dot", "sqdist"):
+            from ..loops.elementwise import pair
+
+            pair(KINDS[self.kind], left.x, right.x, out)
+        else:
+            np.matmul(left.x.T, right.x, out=out)
+        if self.kind == "sqdist" and not narrow:
+            out *= -2
+            out += left.square[:, None]
+            out += right.square
+            np.maximum(out, 0, out=out)
+        if hits is not None:
+            out[hits] = left.own[hits[0]]
+        return out
+
+
+def is_narrow(x):
+    """Whether the examples of a side have few enough columns for a direct loop, which is exact where they are equal."""
+    return isinstance(x, np.ndarray) and len(x) <= _NARROW
+
+
+def same(left, right):
+    """Positions (i, j) at which two index arrays name the same training example."""
+    if left is None or right is None or left.size == 0 or right.size == 0:
+        return np.empty(0, int), np.empty(0, int)
+    rows, cols = span(left), span(right)
+    if isinstance(rows, slice) and isinstance(cols, slice):
+        both = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+        return both - rows.start, both - cols.start
+    if left[-1] < right[0] or right[-1] < left[0]:  # quick way out for ascending blocks
+        if np.all(left[1:] >= left[:-1]) and np.all(right[1:] >= right[:-1]):
+            return np.empty(0, int), np.empty(0, int)
+    order = np.argsort(left, kind="stable")
+    at = np.searchsorted(left, right, sorter=order)
+    at[at == left.size] = 0
+    i = order[at]
+    j = np.flatnonzero(left[i] == right)
+    return i[j], j
+
+
+def span(index):
+    """A slice where the index is one."""
+    run = index.size and index[-1] - index[0] == index.size - 1 and (index[1:] > index[:-1]).all()
+    return slice(int(index[0]), int(index[-1]) + 1) if run else index

@@ -1,0 +1,120 @@
+"""Kernels of some columns or of a view, and what a `KernelList` makes of products and sums of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._state import check, check_integer, check_is, check_list, check_plain
+from .._tags import Tagged
+from .base import Kernel, Product, Sum, len_
+
+
+class PlacedKernel(Kernel):
+    """`kernel` on some columns or a view of X; `On`, which users write, can be called too."""
+
+    reads = "views"
+
+    def __init__(self, columns: Any, kernel: Any, transformer: Any = None, missing: str = "error") -> None:
+        self.columns = columns
+        self.kernel = kernel
+        self.transformer = transformer
+        self.missing = missing
+
+    def check_state(self) -> None:
+        check_plain("columns", self.columns)
+        check_is("kernel", self.kernel, Kernel)
+        known = self.transformer is None or hasattr(self.transformer, "transform")  # scikit-learn's or a user's
+        check(known, "transformer is none")
+        check(self.missing in ("error", "zero"), f"missing is {self.missing!r}")
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
+        return isinstance(self.kernel, Kernel) and self.kernel.psd
+
+    def placed(self) -> dict[str, Any]:
+        """What a specification says of it: kernel, columns, transformer, and missing where it may be."""
+        said = {"kernel": self.kernel, "columns": self.columns, "transformer": self.transformer}
+        return said if self.missing == "error" else said | {"missing": self.missing}
+
+
+class Seen(Kernel):
+    """`kernel` of part number `part` of a Bundle: what a list makes of On, once it is resolved."""
+
+    file_tag = ("kernel/seen", 1)
+    reads = "views"
+
+    def __init__(self, part: int, kernel: Kernel) -> None:
+        self.part = part
+        self.kernel = kernel
+
+    def check_state(self) -> None:
+        check_integer("part", self.part, 0, 2**16)
+        check_is("kernel", self.kernel, Kernel)
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]  # depends on the kernel
+        return self.kernel.psd
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        return self.kernel(X.parts[self.part], None if Y is None else Y.parts[self.part])
+
+    def between(self, X: Any, Y: Any) -> np.ndarray:
+        return self.kernel.between(X.parts[self.part], Y.parts[self.part])
+
+    def diag(self, X: Any) -> np.ndarray:
+        return self.kernel.diag(X.parts[self.part])
+
+
+class Bundle(Tagged):
+    """The same examples as several kernels see them, cut by rows as one."""
+
+    file_tag = ("kernel/bundle", 1)
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+    def to_state(self) -> dict[str, Any]:
+        return {"parts": self.parts}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Bundle:
+        return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` looks at each
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len_(self.parts[0]),)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(getattr(part, "nbytes", 8 * len_(part)) for part in self.parts)  # CSR matrices have none
+
+    def __len__(self) -> int:
+        return len_(self.parts[0])
+
+    def __getitem__(self, rows: Any) -> Bundle:
+        return Bundle([part[rows] for part in self.parts])
+
+
+def leaves(kernel: Any) -> list[PlacedKernel]:
+    """The On kernels that a kernel is made of; [] where it has none; a ValueError where only some parts have."""
+    if isinstance(kernel, PlacedKernel):
+        return [kernel]
+    if not isinstance(kernel, Sum | Product):
+        return []
+    found = leaves(kernel.k1) + leaves(kernel.k2)
+    for part in (kernel.k1, kernel.k2):
+        if found and not leaves(part) and not part.constant:
+            raise ValueError(f"{part!r} stands beside {found[0]!r} and has no columns: give On(columns, {part!r}).")
+    return found
+
+
+def resolved(kernel: Kernel, parts: list[Seen]) -> Kernel:
+    """The kernel with the first of `parts`, which are used up, in the place of each On."""
+    if isinstance(kernel, PlacedKernel):
+        return parts.pop(0)
+    if isinstance(kernel, Sum | Product):
+        first = resolved(kernel.k1, parts)
+        return type(kernel)(first, resolved(kernel.k2, parts))
+    return kernel

@@ -1,0 +1,246 @@
+"""Which kernels a table suggests: what its columns hold, kernels on them, and a sentence that says what was chosen.
+
+Estimators with kernels="auto" and the command line both ask `choose_for`, so one table has one choice of kernels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .categorical import Categorical
+from .features import Features
+from .frames import is_pandas, missing_entries
+from .laplacian import Laplacian
+from .rbf import RBF
+from .spec import KernelSpec
+
+MANY = 100  # columns that have a kernel each; where there are more they share one
+CATEGORIES = 50  # that a column has at most, and half as many as examples
+WIDTHS = 0.3, 1.0, 3.0  # gamma, in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
+ENTRIES = 2e10  # kernel values of columns that have a kernel each
+DIFFERENCES = 2e10  # between entries of columns: some ten seconds on a core
+EMPTY = 0.9  # a column that is emptier than this is left out
+ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
+_NAMELESS = re.compile(r"Unnamed: \d+")  # what pandas calls columns that have no name
+
+
+class ColumnFacts(NamedTuple):
+    """A column of a table: "numbers", "categories" or "texts", or another kind, left out, and `why`."""
+
+    name: str
+    kind: str
+    gaps: int = 0  # examples that lack it
+    why: str = ""
+
+
+def describe(columns: Iterable[tuple[str, np.ndarray]]) -> list[ColumnFacts]:
+    """What columns (name, entries (n,)) hold."""
+    return [_described(name, x) for name, x in columns]
+
+
+def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
+    """(name, entries (n,)) of the columns of a frame; numbers of pandas are taken out at once, which is quicker."""
+    numbers = [dtype.kind in "iuf" for dtype in frame.dtypes] if is_pandas(frame) else []
+    block = iter(frame.loc[:, numbers].to_numpy(float, na_value=np.nan).T if any(numbers) else ())
+    for k, name in enumerate(frame.columns):
+        yield str(name), next(block) if numbers and numbers[k] else frame[name].to_numpy()
+
+
+def choose_for(
+    columns: Sequence[ColumnFacts], n: int, memory_limit: float | None = None
+) -> tuple[list[KernelSpec], str]:
+    """(kernels on the columns of a table, by position, and a sentence that says what they are and what was left out).
+
+    RBF and Laplacian kernels of three widths each on all numbers, standardised; an RBF of the median width on each
+    column of numbers, on those called GROUP.x or GROUP:x together; `Categorical` on each column of categories; tf-idf
+    on each of texts. Where there are more than 100 columns, or kernels of n examples would not fit, columns have none
+    of their own, and no Laplacian where differences of n² pairs in all columns would take long.
+    """
+    if not any(column.kind in USED for column in columns):
+        columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
+    numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED)
+    most = int(min(ENTRIES / max(n, 1) ** 2, MANY))
+    most = most if memory_limit is None else min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
+    groups, specs, said = _grouped(columns, numbers, most), [], []
+    if len(numbers) > 1:
+        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
+        quick = n**2 * len(numbers) <= DIFFERENCES
+        kinds = "RBF and Laplacian of 3 widths each" if quick else "RBF of 3 widths"
+        said.append(f"{kinds} on all {len(numbers)} columns of numbers, standardised{gaps}")
+        name = next(iter(groups)) if len(groups) == 1 else "all numbers" + " together" * ("all numbers" in groups)
+        specs += _mixture(name, numbers, quick)
+    if len(groups) > 1 or len(numbers) == 1:
+        specs += [_rbf(name, group) for name, group in groups.items()]
+        said.append(f"an RBF on {_places(groups)}")
+    shared = len(categories) > most
+    for name, where in [("categories", categories)] if shared else [(columns[k].name, [k]) for k in categories]:
+        specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero"))
+    if categories:
+        said.append(f"Categorical on {called(columns, categories)}{' together' * shared}")
+    for k in texts:
+        specs.append(KernelSpec(_other(columns[k].name, specs, "words"), words(), [k], "zero"))
+    if texts:
+        said.append(f"tf-idf of the words in {called(columns, texts)}")
+    return specs, f"{len(specs)} kernel{'s'[: len(specs) != 1]}: {'; '.join([*said, *left_out(columns)])}"
+
+
+def left_out(columns: Sequence[ColumnFacts]) -> list[str]:
+    """Which columns have no kernel and why, in phrases."""
+    found: dict[str, list[int]] = {}
+    for k, column in enumerate(columns):
+        if column.kind not in USED:
+            found.setdefault(column.why, []).append(k)
+    return [f"left out {called(columns, where)} ({why})" for why, where in found.items()]
+
+
+def called(columns: Sequence[ColumnFacts], which: Sequence[int]) -> str:
+    """The names of some columns, five at most."""
+    some = ", ".join(repr(columns[k].name) for k in which[:5])
+    return some + (f" and {len(which) - 5} more" if len(which) > 5 else "")
+
+
+def words() -> Features:
+    """The kernel of texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return Features(TfidfVectorizer())
+
+
+def scaler() -> Any:
+    """Columns brought to one scale, gaps at their means; new examples may have some where these have none."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
+
+
+USED = ("numbers", "categories", "texts")
+
+
+def _mixture(name, columns, both):
+    """Kernels of one or both kinds and of several widths on standardised columns; widths go by how many these are."""
+    d = len(columns)
+    kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in WIDTHS]
+    kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in WIDTHS] if both else []
+    return [KernelSpec(called, kernel, columns, "zero", transformer=scaler()) for called, kernel in kernels]
+
+
+def source_of(spec: KernelSpec) -> str:
+    """The name of what a chosen kernel sees: that of all kernels on the same columns, without kind and width."""
+    first = f", RBF {WIDTHS[0]:g}"
+    return str(spec.name).removesuffix(first)
+
+
+def _rbf(name, columns):
+    """One column has no other that it could hide, and a width of its own: it need not be scaled."""
+    return KernelSpec(name, RBF("median"), columns, "zero", transformer=scaler() if len(columns) > 1 else None)
+
+
+def _grouped(columns, numbers, most):
+    """{group: columns}: those called GROUP.x or GROUP:x together, others alone, or all together if they are many."""
+    groups: dict[str, list[int]] = {}
+    for k in numbers:
+        name = columns[k].name
+        stem = "" if _NAMELESS.fullmatch(name) else name.replace(":", ".").partition(".")[0]
+        groups.setdefault(stem if stem and stem != name else name, []).append(k)
+    alone = {name for name, group in groups.items() if len(group) == 1 and columns[group[0]].name == name}
+    if len(alone) > most:
+        rest = [k for k in numbers if columns[k].name in alone]
+        groups = {name: group for name, group in groups.items() if name not in alone}
+        name = "others" if groups else "all numbers"
+        groups[name if name not in groups else "other columns"] = rest
+    return groups
+
+
+def _places(groups):
+    """Columns and groups of them, in words."""
+    several = {name: columns for name, columns in groups.items() if len(columns) > 1}
+    alone = len(groups) - len(several)
+    said = ["each of them" if not several else f"each of {alone} columns"] * (alone > 1)
+    said += ["one column of numbers"] * (alone == 1)
+    said += [f"{name!r} ({len(columns)} columns together)" for name, columns in list(several.items())[:5]]
+    said += [f"{len(several) - 5} more such groups"] * (len(several) > 5)
+    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0]
+
+
+def _other(name, specs, more):
+    """The name of a kernel that no other has yet."""
+    return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
+
+
+def _described(name, x):
+    lost = missing_entries(x)
+    known, gaps = x[~lost], int(lost.sum())
+    kind, why = _kind(known, len(x))
+    if kind in USED and gaps > EMPTY * len(x):
+        kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
+    return ColumnFacts(name, kind, gaps, why)
+
+
+def _kind(known, n):
+    """(kind, why it is left out) of the entries that are there, of n."""
+    if known.dtype.kind in "mM":
+        return "times", "times"
+    if known.dtype.kind == "c":
+        return "complex", "complex numbers"
+    if not len(known):
+        return "empty", "nothing in it"
+    if known.dtype.kind in "iuf":
+        return _kind_of_numbers(known.astype(float), n)
+    items = known.tolist()
+    if not any(isinstance(item, str | bytes | bool) for item in items):
+        try:
+            return _kind_of_numbers(known.astype(float), n)  # whole numbers beyond 64 bits, too
+        except (TypeError, ValueError, OverflowError):
+            return "objects", "objects"
+    return _kind_of_texts([str(item) for item in items])
+
+
+def _kind_of_numbers(x, n):
+    x = np.sort(x)
+    different = 1 + np.count_nonzero(x[1:] != x[:-1])
+    if different == 1:
+        return "constant", "one value only"
+    if n >= ROWS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
+        return "rows", "numbers of the rows"
+    return "numbers", ""
+
+
+def _kind_of_texts(texts):
+    different, n = len(set(texts)), len(texts)
+    if different == 1:
+        return "constant", "one value only"
+    if different <= min(CATEGORIES, n // 2):
+        return "categories", ""
+    strange = [text for text in texts if not _reads(text)]
+    if 0 < len(strange) <= n // 5:
+        return "spoiled", f"numbers, but none in {len(strange)} rows, {strange[0]!r} for example"
+    if sum(map(bool, map(_DATE.match, texts))) > 0.8 * n:
+        return "dates", "dates"
+    spaced = sum(" " in text.strip() for text in texts)
+    if different == n and not spaced:
+        return "ids", f"{different} different texts, one a row as ids are"
+    if spaced > n / 2 and _share_words(texts):
+        return "texts", ""
+    return "many", f"{different} different texts"
+
+
+def _share_words(texts):
+    """Whether some word stands in several texts and not in all: else words tell nothing, as in "patient 17"."""
+    count = Counter(word for text in texts for word in set(text.lower().split()))
+    return any(1 < times < len(texts) for times in count.values())
+
+
+def _reads(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,172 @@
+"""Transformers that stand before kernels: fitted on the training examples that have a view, applied to all others."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._state import check_integer
+from .._tags import Tagged
+from ._saved_transformers import settle, tried
+from .frames import is_frame, missing_entries, to_numbers, values
+from .view_data import View, checked_view, is_numeric, object_view
+
+
+@dataclass(frozen=True, eq=False)
+class Pipe(Tagged):
+    """A transformer of one view: a fitted copy of `given`, and the number of columns, `width`, that it gives."""
+
+    file_tag = ("kernel/pipe", 1)
+
+    given: Any
+    fitted: Any = None
+    width: Any = None
+
+    def to_state(self):
+        """For a file, see `_state`."""
+        return {"fitted": tried(self.fitted), "width": self.width}
+
+    @classmethod
+    def from_state(cls, state):
+        from sklearn.base import clone
+
+        check_transformer(state["fitted"], "a file")
+        given, fitted = clone(state["fitted"], safe=False), tried(state["fitted"])
+        return cls(given, fitted, check_integer("width", state["width"], 1, 2**48))
+
+    def fit(self, view, weights):
+        """The Pipe fitted on the examples that have the view, of these weights; None for all equal."""
+        from sklearn.base import clone
+
+        X = view.X
+        if X is None or view.present is not None and not view.present.any():
+            raise ValueError(f"X has no example at all in the view of {self.given!r}: leave its kernels out.")
+        if view.present is not None:
+            X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
+        weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
+        try:
+            # the root of a variance of −1e-27; `transform` refuses what is not finite
+            with np.errstate(invalid="ignore"):
+                fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
+        except ValueError as error:
+            raise ValueError(
+                f"{self.given!r} cannot be fitted on its columns of X: {error} Change it, or leave its kernels out."
+            ) from error
+        found = replace(self, fitted=fitted)
+        return replace(found, width=int(found._apply(X[:1]).shape[1]))
+
+    def transform(self, view):
+        """The view as the transformer makes it, rows of numbers."""
+        if view.X is None:
+            return view._replace(X=np.zeros((len(view.present), self.width)))
+        x = self._apply(view.X)
+        if view.present is not None and not sp.issparse(x):  # scalers hand NaN on, and kernels are 0 there
+            x = np.where(view.present[:, None], x, 0.0)
+        data = x.data if sp.issparse(x) else x
+        if x.shape[1] != self.width:
+            raise ValueError(f"{self.given!r} made {x.shape[1]} columns of X, {self.width} in fit: give X as in fit.")
+        if not np.isfinite(data).all():
+            where = "" if sp.issparse(x) else f" (in row {int(np.argmin(np.isfinite(x).all(axis=1)))})"
+            raise ValueError(
+                f"{self.given!r} made NaN or infinity of X{where}: mend it, or put SimpleImputer() before it."
+            )
+        return view._replace(X=x)
+
+    def _apply(self, X):
+        x = self.fitted.transform(X)
+        x = values(x) if is_frame(x) else x
+        x = x.tocsr() if sp.issparse(x) else np.asarray(x)
+        if x.ndim != 2:
+            raise ValueError(f"{self.given!r} made X an array of shape {x.shape}: kernels take a row an example.")
+        return x if is_numeric(x) else to_numbers(x, lambda: list(range(x.shape[1])))
+
+
+def signature(transformer):
+    """Something that equal transformers have in common."""
+    if transformer is None:
+        return None
+    from joblib import hash as hash_of
+
+    with suppress(Exception):  # what cannot be pickled
+        return hash_of(transformer, "sha1")
+    return id(transformer)
+
+
+def check_transformer(transformer, called):
+    """A ValueError where what a user gives is no transformer."""
+    if isinstance(transformer, type) or not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
+        raise ValueError(
+            f"transformer={transformer!r} of {called} must have fit and transform, such as StandardScaler() or "
+            "RBFSampler(gamma=0.1, random_state=0)."
+        )
+
+
+def first_step(transformer):
+    """The step that sees X."""
+    while getattr(transformer, "steps", None):  # of scikit-learn's Pipeline
+        transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
+    return transformer
+
+
+def _tags(transformer):
+    from sklearn.utils import get_tags
+
+    with suppress(Exception):  # one of another library may have none
+        return get_tags(first_step(transformer)).input_tags
+    return None
+
+
+def reads_of(transformer):
+    """What a transformer reads: "objects" if texts, one an example, else "anything", tables of numbers or not."""
+    tags = _tags(transformer)
+    return "objects" if tags is not None and tags.string and not tags.two_d_array else "anything"
+
+
+def raw_view(source, key, transformer, zero):
+    """The View that a transformer is given of a source: texts (n,), a frame, numbers or objects (n, d)."""
+    name, columns, names = key
+    if reads_of(transformer) == "objects":
+        return _texts(source.X[name] if columns is None and not is_frame(source.X[name]) else source.cut(*key), zero)
+    frame = source.X[name]
+    if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
+        return View(frame if columns is None else frame[names or [frame.columns[c] for c in columns]], None)
+    x = source.cut(*key)
+    x = x.reshape(-1, 1) if len(x.shape) == 1 else x
+    tags = _tags(transformer)
+    if is_numeric(x) and not (tags is not None and tags.allow_nan):
+        return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+    if not zero or sp.issparse(x):
+        return View(x, None)
+    present = ~missing_entries(x).all(axis=1)
+    return View(x, None if present.all() else present)
+
+
+def _texts(x, zero):
+    view = object_view(x, zero)
+    if view.X is None:
+        return view
+    if len(view.X.shape) != 1:
+        raise ValueError(f"X of shape {view.X.shape} must be one text an example: give one column for a vectorizer.")
+    wrong = [i for i, item in enumerate(view.X) if not isinstance(item, str | bytes)]
+    if wrong:
+        raise ValueError(
+            f"X has {len(wrong)} entries that are no text ({view.X[wrong[0]]!r}, in row {wrong[0]}): fill them in, or "
+            'give the kernel as (name, kernel, view, "zero") for examples that lack the text.'
+        )
+    return view
+
+
+def _weights_of(transformer):
+    """The parameters of `fit` that take sample weights, of a pipeline those of its steps."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    if isinstance(transformer, Pipeline):
+        return [
+            f"{name}__sample_weight" for name, step in transformer.steps if has_fit_parameter(step, "sample_weight")
+        ]
+    return ["sample_weight"] if has_fit_parameter(transformer, "sample_weight") else []

@@ -1,0 +1,291 @@
+"""The data as kernels see them: sets of columns of an array, a CSR matrix or a DataFrame, or views of a dict."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._validation import shown
+from ..sequences import Sequences
+from .base import len_
+from .frames import called, check_names, is_frame, pick, to_numbers, unknown_names, values
+from .views import Views
+
+
+class View(NamedTuple):
+    """The examples as one set of columns shows them: `present` (n,) is False where a source is missing.
+
+    `task` (n,) is the number of each example's task, −1 for a task that was not in the training data.
+    """
+
+    X: Any
+    present: np.ndarray | None
+    task: np.ndarray | None = None
+
+
+class ViewArrays:
+    """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
+
+    A view may be None, for examples that all lack it, where `known` says how many features it has otherwise. Lists in
+    the views `objects` are of one object an example, whatever that is. `present` has a mask for the views of a Views
+    that some examples lack; any row stands for theirs.
+    """
+
+    def __init__(self, X, known=None, objects=()):
+        self.present, n = {}, None
+        if isinstance(X, Views):
+            n = len(X)
+            X, self.present = X.filled()
+        if isinstance(X, dict):
+            if not X:
+                raise ValueError("X={} has no view; give {name: array}.")
+            self.given = X
+            opaque = X if None in objects and len(X) == 1 else objects
+            self.X = {name: None if x is None else _as_columns(x, name in opaque) for name, x in X.items()}
+            sizes = {name: len_(x) for name, x in self.X.items() if x is not None}
+            if len(set(sizes.values())) != 1 and (sizes or n is None):
+                raise ValueError(f"The views of X have different numbers of examples, or none: {sizes}.")
+            self.n = next(iter(sizes.values()), n)
+            self.n_features = {name: self._features(name, known) for name in X}
+            self.finite = False
+        else:
+            self.given = {None: X}
+            x = _as_columns(X, None in objects)
+            self.X, self.n, self.n_features = {None: x}, len_(x), _width(x)
+            self.finite = is_numeric(x) and bool(np.isfinite(x.data.sum() if sp.issparse(x) else np.sum(x)))
+
+    def _features(self, name, known):
+        if self.X[name] is not None:
+            return _width(self.X[name])
+        if not isinstance(known, dict) or name not in known:
+            raise ValueError(f"X[{name!r}] is None: give an array, or leave the view out.")
+        return known[name]
+
+    def resolve(self, columns, name=None):
+        """(view name, column indices or None for all, label) of a `columns` specification of the kernel `name`."""
+        view, rest = None, columns
+        if None not in self.X:
+            columns = name if columns is None and name in self.X else columns
+            view, rest = columns if isinstance(columns, tuple) and len(columns) == 2 else (columns, None)
+            if not isinstance(view, str) or view not in self.X:
+                if len(self.X) > 1 or view is not None:
+                    which = f"columns={shown(columns)}" if columns is not None or name is None else repr(name)
+                    raise ValueError(f"{which} names no view of X; its views are {list(self.X)}.")
+                view = next(iter(self.X))
+        X = self.X[view]
+        prefix = "" if view is None else str(view)
+        if callable(rest):
+            rest = rest(X)
+        if rest is None:
+            return view, None, prefix or "all"
+        indices = _column_indices(rest, X)
+        if indices.size == 0:
+            raise ValueError(f"columns={shown(columns)} selects no column.")
+        return view, indices, f"{prefix}:{_label(rest, indices)}" if prefix else _label(rest, indices)
+
+    def names(self, view, indices):
+        """The columns' names where X has names, to select new data by."""
+        frame = self.X[view]
+        return None if indices is None or not is_frame(frame) else [frame.columns[i] for i in indices]
+
+    def labels(self, view, columns=None, names=None):
+        """What to call the columns of a view in messages: names, or positions."""
+        if names is None and is_frame(self.X[view]):
+            names = list(self.X[view].columns)
+            names = names if columns is None else [names[i] for i in columns]
+        if names is None:
+            names = range(self.n_features if view is None else self.n_features[view]) if columns is None else columns
+        return list(names) if view is None else [f"{view}: {name}" for name in names]
+
+    def cut(self, view, columns=None, names=None):
+        """The columns of a view, by name where they were named and X has names; None where there is no view."""
+        if view not in self.X:
+            raise ValueError(f"X lacks the view {view!r}; it has {list(self.X)}.")
+        x = self.X[view]
+        if x is None:
+            return None
+        if is_frame(x):
+            if names is not None:
+                here = set(x.columns)
+                lost = [name for name in names if name not in here]
+                if lost:
+                    raise ValueError(f"X lacks columns: {unknown_names(lost, list(x.columns))}")
+                x, columns = x[names], None
+            return values(x if columns is None else pick(x, columns))
+        if isinstance(self.given[view], list | tuple) and x.dtype == object and isinstance(x[0], str | bytes):
+            x = np.array(x.tolist())
+        return x if columns is None else x[:, columns]
+
+    def numbers(self, view, columns=None):
+        """The columns of a view as numbers, missing ones NaN."""
+        x = self.cut(view, columns)
+        return x if is_numeric(x) else to_numbers(x, lambda: self.labels(view, columns))
+
+    def column(self, view, columns=None, names=None):
+        """What string kernels see of a view: as it was given, or one column of it."""
+        if view not in self.given:
+            raise ValueError(f"X lacks the view {view!r}; it has {list(self.given)}.")
+        return self.given[view] if columns is None and names is None else self.cut(view, columns, names)
+
+
+def _as_columns(X, objects=False):
+    """X with .shape: sparse as CSR, all-numeric frames, arrays, lists and sequences as they are."""
+    if sp.issparse(X):
+        return X.tocsr()
+    if isinstance(X, Sequences):
+        return X
+    if is_frame(X):
+        check_names(X)
+        return X
+    if hasattr(X, "shape"):  # a user's array of any library
+        return X if isinstance(X, np.ndarray) else np.asarray(X)
+    if objects:
+        return _one_by_one(X)
+    if len(X) and isinstance(X[0], str | bytes):  # NumPy's own strings are as long as the longest: `cut` makes them
+        return np.fromiter(X, object, len(X))
+    try:
+        return np.asarray(X)
+    except ValueError:  # a list of graphs or the like, of different sizes
+        return _one_by_one(X)
+
+
+def _one_by_one(X):
+    """A list as an array (n,) of what is in it: NumPy would look into lists, graphs and the like."""
+    items = np.empty(len(X), object)
+    for i, item in enumerate(X):
+        items[i] = item
+    return items
+
+
+def _width(X):
+    return X.shape[1] if len(X.shape) == 2 else 1
+
+
+def n_examples(X):
+    """The number of examples of an array, a list, a frame or a dict of views."""
+    if is_views(X) and not isinstance(X, Views):
+        X = next((x for x in X.values() if x is not None), ())
+    return len_(X)
+
+
+def is_views(X):
+    """Whether X is several sources, a Views or a dict."""
+    return isinstance(X, Views) or isinstance(X, dict) and not sp.issparse(X)  # scipy's DOK matrices are dicts
+
+
+def is_numeric(x):
+    return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"  # a user's array of any library
+
+
+def _column_indices(columns, X):
+    """Positions of `columns`, which may be names, positions, a slice of either or a mask."""
+    names = list(X.columns) if is_frame(X) else None
+    d = _width(X)
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            start = None if columns.start is None else int(_column_indices(columns.start, X)[0])
+            stop = None if columns.stop is None else int(_column_indices(columns.stop, X)[0]) + 1
+            columns = slice(start, stop, columns.step)
+        return np.arange(d)[columns]
+    keys = np.atleast_1d(np.asarray(columns))
+    if keys.dtype.kind in "UO" and all(isinstance(k, str) for k in keys):
+        if names is None:
+            raise ValueError(f"columns={shown(columns)} are names, but X has none; give positions or a DataFrame.")
+        place = {name: k for k, name in enumerate(names)}
+        unknown = sorted(set(keys.tolist()) - place.keys())
+        if unknown:
+            raise ValueError(unknown_names(unknown, names))
+        return np.array([place[k] for k in keys.tolist()], int)
+    if keys.dtype.kind == "b":
+        if keys.size != d:
+            raise ValueError(f"columns is a mask of {keys.size} entries, but X has {d} columns.")
+        return np.flatnonzero(keys)
+    if keys.dtype.kind not in "iu" and keys.size:
+        raise ValueError(f"columns={shown(columns)} must be names, positions, a slice, a mask, a function or None.")
+    if keys.size and not (-d <= keys.min() and keys.max() < d):
+        raise ValueError(f"columns={shown(columns)} are out of range: X has {d} columns.")
+    return keys.astype(int) % max(d, 1)
+
+
+def _label(columns, indices):
+    if isinstance(columns, str):
+        return columns
+    if isinstance(columns, slice):
+        ends = (columns.start, columns.stop, columns.step)
+        return ":".join("" if v is None else str(v) for v in ends[: 2 if columns.step is None else 3])
+    if indices.size <= 4:
+        return ",".join(str(c) for c in np.atleast_1d(np.asarray(columns)))
+    return f"{indices.size} columns"
+
+
+def string_view(x, encoding, zero):
+    """The view as Sequences; where missing="zero", examples without a string (None, NaN, "") are absent."""
+    if zero and not isinstance(x, Sequences):
+        items = np.asarray(x, object)
+        items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
+        if items.ndim == 1:
+            present = np.array([isinstance(item, str | bytes) and len(item) > 0 for item in items])
+            if not present.all():
+                if not present.any():
+                    return View(None, present)
+                items = items.copy()
+                items[~present] = items[present][0]  # any string will do: its rows are put to 0
+                return View(Sequences.encode(items, *encoding), present)
+    return View(Sequences.encode(x, *encoding), None)
+
+
+def object_view(x, zero):
+    """The view as objects, (n,) where they stand in one column; where missing="zero", None and NaN are absent."""
+    if len(x.shape) == 2 and x.shape[1] == 1 and not is_numeric(x):
+        x = x[:, 0]
+    if not zero or len(x.shape) != 1:
+        return View(x, None)
+    present = np.array([not (item is None or isinstance(item, float) and item != item) for item in x])
+    if present.all():
+        return View(x, None)
+    if not present.any():
+        return View(None, present)
+    items, some = x.copy(), x[np.argmax(present)]
+    for i in np.flatnonzero(~present):
+        items[i] = some  # any object will do: its rows are put to 0
+    return View(items, present)
+
+
+def checked_view(x, zero, finite, labels):
+    """The view with missing rows put to 0, or a ValueError; `labels()` are names of the columns for it."""
+    if len(x.shape) > 2:
+        raise ValueError(
+            f"X of shape {x.shape} must have two dimensions: give X.reshape(len(X), -1), a row of numbers per example; "
+            'kernel matrices (n, n, M) are for kernels="precomputed".'
+        )
+    if not is_numeric(x):
+        x = to_numbers(x, labels)
+    if x.ndim != 2:
+        raise ValueError(f"X of shape {x.shape} must have two dimensions; reshape one column with X.reshape(-1, 1).")
+    if x.shape[0] == 0 or x.shape[1] == 0:
+        raise ValueError(f"X of shape {x.shape} has no examples or no features.")
+    if finite:
+        return View(x, None)
+    data = x.data if sp.issparse(x) else x
+    bad = ~np.isfinite(data)
+    if not bad.any():
+        return View(x, None)
+    infinite = np.isinf(data)
+    if infinite.any():
+        raise ValueError(f"X contains infinity{_where(x, infinite, labels)}; replace it or leave those columns out.")
+    if not zero:
+        raise ValueError(
+            f"X contains NaN{_where(x, bad, labels)}, which a kernel sees; fill it in, or give the kernel as "
+            '(name, kernel, columns, "zero") for examples that lack this source.'
+        )
+    if sp.issparse(x):
+        raise ValueError('missing="zero" needs dense data, X is sparse and contains NaN; pass X.toarray().')
+    present = ~bad.any(axis=1)
+    return View(np.where(present[:, None], x, 0.0), present)
+
+
+def _where(x, bad, labels):
+    """In which columns the entries `bad` lie, in words."""
+    columns = np.unique(x.indices[bad]) if sp.issparse(x) else np.flatnonzero(bad.any(axis=0))
+    names = labels()
+    return f" in {called([names[j] for j in columns])}"

@@ -1,0 +1,194 @@
+"""The protocol of a regularizer Ω on the kernel weights θ ≥ 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._parts import Part
+from .._work import spend
+
+if TYPE_CHECKING:
+    from ..losses.base import Loss
+
+_WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # what the general version of a method rests on
+_ALWAYS = ("start", "shrink", "penalty", "restrict", "bind", "has", "why_not")
+
+
+class Regularizer(Part):
+    """A convex Ω(θ), its conjugate, and the weights it prefers; arrays are (M,).
+
+    A member states what it can; `has(method)` says whether it does, `why_not(method)` why it cannot.
+    An Ω of degree 1 in f, not `finite_conjugate`, has an indicator for its conjugate: finite where `level(s) <= limit`.
+
+    Examples
+    --------
+    >>> from manykernels.regularizers import BlockNorm, LpNorm
+    >>> LpNorm(2).has("prox"), BlockNorm(3).has("prox"), LpNorm(1).simplex
+    (True, False, True)
+    """
+
+    finite_conjugate = True  # Ω* is finite everywhere
+    smooth = True  # and differentiable, so that the dual weights are unique: not where p = 1
+    constraint = False  # Ω is the indicator of a compact convex set
+    simplex = False  # that set is the simplex
+    exact = False  # the kernels must be float64
+    bayesian = False  # models have a Gaussian posterior
+    limit = 0.5
+    conjugate_bend: float | None = None  # what ∇²Ω* is at most, where that is known
+
+    def has(self, method: str) -> bool:
+        """Whether this regularizer offers that method: stated by its class, and nothing speaks against it."""
+        if self.why_not(method):
+            return False
+        own, general = getattr(type(self), method, None), getattr(Regularizer, method, None)
+        if own is None or own is not general:
+            return own is not None
+        return method in _ALWAYS or (method in _WAYS and self.has(_WAYS[method]))
+
+    def why_not(self, method: str) -> str:
+        """The mathematical reason why there is no such method, or ""."""
+        if method == "weights_from_dual" and not self.finite_conjugate:
+            return "Ω* is an indicator, so that no weights attain it"
+        return ""
+
+    def value(self, theta: np.ndarray) -> float:
+        """Ω(θ), +inf outside its domain."""
+        raise NotImplementedError
+
+    def conjugate(self, s: np.ndarray) -> float:
+        """Ω*(s) = sup_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
+        raise NotImplementedError
+
+    def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
+        """argmin_θ ½ Σ_m norms_m² / θ_m + Ω(θ)."""
+        raise NotImplementedError
+
+    def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
+        """argmax_{θ ≥ 0} ⟨θ, s⟩ − Ω(θ)."""
+        raise NotImplementedError
+
+    def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(d, e), (M,) each, with ∇²Ω*(s) = diag(d) − eeᵀ, where Ω* is that smooth."""
+        raise NotImplementedError
+
+    def derivatives(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(Ω'_m(θ_m), Ω''_m(θ_m)), (M,) each, at θ > 0, of an Ω = Σ_m Ω_m(θ_m) on the simplex."""
+        raise NotImplementedError
+
+    def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
+        """argmin_{θ ≥ 0} ½ ‖θ − z‖² + step · Ω(θ)."""
+        raise NotImplementedError
+
+    def start(self, M: int) -> np.ndarray:
+        """The uniform feasible weights on the boundary; for penalties, uniform weights of a sensible size."""
+        raise NotImplementedError
+
+    def level(self, s: np.ndarray) -> float:
+        """How large s is: the domain of an unbounded Ω* is level(s) ≤ limit. level(ts − c) = t level(s) − c."""
+        return float(np.max(s))
+
+    def shrink(self, s: np.ndarray) -> float:
+        """The largest t in [0, 1] with t² s in the domain of Ω*."""
+        level = 0.0 if self.finite_conjugate else self.level(s)
+        return 1.0 if level <= self.limit else float(np.sqrt(self.limit / level))
+
+    def penalty(self, theta: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+        """½ Σ ‖f_m‖² / θ_m and Ω(θ) where ‖f_m‖² = θ_m² q_m."""
+        return 0.5 * float(theta @ q), self.value(theta)
+
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
+        """The regularizer of these of the M kernels, when the others are left out."""
+        return self
+
+    def bind(
+        self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, np.ndarray]:
+        """(regularizer, costs) for the targets Y (T, n) and their costs c, where those depend on the data.
+
+        C is the cost of an example of weight 1. What is fitted is `bind`'s regularizer, here the same.
+        """
+        return self, c
+
+    def block_norm(self, sq_norms: np.ndarray) -> float:
+        """g(x) = min_θ ½ Σ x_m / θ_m + Ω(θ) at x_m = ‖f_m‖² (Tomioka & Suzuki 2011, Theorem 1)."""
+        sq_norms = np.asarray(sq_norms, dtype=float)
+        theta = self.weights_from_norms(np.sqrt(sq_norms))
+        return 0.5 * float(np.sum(_ratio(sq_norms, theta))) + self.value(theta)
+
+    def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+        """argmin_{t ≥ 0} ½ Σ (t_m − norms_m)² + step · block_norm(t²)."""
+        raise NotImplementedError
+
+    def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
+        """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
+        raise NotImplementedError
+
+    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
+        """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
+
+        `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and
+        `diagonal`; `solvers.newton.Model` has more, for those who override it. Here: proximal steps of Barzilai–Borwein
+        length, each shortened to the best point on its way.
+        Σx ≤ 10 Σθ (or 1) for penalties: with those of degree 1 in f, the model may have no minimum otherwise.
+        """
+        x, gradient, omega = theta, model.gradient, self.value(theta)
+        most = np.inf if self.constraint else max(10.0 * float(np.sum(theta)), 1.0)
+        step = 1.0 / max(float(model.diagonal.max()), 1e-12 * float(np.abs(gradient).max()), 1e-300)
+        for k in range(max_steps):
+            spend(60.0)
+            target = self._capped_prox(x - step * gradient, step, most)
+            move, omega_target = target - x, self.value(target)
+            decrease = omega - omega_target - float(gradient @ move)
+            if not 0 < decrease < np.inf:
+                break
+            curved = model.multiply(move)
+            curvature = float(move @ curved)
+            t = 1.0 if curvature <= decrease else decrease / curvature
+            x, gradient = x + t * move, gradient + t * curved
+            omega = self.value(x) if t < 1 else omega_target
+            if k % 10 == 9:
+                bound = most if x.sum() > 0.999 * most or not self.finite_conjugate else np.inf
+                if omega + self._capped_conjugate(-gradient, bound) + float(x @ gradient) <= slack:
+                    break
+            step = float(move @ move) / curvature if curvature > 1e-300 else 10 * step
+        return np.maximum(x, 0.0)
+
+    def _capped_prox(self, z, step, most):
+        """The prox over Σθ ≤ most: that of z − ν, ν the multiplier, by false position."""
+        theta = self.prox(z, step)
+        over = theta.sum() - most
+        if not over > 0:
+            return theta
+        lo, hi, above, below, inside = 0.0, float(np.max(z)), over, -most, np.zeros(len(z))
+        for turn in range(120):
+            spend(20.0)
+            nu = lo + (hi - lo) * (above / (above - below) if turn % 2 else 0.5)
+            theta = self.prox(z - nu, step)
+            over = theta.sum() - most
+            if over > 0:
+                lo, above = nu, over
+            else:
+                hi, below, inside = nu, over, theta
+            if abs(over) <= 1e-12 * most or hi - lo <= 1e-15 * hi:
+                break
+        return inside if over > 1e-12 * most else theta
+
+    def _capped_conjugate(self, s, most):
+        """sup over Σθ ≤ most of ⟨θ, s⟩ − Ω(θ) = min_{ν ≥ 0} ν·most + Ω*(s − ν)."""
+        if not self.finite_conjugate:
+            return most * max(self.level(s) - self.limit, 0.0)
+        lo, hi, best = 0.0, float(np.max(s)), self.conjugate(s)
+        for _ in range(60 if most < np.inf and hi > 0 else 0):
+            spend(40.0)
+            values = [nu * most + self.conjugate(s - nu) for nu in (0.6 * lo + 0.4 * hi, 0.4 * lo + 0.6 * hi)]
+            lo, hi = (lo, 0.4 * lo + 0.6 * hi) if values[0] <= values[1] else (0.6 * lo + 0.4 * hi, hi)
+            best = min(best, *values)
+        return best
+
+
+def _ratio(x, theta):
+    """x/θ, with 0/0 = 0."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.divide(x, theta, out=np.zeros(np.shape(x)), where=np.asarray(x) > 0)

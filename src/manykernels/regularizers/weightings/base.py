@@ -1,0 +1,78 @@
+"""The protocol of a weighting, and the predictor of one kernel that some of them ask.
+
+    θ = weights(kernels, targets),  Σ_m θ_m = 1;   then   min over f, b of Σ c V + ½ Σ_m ‖f_m‖² / θ_m
+
+The second stage is the usual problem with Ω the indicator of one point, so that every loss and solver takes it and
+the gap certifies it. Examples count by their weights: weight k equals k copies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...banks.dense import DenseBank
+from ...problem import Problem
+from ...solvers import solve
+from ..base import Regularizer
+from ..fixed import Fixed
+
+if TYPE_CHECKING:
+    from ...banks.base import Bank
+    from ...losses.base import Loss
+    from ...solution import Solution
+
+
+class TwoStage(Regularizer):
+    """A rule that finds weights from the kernels and the targets, before and apart from the predictor.
+
+    It stands where a regularizer does; `bind` puts `Fixed` weights in its place before anything is solved.
+
+    Examples
+    --------
+    >>> from manykernels.weighting import Align, TwoStage
+    >>> isinstance(Align(), TwoStage), Align().has("bind")
+    (True, True)
+    """
+
+    needs_targets = True
+
+    def weights(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> np.ndarray:
+        """θ (M,) with Σθ = 1 for targets Y (T, n) of costs c (T, n); C is the cost of an example of weight 1."""
+        raise NotImplementedError
+
+    def bind(
+        self, bank: Bank, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
+    ) -> tuple[Regularizer, np.ndarray]:
+        """The `Fixed` weights of these data, and the costs."""
+        Y = np.atleast_2d(np.asarray(Y, dtype=float))
+        c = np.broadcast_to(np.asarray(c, dtype=float), Y.shape)
+        if self.needs_targets and loss is not None and loss.targets == "none":
+            raise ValueError(f"regularizer={self!r} compares kernels with targets, and there are none; use Uniform()")
+        theta = np.where(bank.usable, self.weights(bank, Y, c, loss, intercept, C), 0.0)
+        if not theta.any():
+            raise ValueError(f"regularizer={self!r} finds no kernel that has to do with y: check y, or use Uniform()")
+        return Fixed(theta / theta.sum()), c
+
+    def has(self, method: str) -> bool:
+        return method in ("weights", "bind")
+
+    def why_not(self, method: str) -> str:
+        return "its weights come from the data first: fit an estimator, or take its bind(bank, Y, c, loss)"
+
+    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
+        return self
+
+
+def shares(theta: np.ndarray) -> np.ndarray:
+    """θ / Σθ, and θ where it is 0."""
+    return theta / theta.sum() if theta.any() else theta
+
+
+def solve_single(K: np.ndarray, Y: np.ndarray, c: np.ndarray, loss: Loss, intercept: bool, tol: float) -> Solution:
+    """The predictor of one kernel matrix, (T, n) targets and costs."""
+    bank = DenseBank.from_scaled(np.ascontiguousarray(K)[None], ["kernel"])
+    return solve(Problem(bank, Y, loss, Fixed([1.0]), c, intercept), solver="newton", tol=tol)

@@ -1,0 +1,231 @@
+"""The data, the settings and the versions that a report is of."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..kernels.frames import is_frame, missing_entries
+from ..kernels.pairs import Pairs, count
+from ..kernels.stack import KernelStack
+from ..kernels.view_data import is_views, n_examples
+from ..kernels.views import Views
+from ._joined import identical_columns
+
+COLUMNS = 40  # that are described
+ROWS = 20_000  # that a description looks at
+BINS = 12
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+PARAMETERS = (
+    "loss", "C", "nu", "formulation", "regularizer", "epsilon", "normalize", "slack", "solver", "features", "tol",
+    "max_iter", "fit_intercept", "class_weight", "multi_class", "device", "random_state",
+)  # fmt: skip
+
+
+def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    """How many examples there are, what they look like, and what is to be predicted."""
+    n = n_examples(X)
+    found: dict[str, Any] = {"examples": n, "form": _form(model, X)}
+    if model._is_precomputed():
+        found["parts"] = []
+    elif isinstance(X, Pairs):
+        found["parts"], found["total"], found["what"] = [_side(X, side) for side in ("left", "right")], 2, "side"
+    elif is_views(X):
+        names = _view_names(X)
+        present = X.present if isinstance(X, Views) else {}
+        found["parts"] = [_view(name, X[name], present.get(name)) for name in names[:COLUMNS]]
+        found["total"], found["what"] = len(names), "view"
+    else:
+        columns, total = _columns(X)
+        found["parts"], found["total"], found["what"] = columns, total, "column"
+    found["identical"] = _identical(X)
+    found["unused"] = _unused(model, X)
+    if y is not None:
+        found["target"] = _target(model, np.asarray(y))
+    return found
+
+
+def _identical(X):
+    """Columns that have the same values in every row, by name, as lists."""
+    groups: dict[Any, list[str]] = {}
+    label = str if is_frame(X) else lambda key: f"column {key}"
+    for column, first in identical_columns(X).items():
+        groups.setdefault(first, [label(first)]).append(label(column))
+    return list(groups.values())
+
+
+def _unused(model, X):
+    """The columns of a frame that no kernel sees."""
+    kernel_list = model._predictor.kernel_list
+    if not is_frame(X) or kernel_list is None:
+        return []
+    seen = kernel_list.needs(np.ones(kernel_list.M, bool))
+    known: set = set().union(*(columns or X.columns for columns in seen.values()))
+    return [str(name) for name in X.columns if name not in known]
+
+
+def _view_names(X):
+    return X.names if isinstance(X, Views) else list(X)
+
+
+def _form(model, X):
+    """The data in a few words."""
+    if model._is_precomputed():
+        return f"kernel matrices of {len(model.kernel_names_)} kernels"
+    if isinstance(X, Pairs):
+        return f"pairs of {count(X.left):,} left and {count(X.right):,} right objects"
+    if is_views(X):
+        return f"{len(_view_names(X))} views"
+    if _is_texts(X):
+        return "sequences or texts"
+    shape = getattr(X, "shape", ())
+    if len(shape) == 2:
+        return f"a {'sparse ' if sp.issparse(X) else ''}table of {shape[1]:,} column{'s'[: shape[1] != 1]}"
+    return f"objects ({type(X).__name__})"
+
+
+def _is_texts(X):
+    return (
+        hasattr(X, "alphabet") or isinstance(X, list | tuple | np.ndarray) and n_examples(X) and isinstance(X[0], str)
+    )
+
+
+def _view(name, part, present):
+    n = None if part is None else n_examples(part)
+    shape = getattr(part, "shape", ())
+    kind = (
+        "texts" if part is not None and _is_texts(part) else f"{shape[1]:,} columns" if len(shape) == 2 else "objects"
+    )
+    lost = 0 if present is None else int(np.sum(~present))
+    return {"name": str(name), "kind": "missing" if n is None else kind, "missing": lost}
+
+
+def _side(X, side):
+    """A side of pairs: what its table holds, and how many of its objects are met in a pair."""
+    table = getattr(X, side)
+    if isinstance(table, KernelStack) or np.ndim(table) == 3:
+        kind = "kernel matrices"
+    elif isinstance(table, dict):
+        kind = f"{len(table)} views"
+    else:
+        kind = _view(side, table, None)["kind"]
+    met = len(np.unique(X.index[:, side == "right"].astype(int)))
+    return {"name": side, "kind": f"{count(table):,} objects, {kind}", "missing": count(table) - met}
+
+
+def _columns(X):
+    """(columns as dicts, how many there are)."""
+    if _is_texts(X):
+        lengths = np.array([len(x) for x in X[:ROWS]])
+        return [_numbers("length", lengths)], 1
+    shape = getattr(X, "shape", ())
+    if len(shape) != 2:
+        return [], 0
+    if is_frame(X):
+        names = [str(name) for name in X.columns][:COLUMNS]
+        head = X[:ROWS]
+        values = [np.asarray(head[name]) for name in list(X.columns)[:COLUMNS]]
+    else:
+        names = [f"column {j}" for j in range(min(shape[1], COLUMNS))]
+        head = X[:ROWS, :COLUMNS]
+        values = list((head.toarray() if sp.issparse(head) else np.asarray(head)).T)
+    return [_column(name, value) for name, value in zip(names, values, strict=True)], shape[1]
+
+
+def _column(name, values):
+    missing = missing_entries(values)
+    kept = values[~missing]
+    try:
+        numbers = kept.astype(float) if kept.dtype.kind in "biufO" else None
+    except (TypeError, ValueError):
+        numbers = None
+    if numbers is not None and values.dtype.kind != "b":
+        return _numbers(name, numbers, int(missing.sum()))
+    levels, counts = np.unique(kept.astype(str), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    if len(levels) > max(BINS, len(kept) // 2):
+        lengths = np.array([len(text) for text in kept.astype(str)])
+        shape = np.histogram(lengths, BINS)[0].tolist() if lengths.min() < lengths.max() else [len(kept)]
+        found = {"name": name, "kind": "texts", "missing": int(missing.sum()), "different": len(levels)}
+        return found | {"shortest": int(lengths.min()), "longest": int(lengths.max()), "counts": shape}
+    return {
+        "name": name,
+        "kind": "categories",
+        "missing": int(missing.sum()),
+        "different": len(levels),
+        "common": [str(levels[k]) for k in order[:3]],
+        "counts": [int(c) for c in counts[order[:BINS]]],
+    }
+
+
+def _numbers(name, values, missing=0):
+    values = np.asarray(values, float)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return {"name": name, "kind": "empty", "missing": missing}
+    low, high = float(values.min()), float(values.max())
+    counts = np.histogram(values, BINS, (low, high))[0].tolist() if high > low else [len(values)]
+    middle = [float(v) for v in (np.mean(values), np.std(values))]
+    return {
+        "name": name,
+        "kind": "numbers",
+        "missing": missing,
+        "mean": middle[0],
+        "sd": middle[1],
+        "low": low,
+        "high": high,
+        "counts": counts,
+    }
+
+
+def _target(model, y):
+    if y.ndim > 1:
+        return {"kind": "several", "outputs": int(y.shape[1])}
+    if (
+        y.dtype.kind == "f"
+        and not hasattr(model, "classes_")
+        or y.dtype.kind in "iu"
+        and not hasattr(model, "classes_")
+    ):
+        return _numbers("target", y)
+    classes, counts = np.unique(y, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return {
+        "kind": "classes",
+        "total": len(classes),
+        "classes": [{"name": str(classes[k]), "count": int(counts[k])} for k in order[:COLUMNS]],
+    }
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """The estimator, how near the optimum it is, and its parameters."""
+    params = model.get_params(deep=False)
+    names = [name for name in PARAMETERS if name in params]
+    gap = float(model.duality_gap_)
+    return {
+        "estimator": type(model).__name__,
+        "parameters": {name: repr(params[name]) for name in names},
+        "gap": gap if np.isfinite(gap) else None,
+        "stationarity": float(model.stationarity_) if hasattr(model, "stationarity_") else None,
+        "tol": float(model.tol),
+        "steps": int(model.n_iter_),
+        "support": len(model.support_),
+        "classes": [str(c) for c in model.classes_.tolist()] if hasattr(model, "classes_") else None,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of what the numbers depend on."""
+    from .. import __version__
+
+    found = {"manykernels": __version__, "Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found | {"system": f"{platform.system()} {platform.machine()}"}

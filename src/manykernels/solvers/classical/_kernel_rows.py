@@ -1,0 +1,109 @@
+"""Rows of all kernels, for a solver that changes a few variables at a time and keeps K_m a for every kernel."""
+
+import numpy as np
+
+from ..._memory import MemoryBudget
+from ..._threads import run_blocks
+from ...banks.dense import DenseBank
+
+WORK = 2**20  # kernel entries of one block of work
+STEP = 64  # rows computed at a time
+
+
+def rows_of(bank, kernels):
+    """The rows of the kernels: from matrices in memory, cached where they are dear to compute, or else computed."""
+    if isinstance(bank, DenseBank):
+        return MatrixRows(bank, kernels)
+    if bank.cost() < 0.5 * bank.M:
+        return ComputedRows(bank, kernels)
+    limit = MemoryBudget(bank.memory_limit).share("kernel rows")
+    if len(kernels) * bank.n**2 * bank.dtype.itemsize <= limit:
+        small = bank.restrict(np.arange(bank.n), kernels)
+        if isinstance(small, DenseBank):
+            return MatrixRows(small, np.arange(len(kernels)))
+    return CachedRows(bank, kernels, limit)
+
+
+class MatrixRows:
+    """Rows of kernels that lie in memory as matrices."""
+
+    exact = True  # the very numbers that the bank multiplies with
+
+    def __init__(self, bank, kernels):
+        self.bank, self.kernels = bank, kernels
+
+    def spread(self, theta):
+        weights = np.zeros(self.bank.M)
+        weights[self.kernels] = theta
+        return weights
+
+    def add(self, g, index, change):
+        """g_m += K_m[:, index] @ change for every kernel; g is (M', n)."""
+        bank = self.bank
+        if bank.stack.last or bank._root is not None:
+            g += bank.products(change[None], index, None, self.kernels)[0]
+            return
+        from ...loops.chunking import add_rows
+
+        share = max(1, WORK // max(1, len(index) * bank.n))
+
+        def some(first):
+            for k in range(first, min(first + share, len(g))):
+                m = self.kernels[k]
+                add_rows(bank.stack.array[m], index, bank.scale[m] * change, 0, bank.n, g[k])
+
+        run_blocks(some, range(0, len(g), share), bank.n_jobs)
+
+
+class ComputedRows(MatrixRows):
+    """Rows that are as quick to compute as to read."""
+
+    def add(self, g, index, change):
+        if len(index):
+            g += self.bank.products(change[None], index, None, self.kernels)[0]
+
+
+class CachedRows(ComputedRows):
+    """Rows computed when first asked for and kept within the memory limit; the least recently used make room."""
+
+    exact = False
+
+    def __init__(self, bank, kernels, limit):
+        super().__init__(bank, kernels)
+        self.slots = int(min(limit // (len(kernels) * bank.n * bank.dtype.itemsize), bank.n))
+        self.held = np.empty((self.slots, len(kernels) * bank.n), bank.dtype)
+        self.slot, self.owner = np.full(bank.n, -1), np.full(self.slots, -1)
+        self.used, self.clock = np.zeros(self.slots, np.int64), 0
+
+    def add(self, g, index, change):
+        from ...loops.chunking import add_rows
+
+        step = min(STEP, self.slots)
+        if step < 2:
+            super().add(g, index, change)
+            return
+        order = np.argsort(self.slot[index] < 0, kind="stable")  # what is held first, before it has to make room
+        flat, width = g.reshape(-1), 2**14
+        for first in range(0, len(index), step):
+            part = order[first : first + step]
+            slots = self._fetch(index[part])
+
+            def columns(start, slots=slots, part=part):
+                add_rows(self.held, slots, change[part], start, min(start + width, g.size), flat)
+
+            run_blocks(columns, range(0, g.size, width), self.bank.n_jobs)
+
+    def _fetch(self, index):
+        """The slots of these rows, in their order."""
+        self.clock += 1
+        missing = np.sort(index[self.slot[index] < 0])
+        self.used[self.slot[index[self.slot[index] >= 0]]] = self.clock
+        if len(missing):
+            oldest = np.argsort(self.used, kind="stable")[: len(missing)]
+            gone = self.owner[oldest]
+            self.slot[gone[gone >= 0]] = -1
+            held = self.held.reshape(self.slots, len(self.kernels), self.bank.n)
+            for k, m in enumerate(self.kernels):
+                held[oldest, k] = self.bank.combined(np.eye(1, self.bank.M, m)[0], missing, None)
+            self.slot[missing], self.owner[oldest], self.used[oldest] = oldest, missing, self.clock
+        return self.slot[index]

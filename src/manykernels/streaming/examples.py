@@ -1,0 +1,68 @@
+"""Examples in whatever container they came: some of them, several blocks of them, and their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..kernels import row_selection
+from ..kernels.base import len_
+from ..kernels.frames import is_frame
+from ..sequences import Sequences
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """The examples at these positions, with storage of their own."""
+    if isinstance(X, Sequences):
+        return X[rows].compact()
+    if isinstance(X, np.ndarray):
+        return np.array(X[rows])
+    return row_selection.take(X, rows)
+
+
+def concatenate(blocks: list[Any]) -> Any:
+    """Blocks one after another; a ValueError where they do not fit."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    if isinstance(first, Sequences):
+        return Sequences.concatenate(blocks)
+    if isinstance(first, np.ndarray):
+        return np.concatenate(blocks)
+    if sp.issparse(first):
+        return sp.vstack(blocks, format="csr")
+    if hasattr(first, "iloc"):
+        import pandas as pd
+
+        return pd.concat(blocks, ignore_index=True)
+    if is_frame(first):
+        import polars as pl
+
+        return pl.concat(blocks)
+    return [x for block in blocks for x in block]
+
+
+def columns_of(X: Any) -> tuple:
+    """What must be the same in all blocks: the kind of examples, and the names or the number of their columns."""
+    if isinstance(X, Sequences):
+        return "sequences", X.alphabet.name
+    if is_frame(X):
+        return "columns", *map(str, X.columns)
+    shape = getattr(X, "shape", (len_(X),))
+    return ("features", *shape[1:])
+
+
+def numbers_of(X: Any) -> np.ndarray | None:
+    """X as float64 (n, d), NaN where there is no number; None where it has no columns."""
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return X.astype(np.float64)
+    if not is_frame(X):
+        return None
+    found = np.full(X.shape, np.nan)
+    for j, name in enumerate(X.columns):
+        column = np.asarray(X[name])
+        if column.dtype.kind in "biuf":
+            found[:, j] = column
+    return found

@@ -1,0 +1,214 @@
+"""What a source of examples answers: its pieces, their blocks, and how one knows that it is still the same."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from ..._validation import check_integer
+from ...kernels.base import len_
+
+BLOCK = 2**23  # bytes of a block, roughly
+ENDS = 2**16  # bytes at either end of a file that are hashed
+
+
+class DataSource(ABC):
+    """Examples that are read block by block and never held as a whole: what `fit` takes in the place of X.
+
+    A source is small, can be pickled and holds no open file. It has `pieces`, each of which can be read on its own, by
+    a thread, a process or another machine, and reads the blocks of a piece in order.
+
+    Attributes
+    ----------
+    target : str or None
+        What the targets are called, where they are in the source; they are no part of X then.
+    in_order : bool
+        Whether a piece can only be read from its beginning on: it is then kept, block by block, in a temporary file
+        while a fit runs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.streaming import DataSource
+    >>> class Squares(DataSource):
+    ...     def pieces(self):
+    ...         return [0, 1]
+    ...     def read(self, piece):
+    ...         yield np.arange(4.0)[:, None] ** 2 + piece, None
+    >>> len(Squares())
+    8
+    """
+
+    target: str | None = None
+    in_order = False
+
+    @abstractmethod
+    def pieces(self) -> list[Any]:
+        """What can be read on its own, each a small object that can be pickled."""
+
+    @abstractmethod
+    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+        """Yields (X, y) of block after block, y None where there is no `target`."""
+
+    def files(self, piece: Any) -> list[str]:
+        """The files of a piece, which must not change while a fit runs."""
+        return []
+
+    def fingerprint(self, piece: Any) -> tuple:
+        """What differs, most probably, when the piece has changed: sizes, times, and hashes of the ends of its files.
+
+        Parameters
+        ----------
+        piece : object
+            One of `pieces()`.
+
+        Returns
+        -------
+        tuple
+        """
+        return tuple(_look(path) for path in self.files(piece))
+
+    def delayed(self, piece: Any) -> Any:
+        """The piece as a Dask delayed object, which `read` takes when it is computed; None where it is read."""
+        return None
+
+    def where(self, piece: Any) -> str:
+        """What an error calls a piece: its files, or the source."""
+        return ", ".join(self.files(piece)) or repr(self)
+
+    def with_target(self, name: str) -> Self:
+        """The same source with the targets of that name taken out of X.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        DataSource
+        """
+        found = copy(self)
+        found.target = name
+        return found
+
+    def __len__(self) -> int:
+        return sum(len_(X) for piece in self.pieces() for X, _ in self.read(piece))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._shown()))})"
+
+    def _shown(self):
+        return []
+
+
+class ArraySource(DataSource):
+    """Rows of an array that is sliced where it lies: a source defines `_open(name)` and calls `_set`."""
+
+    def _set(self, path, name, rows):
+        self.path, self.name = os.fspath(path), name
+        self.rows = None if rows is None else check_integer("rows", rows)
+        if not os.path.exists(self.path):
+            raise FileNotFoundError(f"{self.path!r} does not exist.")
+        with naming(self.path), self._opened(name) as X:
+            if len(X.shape) != 2:
+                raise ValueError(f"{self!r} has shape {X.shape}: an array (n, d) is wanted, a row an example.")
+            self.shape, self.itemsize = tuple(int(size) for size in X.shape), X.dtype.itemsize
+
+    def _opened(self, name):
+        """A context with the array of that name, which has a shape and a dtype and is sliced by rows."""
+        raise NotImplementedError
+
+    def __len__(self):
+        return self.shape[0]
+
+    def pieces(self) -> list[Any]:
+        size = self.rows or int(np.clip(BLOCK // (self.itemsize * max(self.shape[1], 1)), 256, 2**18))
+        return [(low, min(low + size, self.shape[0])) for low in range(0, self.shape[0], size)]
+
+    def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
+        low, high = piece
+        with self._opened(self.name) as X:
+            if X.shape != self.shape:
+                raise ValueError(f"{self!r} had shape {self.shape} and has {tuple(X.shape)} now: it has changed.")
+            block, y = np.array(X[low:high]), None
+        if block.dtype.kind in "biu":
+            block = block.astype(np.float64)
+        if self.target is not None:
+            with self._opened(self.target) as targets:
+                if targets.shape[0] != self.shape[0]:
+                    raise ValueError(f"{self.target!r} has {targets.shape[0]} rows and {self!r} has {self.shape[0]}.")
+                y = np.array(targets[low:high])
+        yield block, y
+
+    def files(self, piece: Any) -> list[str]:
+        return [self.path]
+
+    def _shown(self):
+        return [self.path] if self.name is None else [self.path, self.name]
+
+
+class FileSource(DataSource):
+    """Several files, each a piece."""
+
+    def _set(self, paths, rows):
+        self.paths, self.rows = find_files(paths), check_integer("rows", rows)
+
+    def pieces(self) -> list[Any]:
+        return list(self.paths)
+
+    def files(self, piece: Any) -> list[str]:
+        return [piece]
+
+    def _shown(self):
+        return self.paths if len(self.paths) <= 3 else [*self.paths[:2], f"… {len(self.paths)} files"]
+
+
+class SourceError(ValueError):
+    """An error that says from which files it comes."""
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Within this, an error is a ValueError that says `where` it comes from, but for those of Python's surroundings."""
+    try:
+        yield
+    except (ImportError, MemoryError, RuntimeError, SourceError):
+        raise
+    except Exception as error:
+        if where in str(error) and isinstance(error, ValueError | OSError):
+            raise
+        kind = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise SourceError(f"{where}: {kind}{str(error).strip()}") from error
+
+
+def find_files(paths: Any) -> list[str]:
+    """The files that a path, a pattern with * or a list of them stands for."""
+    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: list[str] = []
+    for path in [os.fspath(one) for one in several]:
+        matches = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
+        if not matches or not os.path.exists(matches[0]):
+            raise FileNotFoundError(f"paths={path!r} names no file.")
+        found += matches
+    if not found:
+        raise ValueError("paths is empty: give at least one file.")
+    return found
+
+
+def _look(path):
+    info = os.stat(path)
+    if not os.path.isfile(path):  # a folder of chunks
+        return path, 0, info.st_mtime_ns, ""
+    with open(path, "rb") as file:
+        ends = file.read(ENDS)
+        file.seek(max(0, info.st_size - ENDS))
+        ends += file.read(ENDS)
+    return path, info.st_size, info.st_mtime_ns, hashlib.blake2b(ends, digest_size=16).hexdigest()

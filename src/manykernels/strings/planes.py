@@ -1,0 +1,127 @@
+"""Equal-length sequences as bit planes, and kernels on words at the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .base import StringKernel, fits
+
+if TYPE_CHECKING:
+    from ..sequences.packed import Sequences
+
+
+def planes(X):
+    """The bit planes of Sequences of one length, (n, p + 1, W) uint64."""
+    from ..loops.strings import bit_planes
+
+    size, length = X.alphabet.size, X.length
+    bits = max(1, (size - 1).bit_length())
+    out = np.zeros((len(X), bits + 1, -(-length // 64)), np.uint64)
+    bit_planes(X.codes(), size, out)
+    return out
+
+
+def letters(planes, L, unknown):
+    """The codes (n, L) int16 that `planes` took apart; unknown letters have the code `unknown`."""
+    bits = np.unpackbits(np.ascontiguousarray(planes).astype("<u8").view(np.uint8), axis=2, bitorder="little")
+    codes = np.zeros((len(bits), L), np.int16)
+    for b in range(bits.shape[1] - 1):
+        codes |= bits[:, b, :L].astype(np.int16) << b
+    return np.where(bits[:, -1, :L] > 0, codes, np.int16(unknown))
+
+
+def codes_of(X):
+    """(codes (n, L) int16, alphabet) of Sequences of one length, else None; unknown letters have the code A."""
+    return None if len(X) and np.ptp(X.lengths) else (X.codes().astype(np.int16), X.alphabet)
+
+
+def across(planes):
+    """Planes (n, p + 1, W) as the columns of a block, (p + 1, W, n)."""
+    return np.ascontiguousarray(planes.transpose(1, 2, 0))
+
+
+def known_runs(X, depth):
+    """How many known letters follow each position, it included, at most `depth`: (n, L)."""
+    known = X.codes() < X.alphabet.size
+    runs = np.zeros((len(X), X.length + 1), np.int64)
+    for p in range(X.length - 1, -1, -1):
+        runs[:, p] = np.minimum(runs[:, p + 1] + 1, depth) * known[:, p]
+    return runs[:, :-1]
+
+
+class PositionKernel(StringKernel):
+    """k(x, y) = Σ_{l,k} coef[l, k−1] [x[l:l+k] = y[l:l+k]], the coefficients from `degree_table`; equal lengths."""
+
+    family = "degree"
+    equal_lengths = True
+
+    @property
+    def walk(self) -> str:  # type: ignore[override]  # depends on its parameters
+        """Kernels of one walk share the comparison of two sequences: "degree" where positions do not matter."""
+        return "degree" if self.start is None and self.stop is None else "positions"
+
+    @property
+    def words(self) -> Sequence[int]:
+        """The lengths of the words that count, a range."""
+        raise NotImplementedError
+
+    def degree_table(self, L: int) -> np.ndarray:
+        """coef (L, d), d the longest words: coef[l, k−1] for words of k letters at l, zero where they do not count."""
+        raise NotImplementedError
+
+    def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
+        from ..loops.strings import add_degrees, add_positions
+
+        coef, out = self.degree_table(X.length), np.zeros((1, len(X), len(Y)))
+        left, right = planes(X), across(planes(Y))
+        if self.walk == "degree":
+            add_degrees(left, right, coef[:1], np.zeros(1), out)
+        else:
+            add_positions(left, right, np.cumsum(coef, axis=1)[:, :, None], np.zeros(1), out)
+        return out[0]
+
+    def own(self, X: Sequences) -> np.ndarray:
+        runs = np.pad(np.cumsum(self.degree_table(X.length), axis=1), ((0, 0), (1, 0)))
+        return runs[np.arange(X.length), known_runs(X, self.words[-1])].sum(axis=1)
+
+    def features(self, X: Any) -> Any:
+        """φ(X) with φ(x)'φ(y) = k(x, y), CSR: the word w of k letters at l is √coef[l, k−1] in column l A^k + w,
+
+        after L A^j columns for each shorter length j that the kernel has.
+        """
+        X = self.encode(X)
+        coef = np.sqrt(self.degree_table(X.length))
+        return placed_features(self, X, self.words, lambda k: coef[:, k - 1 : k])
+
+
+def placed_features(kernel, X, words, mix):
+    """CSR features of words at their places: the word w of k letters at l is mix(k)[l, s] in column (l − s) A^k + w.
+
+    mix(k) is (L, shifts); columns of shorter words come first, L A^k for each length k of `words`.
+    """
+    import scipy.sparse as sp
+
+    from ..loops.words import word_codes
+
+    L, size = X.length, X.alphabet.size
+    fits(kernel, size, words[-1], 2 * L)
+    letters, begin = X.codes().ravel(), np.arange(len(X)) * L
+    first, columns, values = 0, [], []
+    for k in words:
+        codes = np.empty(letters.size, np.int64)
+        word_codes(letters, begin, begin + L, np.arange(k), k, size, False, codes)
+        codes = codes.reshape(-1, L)
+        for s, value in enumerate(mix(k).T):
+            here = (codes >= 0) & (value != 0)
+            columns.append(np.where(here, first + (np.arange(L) - s) * size**k + codes, -1))
+            values.append(np.broadcast_to(value, here.shape))
+        first += L * size**k
+    columns, values = np.concatenate(columns, axis=1), np.concatenate(values, axis=1)
+    here = columns >= 0
+    ends = np.concatenate([[0], np.cumsum(here.sum(axis=1))])
+    F = sp.csr_array((values[here], columns[here], ends), shape=(len(X), first))
+    F.sum_duplicates()
+    return F
