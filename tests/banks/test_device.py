@@ -89,7 +89,7 @@ def test_a_model_from_a_device_is_one_of_the_host(tmp_path):
     model = MKLClassifier(KERNELS[:8], device="torch").fit(X, label)
     model.save(tmp_path / "model.mk")
     again = load(tmp_path / "model.mk")
-    assert model._predictor.device == "cpu" and again._predictor.device is None
+    assert model.predictor_.device == "cpu" and again.predictor_.device is None
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), rtol=1e-12, atol=1e-12)
 
 
@@ -102,9 +102,9 @@ def test_decisions_are_computed_there(normalize, monkeypatch):
     monkeypatch.setattr(_device_decisions, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
     there = model.decision_function(X[:50])
     assert len(asked) == 1 and asked[0] is not None
-    model._predictor.device = None
+    model.predictor_.device = None
     np.testing.assert_allclose(there, model.decision_function(X[:50]), rtol=1e-11, atol=1e-11)
-    model._predictor.device = "cuda:17"  # a model that was unpickled elsewhere
+    model.predictor_.device = "cuda:17"  # a model that was unpickled elsewhere
     np.testing.assert_array_equal(model.decision_function(X[:50]), model.decision_function(X[:50]))
 
 

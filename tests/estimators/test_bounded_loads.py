@@ -145,7 +145,7 @@ def test_thousands_of_kernels_load_in_time_that_grows_with_their_number(tmp_path
     X = np.random.default_rng(0).normal(size=(12, 600))
     model = MKLClassifier([(f"k{i}", RBF(gamma=0.1), [i]) for i in range(600)], max_iter=1, tol=0.9)
     model.fit(X, X[:, 0] > 0).save(tmp_path / "model.mk")
-    kind, count = type(model._predictor.kernel_list), 0
+    kind, count = type(model.predictor_.kernel_list), 0
     found = kind.widths.fget
 
     def widths(kernels):

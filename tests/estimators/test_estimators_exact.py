@@ -148,7 +148,7 @@ def test_weights_are_copies_for_parameters_that_come_from_the_data(kernels, form
     model = MKLClassifier(kernels, tol=1e-10)
     a, b = clone(model).fit(X, y, sample_weight=weight), clone(model).fit(X[rows], y[rows])
     half = clone(model).fit(X, y, sample_weight=0.5 * weight)
-    gammas = [[getattr(k, "gamma", 0) for k in m._predictor.kernel_list.kernels] for m in (a, b, half)]
+    gammas = [[getattr(k, "gamma", 0) for k in m.predictor_.kernel_list.kernels] for m in (a, b, half)]
     np.testing.assert_allclose(gammas[0], gammas[1], rtol=1e-12)
     np.testing.assert_allclose(gammas[0], gammas[2], rtol=1e-12)
     np.testing.assert_allclose(a.kernel_weights_, b.kernel_weights_, atol=1e-5)

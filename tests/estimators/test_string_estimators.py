@@ -116,7 +116,7 @@ def test_a_model_keeps_its_support_only():
     sizes = []
     for strings, _ in (small, large):
         model = MKLOneClass([ms.Spectrum(3)], nu=30 / len(strings)).fit(strings)
-        sizes.append(len(pickle.dumps(model._predictor)) / len(model.support_))
+        sizes.append(len(pickle.dumps(model.predictor_)) / len(model.support_))
     assert sizes[1] < 3 * sizes[0]
 
 

@@ -42,5 +42,5 @@ def test_a_tensor_on_a_card_is_fitted_there(monkeypatch, tmp_path):
 def test_on_a_card():
     plain, x = MKLClassifier(KERNELS, tol=1e-5).fit(X, Y), torch.tensor(X, device="cuda")
     model = MKLClassifier(KERNELS, tol=1e-5).fit(x, torch.tensor(Y, device="cuda"))
-    assert model._predictor.device == "cuda:0"
+    assert model.predictor_.device == "cuda:0"
     np.testing.assert_allclose(model.decision_function(x), plain.decision_function(X), atol=1e-3)

@@ -28,7 +28,7 @@ def test_a_model_keeps_the_number_and_each_kernel_its_columns(tmp_path):
     model = MKLRegressor(kernels).fit(X, X[:, 0])
     model.save(tmp_path / "model.mk")
     again = manykernels.load(tmp_path / "model.mk")
-    found = again._predictor.kernel_list.kernels
+    found = again.predictor_.kernel_list.kernels
     assert found[0].gamma == pytest.approx(1 / np.median(pdist(X[:, :1], "sqeuclidean")))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert again.kernels[0][1].gamma == "median"

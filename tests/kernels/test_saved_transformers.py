@@ -90,7 +90,7 @@ def test_what_is_loaded_transforms_new_data_the_same(tmp_path):
         again = manykernels.load(tmp_path / "model.mk")
         np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
         models = again, getattr(model, "best_estimator_", model)
-        pipe, other = (m._predictor.kernel_list.view_plans[0].transformer for m in models)
+        pipe, other = (m.predictor_.kernel_list.view_plans[0].transformer for m in models)
         assert repr(pipe.given) == repr(other.given) and not hasattr(pipe.given.steps[0][1], "mean_")
 
 
@@ -117,7 +117,7 @@ def test_pairs_of_new_objects_are_predicted_the_same(tmp_path):
     again, new = manykernels.load(tmp_path / "model.mk"), Pairs.grid(X, LETTERS)
     np.testing.assert_array_equal(again.predict(new), model.predict(new))
     np.testing.assert_array_equal(
-        again._predictor.gram(new, None, np.ones(5)), model._predictor.gram(new, None, np.ones(5))
+        again.predictor_.gram(new, None, np.ones(5)), model.predictor_.gram(new, None, np.ones(5))
     )
 
 

@@ -306,7 +306,7 @@ def test_products_across_views_are_0_where_an_example_lacks_one():
 def test_a_product_is_one_kernel_of_the_search_space():
     model = MKLClassifier([("p", On([0], RBF(gamma=0.1)) * On([1], RBF(gamma=1.0)))])
     model.set_params(kernels__p__k1__kernel__gamma=3.0).fit(A, y)
-    assert model._predictor.kernel_list.kernels[0].k1.kernel.gamma == 3.0
+    assert model.predictor_.kernel_list.kernels[0].k1.kernel.gamma == 3.0
 
 
 @pytest.mark.parametrize("kernels, words", [

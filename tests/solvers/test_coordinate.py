@@ -186,7 +186,7 @@ def test_estimators_take_features_where_there_are_many_examples(monkeypatch):
     matrices = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
     monkeypatch.setattr(choice, "MATRICES", 100)
     features = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
-    assert type(features._predictor).__name__ == "DegreePredictor" != type(matrices._predictor).__name__
+    assert type(features.predictor_).__name__ == "DegreePredictor" != type(matrices.predictor_).__name__
     assert_models_agree(features, matrices, text)
     np.testing.assert_allclose(features.decision_function(text), matrices.decision_function(text), atol=5e-3)
     parts = features.decision_parts(text[:9])

@@ -16,7 +16,7 @@ from ..strings.planes import codes_of
 from ._exponential_table import LOG2E
 
 SOME = 16  # examples on which a kernel from a file is tried
-KINDS = {*KINDS, "same", None}  # bases of kernels that may stand in files
+KNOWN_BASES = {*KINDS, "same", None}  # bases of kernels that may stand in files
 
 
 class KernelGroup:
@@ -59,7 +59,7 @@ class KernelGroup:
     def from_state(cls, view, kernels, members, task, n_tasks, state):
         """The group as it was made, in float64, from its kernels."""
         bases = {kernels[m].base for m in members}
-        check(bases <= KINDS, f"a base is {bases}")
+        check(bases <= KNOWN_BASES, f"a base is {bases}")
         X = None if None in bases else PairBase.like(state)
         return cls(view, kernels, members, X, np.float64, task, n_tasks)
 

@@ -87,7 +87,7 @@ class DenseBank(Bank):
         diagonals = stack.diagonals()
         if not np.isfinite(diagonals).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(diagonals).all(1))}; clean it first")
-        self._root = None
+        self._root = None  # (M, n), 1/√k_m(x, x) where `spherical`
         if normalize == "spherical":
             root = np.sqrt(np.maximum(diagonals, 0))
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
@@ -97,6 +97,11 @@ class DenseBank(Bank):
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self)
         self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
+
+    @property
+    def is_spherical(self) -> bool:
+        """Whether every kernel is divided by √(k(x, x) k(y, y))."""
+        return self._root is not None
 
     @classmethod
     def holding(cls, other: Bank, S: np.ndarray) -> Self:

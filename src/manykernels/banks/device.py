@@ -103,7 +103,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         if pairs.centre is not None:
             x -= self.place.tensor(pairs.centre)
         x = x.to(self.place.dtype).double()
-        pairs._check_size(x.abs().amax(0).cpu().numpy()[:, None])
+        pairs.check_size(x.abs().amax(0).cpu().numpy()[:, None])
         own = {"dot": lambda: (x * x).sum(1), "min": lambda: x.sum(1)}.get(pairs.kind, lambda: x.new_zeros(len(x)))()
         return BlockSide(x, own.cpu().numpy(), None, index)
 

@@ -26,7 +26,7 @@ from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
 from ..streaming import is_source
 from ..streaming.stream import Stream
-from .check_inputs import check_kernel_order, check_stack, check_table, check_views
+from .check_inputs import check_kernel_order, check_stack, check_table, check_views, is_precomputed
 from .tasks import check_task, with_task
 from .tensors import to_host
 
@@ -39,12 +39,9 @@ class Checks(BaseEstimator):
     approximation: str | None
     rank: int
 
-    def _is_precomputed(self):
-        return isinstance(self.kernels, str) and self.kernels == "precomputed"
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        precomputed = self._is_precomputed()
+        precomputed = is_precomputed(self)
         tags.input_tags.pairwise = precomputed
         tags.input_tags.three_d_array = precomputed
         reads = _reads(self.kernels)
@@ -55,7 +52,7 @@ class Checks(BaseEstimator):
     def _check_params(self):
         check_choice("normalize", self.normalize, NORMALIZATIONS)
         check_choice("psd", self.psd, PSD)
-        if self.psd != "warn" and not self._is_precomputed() and not holds_tables(self.kernels):
+        if self.psd != "warn" and not is_precomputed(self) and not holds_tables(self.kernels):
             raise ValueError(
                 f"psd={self.psd!r} is for precomputed kernels, and kernels={self.kernels!r} has none: leave it at "
                 "'warn', or give it to Pairwise(..., psd=...) where a side of pairs is precomputed."
@@ -66,7 +63,7 @@ class Checks(BaseEstimator):
                 "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
             )
         check_choice("features", self.features, FEATURES)
-        if self._is_precomputed() and self.features not in ("auto", "never"):
+        if is_precomputed(self) and self.features not in ("auto", "never"):
             raise ValueError(f'features={self.features!r} has no effect with kernels="precomputed": take "auto".')
         check_choice("approximation", self.approximation, APPROXIMATIONS)
         check_integer("rank", self.rank)
@@ -85,7 +82,7 @@ class Checks(BaseEstimator):
         what = f"approximation={self.approximation!r}"
         if self.psd != "warn":
             raise ValueError(f"{what} leaves nothing of matrices to psd={self.psd!r}: take one of them.")
-        if self._is_precomputed() or isinstance(self.kernels, Source):
+        if is_precomputed(self) or isinstance(self.kernels, Source):
             raise ValueError(f"{what} has no effect on matrices or on kernels with a bank of their own: take None.")
         if self.device not in ("cpu", "auto"):
             raise ValueError(f"{what} is for the processor, but device={self.device!r}: take device='cpu'.")
@@ -100,8 +97,8 @@ class Checks(BaseEstimator):
             raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
         if isinstance(X, Stream):
             self._check_X(X.head, reset=reset, part=True)
-        elif self._is_precomputed():
-            X = check_stack(X, reset, None if reset else self._predictor.trained)
+        elif is_precomputed(self):
+            X = check_stack(X, reset, None if reset else self.predictor_.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
             if not reset and hasattr(self, "kernel_names_"):
                 check_kernel_order(X, self.kernel_names_)
@@ -138,12 +135,12 @@ class Checks(BaseEstimator):
 
     def _views(self):
         """The names of the views that the model was fitted on, None where X was one array."""
-        kernels = self._predictor.kernel_list
+        kernels = self.predictor_.kernel_list
         return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
 
     def _needs(self):
         """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None where that is all."""
-        theta, predictor = vars(self).get("kernel_weights_"), self._predictor
+        theta, predictor = vars(self).get("kernel_weights_"), self.predictor_
         if theta is None or not predictor.skips:  # what is not fitted yet reads all
             return None
         return predictor.kernel_list.needs((np.atleast_2d(theta) * predictor.scale != 0).any(axis=0))
@@ -166,7 +163,7 @@ class Checks(BaseEstimator):
             )
             raise ValueError(
                 f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit"
-                + (cure if self._is_precomputed() else ".")
+                + (cure if is_precomputed(self) else ".")
             )
 
     def _new_X(self, X, task=None):
@@ -175,7 +172,7 @@ class Checks(BaseEstimator):
         known = getattr(self, "tasks_", None)
         if task is None and known is None:
             return X
-        return with_task(X, check_task(task, n_examples(X), known, self._predictor))
+        return with_task(X, check_task(task, n_examples(X), known, self.predictor_))
 
 
 def _is_mixed(X):

@@ -47,7 +47,7 @@ def warn_diagonal(model, bank):
     """
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
-    kernels = model._predictor.kernel_list
+    kernels = model.predictor_.kernel_list
     least = max(HEAVY[0], HEAVY[1] / len(share)) if len(share) > 1 else 0.0
     heavy = [m for m in np.flatnonzero(share > least) if kernels is None or kernels.kernels[m].base != "same"]
     if bank.n < FEWEST or not len(heavy):
@@ -68,7 +68,7 @@ def _sentence(model, narrow):
     several = len(narrow) > 1
     held = "" if len(model.kernel_names_) == 1 else ", and a quarter of the weight or more is on " + "each" * several
     held += "it" * (bool(held) and not several)
-    cure = _cure(model._predictor.kernel_list, narrow)
+    cure = _cure(model.predictor_.kernel_list, narrow)
     if model.get_params(deep=False).get("slack") is False:
         cure += ", or slack=True"
     return (

@@ -75,7 +75,7 @@ def gathered(quiet: bool = False) -> Iterator[None]:
 def tell_news(model: Any, X: Any) -> None:
     """Warn of, or gather, what is new in X to the kernels of a fitted model that have weight."""
     X = split(X)[0]
-    found = model._predictor.news(X, _used(model), model.normalize != "spherical")
+    found = model.predictor_.news(X, _used(model), model.normalize != "spherical")
     box = _GATHERED.get()
     here = Gathered() if box is None else box
     here.add(X, found)
@@ -88,7 +88,7 @@ def warn_lengths(model: Any) -> None:
 
     √k(x, x) then grows with the length, and so does |f(x)|, unless normalize="spherical".
     """
-    kernels = model._predictor.kernel_list
+    kernels = model.predictor_.kernel_list
     found = None if kernels is None or model.normalize == "spherical" else unequal(kernels, _used(model))
     if found is not None:
         name, low, high = found
@@ -103,7 +103,7 @@ def warn_lengths(model: Any) -> None:
 
 def _used(model):
     """Which kernels have weight, (M,)."""
-    return (np.atleast_2d(model.kernel_weights_) * model._predictor.scale != 0).any(axis=0)
+    return (np.atleast_2d(model.kernel_weights_) * model.predictor_.scale != 0).any(axis=0)
 
 
 def _names(X):

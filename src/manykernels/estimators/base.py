@@ -27,12 +27,12 @@ from ._html import WeightBars
 from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
 from ._report import HasReport
-from .check_inputs import check_finite
+from .check_inputs import check_finite, is_precomputed
 from .convergence import warn_convergence
 from .persist import restore, save, state_of
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
-from .tensors import card_for, to_host
+from .tensors import card_for
 
 OPTIONAL = (  # not of every model
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
@@ -45,11 +45,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
 
     _known: Callable[[Any, Any], np.ndarray | None] | None = None  # decisions of a fold's examples, see `_decide`
 
-    def _bank_of(self, X):
-        """The bank of the kernels on X as users give it, and none of the examples has more weight than another."""
-        host, card = to_host(X)
-        return self._make_bank(self._check_X(host, reset=True), None, card=card)
-
     def _make_bank(self, X, weight, exact=False, card=None):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal.
 
@@ -57,7 +52,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         """
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
-        if self._is_precomputed():
+        if is_precomputed(self):
             return stack_bank(X, card_for(self.device, card), psd=self.psd, **options)
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
@@ -133,10 +128,10 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         self.n_iter_ = max(s.n_iter for s in solutions)
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
-        self._predictor = bank.predictor(support)
+        self.predictor_ = bank.predictor(support)
         for name in OPTIONAL:  # of an earlier fit
             vars(self).pop(name, None)
-        kernels = self._predictor.kernel_list
+        kernels = self.predictor_.kernel_list
         if kernels is not None and kernels.tasks is not None:
             self.tasks_ = kernels.tasks
         if kernels is not None and kernels.chosen:
@@ -166,7 +161,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             return decide(self, X, lambda block: self._decide(block, task))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
-            found = check_finite(self._predictor.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+            found = check_finite(self.predictor_.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
         self._tell_news(X)
         return found
 
@@ -186,7 +181,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             return decide(self, X, lambda block: self.decision_parts(block, task))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
-            parts = np.moveaxis(check_finite(self._predictor.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
+            parts = np.moveaxis(check_finite(self.predictor_.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
         self._tell_news(X)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
@@ -199,13 +194,13 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         (n, n_train, M) stack itself and Y is not allowed. `task` and `task_Y` are the tasks of X and Y.
         """
         check_is_fitted(self)
-        if Y is not None and self._is_precomputed():
+        if Y is not None and is_precomputed(self):
             raise ValueError('Y is not allowed with kernels="precomputed": X already holds the kernel values.')
         theta = np.mean(np.atleast_2d(self.kernel_weights_), axis=0)
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             Y = None if Y is None else self._new_X(Y, task_Y)
-            found = check_finite(self._predictor.gram(X, Y, theta=theta))
+            found = check_finite(self.predictor_.gram(X, Y, theta=theta))
         for new in (X,) if Y is None else (X, Y):
             self._tell_news(new)
         return found

@@ -18,6 +18,11 @@ from ..kernels.view_data import checked_view, is_views
 from ..kernels.views import Views
 
 
+def is_precomputed(model):
+    """Whether the model takes kernel matrices, (n, n_train, M), in place of examples."""
+    return isinstance(model.kernels, str) and model.kernels == "precomputed"
+
+
 def check_kernel_order(X, known):
     """A ValueError where the kernels of a stack have names of the model's in another order."""
     names = X.names if isinstance(X, KernelStack) else None
@@ -112,7 +117,7 @@ def check_views(X, known, fit, needs=None):
 
 def _check_each(X, known, fit, unread):
     views = X if isinstance(X, Views) else None
-    X = X if views is None else views._data
+    X = X if views is None else {name: views[name] for name in views.names}
     lost, strange = [v for v in known or () if v not in X], [v for v in X if known is not None and v not in known]
     if strange or lost:
         cure = [f"leave out {strange}"] if strange else []

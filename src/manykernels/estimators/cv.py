@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..inner.systems import blas_for
 from ..kernels.view_data import n_examples
-from .check_inputs import check_order, check_y
+from .check_inputs import check_order, check_y, is_precomputed
 from .check_targets import check_weight, make_splits
 from .classifier import MKLClassifier
 from .outputs import read_labels
@@ -44,7 +44,6 @@ class _CrossValidated:
     get_params: Any
     _plain: Any
     _check_X: Any
-    _is_precomputed: Any
 
     def fit(
         self,
@@ -91,7 +90,7 @@ class _CrossValidated:
     def _refit(self, plain, kernels, y, weight, params, start):
         """The chosen candidate on all examples, of which the kernels are known, from its solution in the last fold."""
         best, every = self._plain(**self._plain_params(**params)), np.arange(kernels.n)
-        fold = SharedFold(kernels, every, every[:0], plain._is_precomputed(), plain.psd)
+        fold = SharedFold(kernels, every, every[:0], is_precomputed(plain), plain.psd)
         fold.fit(best, y, weight, start, kernels.X)[0].advise(best)
         return best
 

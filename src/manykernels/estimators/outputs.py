@@ -74,7 +74,7 @@ def checked_outputs(model):
         check(model.multi_class_ in ("ovr", "shared"), f"multi_class_ is {model.multi_class_!r}")
         check_is("multi_class_reason_", model.multi_class_reason_, str)
     if hasattr(model, "support_weight_"):
-        check_array("support_weight_", model.support_weight_, np.float64, model._predictor.sizes()[0])
+        check_array("support_weight_", model.support_weight_, np.float64, model.predictor_.sizes()[0])
     return outputs
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ..inner.systems import blas_for
 from ..kernels.view_data import n_examples
-from .check_inputs import check_y
+from .check_inputs import check_y, is_precomputed
 from .check_targets import check_weight
 from .outputs import read_labels
 from .search import grid_of_C, is_exact, list_of_regularizers
@@ -66,9 +66,9 @@ class Path:
         if not 0 <= regularizer < len(self.regularizers):
             raise ValueError(f"regularizer={regularizer} is none of the path: give 0 to {len(self.regularizers) - 1}.")
         ax = panels(ax, 1, 1, (8.0, 3.8))[1][0, 0]
-        return self._draw(ax, self.weights[regularizer], self.score[regularizer], self.Cs, "C", top)
+        return self.draw(ax, self.weights[regularizer], self.score[regularizer], self.Cs, "C", top)
 
-    def _draw(self, ax, theta, score, x, label, top):
+    def draw(self, ax, theta, score, x, label, top):
         """Shares of weights θ (K, M) and scores (K,) at x (K,); categories where x are texts."""
         shares, words = as_shares(theta), x[0] if isinstance(x[0], str) else None
         places = np.arange(len(x)) if words else x
@@ -106,7 +106,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     kernels = SharedKernels(X, check_task(task, n), is_exact(found), plain.device)
     every = np.arange(n)
-    fold = SharedFold(kernels, every, every, plain._is_precomputed(), plain.psd)
+    fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
     score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))
     shape, weights = (len(found), len(Cs)), None
     numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}

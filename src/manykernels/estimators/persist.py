@@ -22,6 +22,7 @@ from ..banks.dense_predictor import DensePredictor
 from ..kernels.normalize import check_choice
 from ..losses import Loss
 from ..solution import Solution
+from .check_inputs import is_precomputed
 from .outputs import checked_outputs
 
 FITTED = (
@@ -32,7 +33,7 @@ FITTED = (
     "radius_", "searched_", "slack_weight_",
     "stationarity_", "support_", "support_weight_", "target_name_",
 )  # fmt: skip
-HIDDEN = {"_predictor": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
+HIDDEN = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
 FOLLOWS = {"tasks_"}  # from the predictor
 
 
@@ -114,15 +115,15 @@ def restore(cls, state):
         check(name in names, f"{cls.__name__} has no {name!r}")
         setattr(model, names[name], value)
     check_model(model)
-    kernels = model._predictor.kernel_list
+    kernels = model.predictor_.kernel_list
     if kernels is not None and kernels.tasks is not None:
         model.tasks_ = kernels.tasks
     return model
 
 
 def check_model(model):
-    """A ValueError unless its attributes have the shapes that follow from the examples and kernels of `_predictor`."""
-    predictor = check_is("predictor", model._predictor, Predictor)
+    """A ValueError unless its attributes have the shapes that follow from the examples and kernels of `predictor_`."""
+    predictor = check_is("predictor", model.predictor_, Predictor)
     n, M = predictor.sizes()
     model._check_params()
     check_choice(model.normalize)
@@ -156,7 +157,7 @@ def check_model(model):
     for name in ("objective_", "duality_gap_", "n_iter_"):
         check_is(name, getattr(model, name), Real)
     precomputed = isinstance(predictor, DensePredictor)
-    check(model._is_precomputed() == precomputed, "kernels are not those of the model")
+    check(is_precomputed(model) == precomputed, "kernels are not those of the model")
     check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
     if hasattr(model, "feature_names_in_"):
         check_array("feature_names_in_", model.feature_names_in_, object, model.n_features_in_)

@@ -11,6 +11,7 @@ block by block.
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -27,10 +28,11 @@ from ._diagonal_warning import warn_diagonal
 from ._new_data_warning import warn_lengths
 from ._slack import with_slack
 from ._unit_warning import warn_units
-from .check_inputs import take_examples
+from .check_inputs import is_precomputed, take_examples
 from .checkpoint import parts_of
 from .progress import show_progress
 from .tasks import with_task
+from .tensors import to_host
 
 if TYPE_CHECKING:
     from ..losses.base import Loss
@@ -135,7 +137,7 @@ class FitPlan:
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
         """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may give a bank that is known."""
         regularizer, seed = regularizers.get(model.regularizer), seed_of(model.random_state)
-        precomputed, rows = model._is_precomputed(), np.arange(examples.n)
+        precomputed, rows = is_precomputed(model), np.arange(examples.n)
         if examples.task is not None and precomputed:
             raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
         if not precomputed and not examples.weight.all():
@@ -188,6 +190,20 @@ class FitPlan:
                 break
         return Solved(self.bank, self.rows, solutions)
 
+    def model_deciding(self, model: Any, known: Callable, solutions: Sequence[Solution] = ()) -> Any:
+        """A copy of the model whose decisions are known(X, task); with `solutions` it has their fitted attributes."""
+        twin = copy.copy(model)
+        if solutions:
+            twin._store(self.bank, self.rows, solutions, self.examples.joint, self.support_weight())
+        twin._known = known
+        return twin
+
+    def as_model_reads(self, model: Any, X: Any, names: list[str]) -> Any:
+        """New examples X as the model reads them; a model without a fit gets the kernels of the bank first."""
+        if not hasattr(model, "predictor_"):
+            model.predictor_, model.kernel_names_ = self.bank.predictor(np.arange(1)), names
+        return model._new_X(X)
+
     def support_weight(self) -> np.ndarray | None:
         """The costs (n,) that the support of an empirical Bayes model is chosen by; None for other models."""
         return self.problem(0).c[0] if self.regularizer.bayesian else None
@@ -202,3 +218,15 @@ class FitPlan:
         warn_lengths(model)
         warn_units(examples.loss, examples.Y, examples.c, examples.C)
         warn_diagonal(model, self.bank)
+
+
+def bank_of(model: Any, X: Any) -> Any:
+    """The bank of the model's kernels on X as users give it, with equal weights of the examples."""
+    model._check_params()
+    host, card = to_host(X)
+    return model._make_bank(model._check_X(host, reset=True), None, card=card)
+
+
+def decisions_of(model: Any, X: Any) -> np.ndarray:
+    """Σ_m f_m(x) + b of a fitted model, (n, T), for one output too."""
+    return model._decide(X)

@@ -26,7 +26,7 @@ def posterior_variance(model, X):
 def _variance(model, X, theta, noise):
     from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-    predictor = model._predictor
+    predictor = model.predictor_
     K = predictor.support_gram(theta)
     if K is None:
         raise ValueError(

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import regularizers
 from .._validation import check_number
+from .check_inputs import is_precomputed
 from .progress import show_count
 from .shared_kernels import SharedFold, SharedKernels, with_params
 
@@ -74,7 +75,7 @@ class Search:
 
     def _run(self, model, kernels, y, weight, scorer):
         for k, (train, test) in enumerate(self.splits):
-            fold = SharedFold(kernels, train, test, model._is_precomputed(), model.psd)
+            fold = SharedFold(kernels, train, test, is_precomputed(model), model.psd)
             for r, value in enumerate(self.regularizers):
                 self._path(k, r, with_params(model, regularizer=value, verbose=False), fold, y, weight, scorer)
 

@@ -22,7 +22,7 @@ from ..banks.subset import SubsetBank
 from ..inner.systems import blas_for
 from ..kernels.view_data import is_views, n_examples
 from ..solution import Solution
-from .check_inputs import check_finite, take_examples
+from .check_inputs import check_finite, is_precomputed, take_examples
 from .plan import FitPlan, Solved
 from .tasks import with_task
 
@@ -46,7 +46,7 @@ class SharedKernels:
 
     def of(self, model, X, weight):
         """(matrices of all examples or None, the bank that computed them) of the kernels resolved on X."""
-        if model._is_precomputed():
+        if is_precomputed(model):
             if self.whole is None:
                 limit = parse_bytes(model.memory_limit)
                 options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)

@@ -158,7 +158,7 @@ class StreamPlan:
         examples = self.examples
         warn_units(examples.loss, examples.Y, examples.c, examples.C)
         warn_lengths(model)
-        model._predictor.kernel_list.known = None  # it knows some of the examples, and not all
+        model.predictor_.kernel_list.known = None  # it knows some of the examples, and not all
 
 
 def _refuse(model, stream, loss, regularizer, task):

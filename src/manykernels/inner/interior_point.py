@@ -101,7 +101,7 @@ class CentralPath:
         self.units = unit, size
         self.z = [np.where(np.isfinite(bound), size, 0.0) for _, bound, _ in self.bounds]
 
-    def _distances(self):
+    def distances(self):
         at = [self.m if of_m else self.p for _, _, of_m in self.bounds]
         gaps = [sign * (x - bound) for x, (sign, bound, _) in zip(at, self.bounds, strict=True)]
         return [np.where(np.isfinite(d), np.maximum(d, 1e-20 * self.units[0]), 1.0) for d in gaps]
@@ -109,14 +109,14 @@ class CentralPath:
     def settled(self):
         """a, with what is held by a bound put onto it."""
         p, m, (unit, size) = self.p.copy(), self.m.copy(), self.units
-        for z, d, (_, bound, of_m) in zip(self.z, self._distances(), self.bounds, strict=True):
+        for z, d, (_, bound, of_m) in zip(self.z, self.distances(), self.bounds, strict=True):
             held = (z > 0) & (d / unit < 1e-3 * z / size)
             (m if of_m else p)[held] = bound[held]
         return p - m
 
     def step(self):
         """One predictor and corrector step; False where the system can no longer be solved."""
-        distance = self._distances()
+        distance = self.distances()
         count = max(sum(int(np.count_nonzero(z)) for z in self.z), 1)
         mu = sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)) / count
         ratio = [z / d for z, d in zip(self.z, distance, strict=True)]
@@ -148,20 +148,20 @@ class CentralPath:
             return dp, dm, dbeta, moves, dz
 
         *_, moves, dz = direction([np.zeros_like(d) for d in distance])
-        t, s = self._lengths(distance, moves, dz, 1.0)
+        t, s = self.lengths(distance, moves, dz, 1.0)
         after = sum(float((z + s * dy) @ (d + t * v)) for z, dy, d, v in zip(self.z, dz, distance, moves, strict=True))
         sigma = min(max(after / count / mu, 0.0), 1.0) ** 3 if mu > 0 else 0.0
         pull = [sigma * mu - v * dy for v, dy in zip(moves, dz, strict=True)]
         dp, dm, dbeta, moves, dz = direction(pull)
         if not np.all(np.isfinite(dp)):
             return False
-        t, s = self._lengths(distance, moves, dz, NEAR)
+        t, s = self.lengths(distance, moves, dz, NEAR)
         t = s = min(t, s)  # Q couples both: one length keeps the slopes right
         self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
         self.z = [np.where(z > 0, np.maximum(z + s * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
         return t > 1e-10
 
-    def _lengths(self, distance, moves, dz, share):
+    def lengths(self, distance, moves, dz, share):
         def longest(x, dx, used):
             falling = used & (dx < 0)
             return float(np.min(-x[falling] / dx[falling], initial=np.inf))

@@ -19,7 +19,7 @@ def positional(model, shifts=False):
     """
     check_model(model)
     check_is_fitted(model)
-    listed = model._predictor.kernel_list
+    listed = model.predictor_.kernel_list
     kernels = [] if listed is None else listed.kernels
     fit = [kernel.family == "degree" or shifts and kernel.family == "shift" for kernel in kernels]
     if not kernels or not all(fit) or listed.tasks is not None or len(set(listed.view_of)) > 1:
@@ -30,7 +30,7 @@ def positional(model, shifts=False):
             f"model has {what}; this reads models whose kernels are all {known}, on one column, such as "
             "strings.position_kernels, degree_kernels or degree_position_kernels."
         )
-    return kernels, model._predictor.support_codes()[0].shape[1]
+    return kernels, model.predictor_.support_codes()[0].shape[1]
 
 
 def words(model, label=None):
@@ -39,7 +39,7 @@ def words(model, label=None):
     row = _row(model, label)
     theta = np.atleast_2d(model.kernel_weights_)
     theta = theta[row if len(theta) > 1 else 0]
-    predictor = model._predictor
+    predictor = model.predictor_
     return _pieces(predictor, model.dual_coef_[row], theta), predictor.support_codes()[1], kernels[0].unknown
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
 from ..estimators.calibration import learn_sigmoids
-from ..estimators.check_inputs import take_examples
+from ..estimators.check_inputs import is_precomputed, take_examples
 from ..estimators.plan import FitPlan
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
@@ -56,7 +57,7 @@ class Fold:
 
     def __init__(self, model, X, y, weight, train, test, score, every=None):
         model = with_kernels_of(model, X)
-        cut = (lambda rows: X[np.ix_(rows, train)]) if model._is_precomputed() else lambda rows: take_examples(X, rows)
+        cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
         self.X, self.y = cut(test), None if y is None else y[test]
         self.weight, self.scorer = None if weight is None else weight[test], score
         own = None if weight is None else weight[train]
@@ -169,24 +170,18 @@ class Fold:
     @property
     def _seen(self):
         """The held-out examples as the model takes them."""
-        twin = self.model
-        if not hasattr(twin, "_predictor"):
-            twin._predictor, twin.kernel_names_ = self.plan.bank.predictor(np.arange(1)), self.names
-        return twin._new_X(self.X)
+        return self.plan.as_model_reads(self.model, self.X, self.names)
 
     def deciding(self, decision, fitted=False):
         """A model that makes these decisions (n_test, T) of the held-out examples; `fitted`: to all kernels, else not.
 
         A posterior needs the fit, other probabilities the decisions only.
         """
-        twin = copy.copy(self.model)
-        if fitted and self.plan.regularizer.bayesian:
-            if not self.every.solutions:
-                raise ValueError("no kernel varies on the training examples of a fold.")
-            plan = self.plan
-            twin._store(plan.bank, plan.rows, self.every.solutions, plan.examples.joint, plan.support_weight())
-        twin._known = lambda X, task=None: _same_length(decision, X)
-        return twin
+        bayesian = fitted and self.plan.regularizer.bayesian
+        if bayesian and not self.every.solutions:
+            raise ValueError("no kernel varies on the training examples of a fold.")
+        known = partial(_same_length, decision)
+        return self.plan.model_deciding(self.model, known, self.every.solutions if bayesian else ())
 
     def score(self, decision):
         """The score of these decisions (n_test, T), by a model that makes them."""
@@ -248,7 +243,7 @@ def _without(solution, usable):
     return replace(solution, theta=theta / total * solution.theta.sum() if total > 0 else theta)
 
 
-def _same_length(decision, X: Any):
+def _same_length(decision, X: Any, task=None):
     if n_examples(X) != len(decision):
         raise ValueError(
             f"scoring predicts {n_examples(X)} examples where {len(decision)} are held out: give a scorer that "

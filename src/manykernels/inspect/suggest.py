@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators.check_inputs import among_themselves, take_examples
 from ..estimators.check_targets import make_splits
+from ..estimators.plan import bank_of
 from ..estimators.shared_kernels import views_or
 from ..inner.systems import blas_for
 from ..kernels.align import centred_products, cosines
@@ -204,7 +205,7 @@ def _alignments(model, X, y, real):
     else:
         Y = np.where(np.asarray(y) == np.unique(y)[:, None], 1.0, -1.0)
     best = model.best_estimator_
-    bank = best._bank_of(X)
+    bank = bank_of(best, X)
     target, squares, norm = centred_products(bank, Y)
     found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares * norm > 0)
     top = np.sort(np.argsort(-found, kind="stable")[:MOST])

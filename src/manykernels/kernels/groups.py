@@ -84,7 +84,7 @@ def linear_coefficients(model: Any) -> Coefficients:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    kernels = model._predictor.kernel_list
+    kernels = model.predictor_.kernel_list
     if kernels is None or not all(isinstance(kernel, Linear) for kernel in kernels.kernels):
         raise ValueError(
             "linear_coefficients needs a model whose kernels are all Linear, such as group_kernels(groups)."
@@ -97,7 +97,7 @@ def linear_coefficients(model: Any) -> Coefficients:
         raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")
     theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_), (len(model.dual_coef_), kernels.M))
     total, parts = np.zeros((len(theta), kernels.n_features)), {}
-    for m, w in model._predictor.coefficients(model.dual_coef_, theta):
+    for m, w in model.predictor_.coefficients(model.dual_coef_, theta):
         if kernels.task_of[m] == ALL:
             columns = slice(None) if kernels.columns[m] is None else kernels.columns[m]
             np.add.at(total, (slice(None), columns), w)  # type: ignore[arg-type]  # numpy takes slices too

@@ -121,7 +121,7 @@ class PairBase:
                 raise ValueError(f"A kernel on {self.kind!r} needs dense data, X is sparse; pass X.toarray().")
             x = X.tocsr().astype(self.dtype)
             if x.nnz:
-                self._check_size(abs(x).max(axis=0).toarray().reshape(-1, 1))
+                self.check_size(abs(x).max(axis=0).toarray().reshape(-1, 1))
             square = np.asarray(x.multiply(x).sum(axis=1), self.dtype).ravel()
         else:
             X = np.asarray(X)
@@ -136,7 +136,7 @@ class PairBase:
                 part = x[:, rows]
                 with np.errstate(over="ignore", invalid="ignore"):
                     part[:] = (X[rows] if self.centre is None else X[rows] - self.centre).T
-                self._check_size(part)
+                self.check_size(part)
                 if self.kind in ("dot", "sqdist"):
                     square[rows] = np.einsum("ij,ij->j", part, part, dtype=np.float64)
 
@@ -150,7 +150,7 @@ class PairBase:
             side.reach()
         return side
 
-    def _check_size(self, x):
+    def check_size(self, x):
         """A `TooLarge` where B between examples such as x (d, n) would overflow."""
         power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
         top = np.maximum(x.max(axis=1, initial=0), -x.min(axis=1, initial=0)).astype(np.float64)

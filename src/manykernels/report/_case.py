@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 
-from ..estimators.check_inputs import take_examples
+from ..estimators.check_inputs import is_precomputed, take_examples
 
 LIMIT = 4e9  # entries of kernels, times fits
 FIT = 5e6  # entries that a fit of a few examples costs as much as
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
     def part(self, rows):
         """(X, y) of some examples; of matrices their rows and columns."""
-        X = self.X[np.ix_(rows, rows)] if self.model._is_precomputed() else take_examples(self.X, rows)
+        X = self.X[np.ix_(rows, rows)] if is_precomputed(self.model) else take_examples(self.X, rows)
         return X, None if self.y is None else self.y[rows]
 
 

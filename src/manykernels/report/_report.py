@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
-from ..estimators.check_inputs import among_themselves
+from ..estimators.check_inputs import among_themselves, is_precomputed
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
 from ..kernels.view_data import n_examples
@@ -117,7 +117,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     called = getattr(y, "name", None)  # of a column of pandas or polars
     target = asked.target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
-    if chosen._is_precomputed() and (n != X.shape[1] or n != chosen.n_features_in_):
+    if is_precomputed(chosen) and (n != X.shape[1] or n != chosen.n_features_in_):
         raise ValueError(
             f"X has shape {tuple(X.shape)}: give the matrices of the {chosen.n_features_in_} training examples with "
             "each other, which are held out in turn."

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.check_inputs import take_examples
+from ..estimators.check_inputs import is_precomputed, take_examples
+from ..estimators.plan import decisions_of
 from ..inspect.displays.base import members_of
 from ..inspect.displays.decision_display import one_output
 from ..kernels.pairs import Pairs
@@ -34,7 +35,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
         chosen = rows[np.array(held.rows)[places]]
     else:
-        decision = case.model._decide(case.part(rows)[0] if not case.model._is_precomputed() else case.X)
+        decision = decisions_of(case.model, case.X if is_precomputed(case.model) else case.part(rows)[0])
         decision = decision if len(decision) == len(rows) else decision[rows]
         value, error = ranked(case, getattr(case.model, "classes_", None), decision, rows)
         places, why = choose(case.kind, value, error, held.size)

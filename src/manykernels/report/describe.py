@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..estimators.check_inputs import is_precomputed
 from ..kernels.frames import is_frame, missing_entries
 from ..kernels.pairs import Pairs, count
 from ..kernels.stack import KernelStack
@@ -30,7 +31,7 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     """How many examples there are, what they look like, and what is to be predicted."""
     n = n_examples(X)
     found: dict[str, Any] = {"examples": n, "form": _form(model, X)}
-    if model._is_precomputed():
+    if is_precomputed(model):
         found["parts"] = []
     elif isinstance(X, Pairs):
         found["parts"], found["total"], found["what"] = [_side(X, side) for side in ("left", "right")], 2, "side"
@@ -60,7 +61,7 @@ def _identical(X):
 
 def _unused(model, X):
     """The columns of a frame that no kernel sees."""
-    kernel_list = model._predictor.kernel_list
+    kernel_list = model.predictor_.kernel_list
     if not is_frame(X) or kernel_list is None:
         return []
     seen = kernel_list.needs(np.ones(kernel_list.M, bool))
@@ -74,7 +75,7 @@ def _view_names(X):
 
 def _form(model, X):
     """The data in a few words."""
-    if model._is_precomputed():
+    if is_precomputed(model):
         return f"kernel matrices of {len(model.kernel_names_)} kernels"
     if isinstance(X, Pairs):
         return f"pairs of {count(X.left):,} left and {count(X.right):,} right objects"

@@ -118,7 +118,7 @@ class JointPath(CentralPath):
         self.weights.start(q, 1.0)
         super().start(a)
         q = f.norms(self.p - self.m)
-        mu, count = self._products(self._distances())
+        mu, count = self._products(self.distances())
         self.weights.start(q, mu / count)
 
     def _low(self):
@@ -173,7 +173,7 @@ class Directions:
 
     def __init__(self, path, exact):
         self.path, f, w = path, path.features, path.weights
-        self.distance, a = path._distances(), path.p - path.m
+        self.distance, a = path.distances(), path.p - path.m
         self.v = f.add(a)
         w.at(f.sums(self.v * self.v))
         pairs, self.count = path._products(self.distance)
@@ -228,7 +228,7 @@ class Directions:
     def length(self, moves, dz, dtheta, ds, share):
         """The share of the way to the nearest bound, 1 at most."""
         path, w = self.path, self.path.weights
-        t = min(path._lengths(self.distance, moves, dz, share))
+        t = min(path.lengths(self.distance, moves, dz, share))
         if path.simplex:
             for x, dx in ((w.theta, dtheta), (w.s, ds)):
                 falling = dx < 0

@@ -10,7 +10,8 @@ from sklearn.base import clone, is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
-from ...estimators.check_inputs import among_themselves, check_y, take_examples
+from ...estimators.check_inputs import among_themselves, check_y, is_precomputed, take_examples
+from ...estimators.plan import bank_of
 from ...kernels.align import centred_products, cosines
 from ...kernels.view_data import n_examples
 from ..tables import check_model
@@ -79,12 +80,11 @@ class AlignmentDisplay(Display):
         n = n_examples(X)
         if n > max_examples:
             rows = np.sort(check_random_state(random_state).permutation(n)[:max_examples])
-            X = X[np.ix_(rows, rows)] if model._is_precomputed() else take_examples(X, rows)
+            X = X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(X, rows)
             y = None if y is None else np.asarray(y)[rows]
-        model._check_params()
         if y is not None:
             y = check_y(model, y, numeric=not is_classifier(model))
-        bank = model._bank_of(X)
+        bank = bank_of(model, X)
         found, names, target = _measure(bank, _targets(y, is_classifier(model)), top)
         return cls(found, names, None if y is None else target, bank.M)
 

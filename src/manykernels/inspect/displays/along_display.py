@@ -54,7 +54,7 @@ class WeightsAlongDisplay(Display):
     ) -> Self:
         """Of a fitted model, along an attribute of its kernels; `output` is a class, None the mean over the classes."""
         model = check_fitted(model)
-        kernels = model._predictor.kernel_list
+        kernels = model.predictor_.kernel_list
         if kernels is None:
             raise ValueError("the kernels are given as matrices and have no parameters: make the display from numbers.")
         found = [getattr(kernel, parameter, None) for kernel in kernels.kernels]

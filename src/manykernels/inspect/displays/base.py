@@ -78,6 +78,6 @@ def members_of(model, by: str, sources: dict[str, Any] | None = None) -> tuple[l
         if sources is not None:
             raise ValueError("sources is given with by='kernel', which does not read it: take by='source'.")
         return names, list(np.arange(len(names))[:, None])
-    found = default_sources(model._predictor.kernel_list, names)
+    found = default_sources(model.predictor_.kernel_list, names)
     found = found if sources is None else given_sources(sources, names, found)
     return list(found), list(found.values())

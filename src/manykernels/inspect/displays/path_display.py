@@ -64,11 +64,11 @@ class PathDisplay(Display):
         path, ax = self.path, self._panels(ax, (8.0, 3.8))[0, 0]
         if self.against == "C":
             label = "C" if len(path.regularizers) == 1 else f"C, at regularizer {_called(path.regularizers[self.at])}"
-            path._draw(ax, path.weights[self.at], path.score[self.at], path.Cs, label, self.top)
+            path.draw(ax, path.weights[self.at], path.score[self.at], path.Cs, label, self.top)
         else:
             names = [_called(value) for value in path.regularizers]
             label = "regularizer" if len(path.Cs) == 1 else f"regularizer, at C = {path.Cs[self.at]:.3g}"
-            path._draw(ax, path.weights[:, self.at], path.score[:, self.at], names, label, self.top)
+            path.draw(ax, path.weights[:, self.at], path.score[:, self.at], names, label, self.top)
         return self
 
 

@@ -40,7 +40,7 @@ class MatrixRows:
     def add(self, g, index, change):
         """g_m += K_m[:, index] @ change for every kernel; g is (M', n)."""
         bank = self.bank
-        if bank.stack.last or bank._root is not None:
+        if bank.stack.last or bank.is_spherical:
             g += bank.products(change[None], index, None, self.kernels)[0]
             return
         from ...loops.chunking import add_rows
