@@ -25,4 +25,4 @@ def test_no_other_file_divides_the_limit():
     """But for the trie, whose tables share a quarter, and the words of degree kernels, bounded by the data besides."""
     pattern = re.compile(r"\b(?:memory_)?limit\s*//\s*\(?\d")
     found = {f.name for f in SOURCE.rglob("*.py") if pattern.search(f.read_text())}
-    assert found <= {"trie.py", "degree.py", "dense.py", "_table.py"}, found
+    assert found <= {"trie.py", "degree.py", "dense.py", "table.py"}, found

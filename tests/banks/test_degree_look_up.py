@@ -46,7 +46,7 @@ def test_what_is_gathered_keeps_to_its_room():
     bank = DegreeBank.from_list(KernelList.from_spec(degree_kernels(12), support), support, normalize=None)
     predictor, a = bank.predictor(np.arange(len(support))), np.ones(len(support))
     for room in (2**18, 2**20, 2**24):
-        walk = degree_predictor.Walk(predictor.sequences, a, bank.coef, np.zeros_like(bank.kern), 1, room, 1)
+        walk = degree_predictor.SupportWalk(predictor.sequences, a, bank.coef, np.zeros_like(bank.kern), 1, room, 1)
         held = walk._gathered(slice(0, min(walk.step, 50)))
         size = sum(array.nbytes for place in held for array in place)
         assert size <= room or walk.step == 1
