@@ -112,3 +112,23 @@ def test_one_infeasible_output_of_two_is_not_certified(off):
     assert np.isfinite(certify(problem, Ks, theta, a, b).gap)
     a[off, np.argmax(y)] *= 0.5
     assert certify(problem, Ks, theta, a, b).dual == -np.inf
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+def test_a_problem_is_refused_with_examples_of_cost_0_where_it_is_refused_without_them(loss, intercept):
+    """Issue 11, point 24. Logistic loss and an intercept need two classes with weight, in every output."""
+    loss, (Ks, y) = losses.get(loss), make_problem(n=30)
+
+    def refused(rows, c):
+        bank = DenseBank(np.moveaxis(Ks[:, rows][:, :, rows], 0, 2), normalize=None)
+        try:
+            Problem(bank, np.array([y, -y])[:, rows], loss, LpNorm(2), c, intercept)
+        except ValueError as error:
+            return str(error)
+
+    own, every = np.flatnonzero(y > 0), np.arange(30)
+    without, weighted = refused(own, 1.0), refused(every, np.where(y > 0, 1.0, 0.0))
+    assert weighted == without and (loss.name != "logistic" or bool(without) == intercept)
+    second = refused(every, np.array([np.ones(30), np.where(y > 0, 1.0, 0.0)]))
+    assert bool(second) == bool(without) and (refused(every, 1.0) is None or loss.name != "logistic")

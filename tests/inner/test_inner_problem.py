@@ -5,7 +5,8 @@ import pytest
 from problems import make, small_problem
 
 from manykernels import losses
-from manykernels.inner import InnerProblem, systems
+from manykernels.inner import InnerProblem, matrix_free, systems
+from manykernels.inner.krylov import conjugate_gradients
 from manykernels.inner.matrix_free import MatrixFreeProblem
 from manykernels.inner.operator import Operator
 from manykernels.inner.systems import Free, HalfHessian
@@ -87,10 +88,10 @@ def test_slack_is_how_far_an_output_may_move_before_its_example_matters(loss):
 
 
 class Matrix(Operator):
-    """A matrix that only multiplies."""
+    """A matrix that only multiplies, and knows the `rank` largest of its eigenvectors."""
 
-    def __init__(self, K):
-        self.K, self.shape, self.dtype = K, K.shape, K.dtype
+    def __init__(self, K, rank=0):
+        self.K, self.shape, self.dtype, self.rank = K, K.shape, K.dtype, rank
 
     def multiply(self, V):
         return V @ self.K
@@ -99,17 +100,39 @@ class Matrix(Operator):
         return np.diagonal(self.K)
 
     def take(self, index):
-        return Matrix(self.K[np.ix_(index, index)])
+        return Matrix(self.K[np.ix_(index, index)], self.rank)
 
     def array(self):
         return self.K.copy()
 
+    def low_rank(self, rank):
+        value, vector = np.linalg.eigh(self.K)
+        return vector[:, -self.rank :] * np.sqrt(np.maximum(value[-self.rank :], 0)) if self.rank else None
 
+
+@pytest.mark.parametrize("rank", [0, 3])
+@pytest.mark.parametrize("equality", [True, False])
+def test_conjugate_gradients_solve_a_system_in_as_many_steps_as_it_has_eigenvalues(equality, rank):
+    """Issue 11, point 24. Eight values beside 1 (and the constraint): all rows of R are solved, each to its own end."""
+    rng = np.random.default_rng(0)
+    U, h = rng.normal(size=(60, 8)) * np.geomspace(0.1, 10, 8), rng.uniform(0.2, 3.0, 60)
+    K, R, X = U @ U.T, rng.normal(size=(3, 60)) * [[1.0], [1e-3], [1e3]], rng.normal(size=(3, 60))
+    x, definite = conjugate_gradients(Matrix(K, rank), h, R, X, equality, 1e-14, 12)
+    A, r = K + np.diag(1 / h), R.T
+    if equality:  # A x + β 1 = r, Σ x as it was
+        A = np.block([[A, np.ones((60, 1))], [np.ones((1, 60)), np.zeros((1, 1))]])
+        r = np.vstack([r, X.sum(axis=1)])
+    np.testing.assert_allclose(x.T, np.linalg.solve(A, r)[:60], rtol=0, atol=1e-6)
+    assert definite
+
+
+@pytest.mark.parametrize("direct", [0, 1200], ids=["conjugate gradients", "Cholesky"])
 @pytest.mark.parametrize("target", [1.0, 1e-6])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared", "huber"])
-def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, intercept, target):
+def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, intercept, target, direct, monkeypatch):
     """Issue 11, point 24. The point is moved back into its box at the end, and its outputs with it."""
+    monkeypatch.setattr(matrix_free, "DIRECT", direct)
     loss = losses.get(loss)
     Ks, y = make(n=40, real=loss.targets == "real")
     K = Ks.sum(axis=0)
@@ -120,9 +143,11 @@ def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, 
     assert not intercept or abs(a.sum()) <= 1e-9 * max(np.abs(a).sum(), 1)
 
 
+@pytest.mark.parametrize("direct", [0, 1200], ids=["conjugate gradients", "Cholesky"])
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.7])
-def test_one_class_without_a_matrix_is_that_with_one(nu):
+def test_one_class_without_a_matrix_is_that_with_one(nu, direct, monkeypatch):
     """Issue 11, point 24. Σa = 1: points that leave the box are moved back onto that sum, and the gap reached."""
+    monkeypatch.setattr(matrix_free, "DIRECT", direct)
     loss, c, y = losses.get("one_class"), np.full(40, 1 / (40 * nu)), np.ones(40)
     K = make(n=40)[0].sum(axis=0)
     start = loss.start(y, c, True)
