@@ -288,3 +288,40 @@ def test_orders_come_from_the_seed():
         for seed in (1, 1, 2)
     )
     assert one == same != other
+
+
+def test_the_gain_is_that_of_the_source_alone_over_its_rows_in_other_places():
+    """Issue 11, point 24. A model of the source alone, fitted anew, predicts the held-out rows in each order."""
+    splits, model, rng = list(KFold(3).split(X)), MKLRegressor(KERNELS, tol=1e-6), np.random.RandomState(4)
+    target = X[:, 0] + 0.5 * X[:, 1] + 0.3 * X[:, 2]
+    found = relevance(model, X, target, cv=splits, n_permutations=2, random_state=4)
+    orders = [[rng.permutation(len(test)) for _ in range(2)] for _, test in splits]
+    for name, kernel in (("signal", KERNELS[0]), ("noise", KERNELS[1])):
+        gains = []
+        for (train, test), places in zip(splits, orders, strict=True):
+            alone = clone(model).set_params(kernels=[kernel]).fit(X[train], target[train])
+            moved = [alone.score(X[test][order], target[test]) for order in places]
+            gains.append(alone.score(X[test], target[test]) - np.mean(moved))
+        assert row(found, name)["gain"] == pytest.approx(np.mean(gains), abs=1e-3)
+
+
+@pytest.mark.parametrize("examples", [250, 400])
+def test_alignments_are_those_of_kernels_and_targets_of_the_same_examples(examples, monkeypatch):
+    """Issue 11, point 24. Centred, without diagonals, by their definition on all examples; nearly so on a sample."""
+    monkeypatch.setattr(_fold, "EXAMPLES", examples)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(420, 2))
+    target = np.where(rows[:, 0] + 0.2 * rng.normal(size=420) > 0, 1, -1)
+    model = MKLClassifier([("signal", Linear(), [0]), ("noise", RBF(0.5), [1])])
+    fold = Fold(model, rows, target, None, np.arange(400), np.arange(400, 420), _accuracy)
+    found, between = fold.alignments([np.array([True, False]), np.array([False, True])])
+    kernels = []
+    for K in (Linear()(rows[:400, :1]), RBF(0.5)(rows[:400, 1:]), np.outer(target[:400], target[:400]).astype(float)):
+        H = np.eye(400) - 1 / 400
+        K = H @ K @ H
+        K[np.diag_indices(400)] = 0.0
+        kernels.append(K / np.linalg.norm(K))
+    signal, noise, own = kernels
+    tolerance = 1e-6 if examples == 400 else 0.05
+    assert found == pytest.approx([np.sum(signal * own), np.sum(noise * own)], abs=tolerance)
+    assert between[0, 1] == pytest.approx(np.sum(signal * noise), abs=tolerance) and found[0] > 0.5

@@ -70,6 +70,20 @@ def test_stability_is_that_of_the_bootstrap(model, facts):
         assert rows[f"k{k}"]["median"] == pytest.approx(np.median(shares[:, k]))
 
 
+def test_stability_of_classes_is_that_of_the_mean_of_their_weights():
+    """Issue 11, point 24. The spread is over samples, each of which has weights for three classes."""
+    labels = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
+    model = MKLClassifier(KERNELS).fit(X, labels)
+    boot = np.array([np.mean(sample, axis=0) for sample in bootstrap_weights(model, X, labels, 5, 0)])
+    shares = boot / boot.sum(axis=1, keepdims=True)
+    found = model.report(X, labels, cv=None, stability=5).facts["stability"]["rows"]
+    assert boot.shape == (5, 4) and len(found) == 4
+    for one in found:
+        own = shares[:, int(one["name"][1:])]
+        assert one["median"] == pytest.approx(np.median(own))
+        assert [one["low"], one["high"]] == pytest.approx(np.quantile(own, [0.05, 0.95]))
+
+
 def test_single_decisions_are_held_out_and_sums_of_their_parts(model, facts):
     """Issue 11, point 5: each is that of a model which had not learned from the example."""
     for train, test in StratifiedKFold(4, shuffle=True, random_state=0).split(X, y):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit
 
 from manykernels import MKLClassifier, MKLClassifierCV
 from manykernels.kernels import RBF
@@ -55,17 +55,41 @@ def test_single_decisions_are_those_of_the_model_that_did_not_see_the_row(size, 
                     assert one["sum"] == pytest.approx(expected, abs=1e-3)
 
 
+def test_asked_for_examples_are_held_out_wherever_they_were_drawn():
+    """Issue 11, point 24. Asked for in turn, all drawn examples are held out, and decided without their own fold."""
+    model, cut = MKLClassifier(KERNELS, C=2, tol=1e-6).fit(X[:48], Y[:48]), KFold(2)
+    shown = {}
+    for start in (0, 24):
+        asked = list(range(start, start + 24))
+        found = model.report(X[:48], Y[:48], cv=cut, max_examples=20, examples=asked, **ONLY).facts["examples"]["rows"]
+        shown |= {one["row"]: one["sum"] for one in found if one["held_out"]}
+    drawn = np.array(sorted(shown))
+    assert len(drawn) == 20 and drawn[-1] >= 24
+    for train, test in cut.split(drawn):
+        decision = clone(model).fit(X[drawn[train]], Y[drawn[train]]).decision_function(X[drawn[test]])
+        np.testing.assert_allclose([shown[row] for row in drawn[test].tolist()], decision, atol=1e-3)
+
+
+CUTS = {
+    "repeated": RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0),
+    "overlapping": ShuffleSplit(4, test_size=0.4, random_state=0),
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("listed", [False, True])
-def test_an_example_that_is_held_out_often_is_shown_once(listed):
+def test_an_example_that_is_held_out_often_is_shown_once(listed, cut):
     """Issue 11, point 24. Its decision is that of the first fold that held it out."""
-    model = MKLClassifier(KERNELS, C=2, tol=1e-6).fit(X, Y)
-    cut = RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0)
+    model, cut = MKLClassifier(KERNELS, C=2, tol=1e-6).fit(X, Y), CUTS[cut]
     chosen = {"examples": [0, 7, 8]} if listed else {"examples": 24}
     shown = model.report(X, Y, cv=cut, **chosen, **ONLY).facts["examples"]["rows"]
     rows = [one["row"] for one in shown]
     assert len(set(rows)) == len(rows) == (3 if listed else 24)
-    for train, test in list(cut.split(X, Y))[:2]:
+    first = {}
+    for train, test in cut.split(X, Y):
         decision = clone(model).fit(X[train], Y[train]).decision_function(X)
-        held = [one for one in shown if one["row"] in test]
-        assert held
-        np.testing.assert_allclose([one["sum"] for one in held], decision[[one["row"] for one in held]], atol=1e-3)
+        first = {int(row): decision[row] for row in test} | first
+    assert all(one["held_out"] == (one["row"] in first) for one in shown)
+    held = [one for one in shown if one["held_out"]]
+    np.testing.assert_allclose([one["sum"] for one in held], [first[one["row"]] for one in held], atol=1e-3)
+    assert len(held) > len(rows) / 2

@@ -67,9 +67,15 @@ def test_sources_that_share_columns_are_left_out_together_and_none_is_ranked_by_
     assert rows["site"]["relevance"] == pytest.approx(own["site"]["relevance"])
 
 
-@pytest.mark.parametrize("low, drop, filled", [(0.01, 0.05, True), (0.01, -0.02, False), (-0.3, -0.2, False)])
+@pytest.mark.parametrize(
+    "low, drop, filled",
+    [(0.01, 0.05, True), (0.01, 0.0, True), (0.0, 0.05, False), (0.01, -0.02, False), (-0.3, -0.2, False)],
+)
 def test_the_dot_of_a_source_is_filled_where_it_is_clearly_worth_something(both, low, drop, filled):
-    """A leftover of issue 11: so was the dot of a source that clearly does harm."""
+    """A leftover of issue 11: so was the dot of a source that clearly does harm.
+
+    Issue 11, point 24. A source that is not missed, since others say the same, is worth something by itself.
+    """
     facts = copy.deepcopy(both[3][0].facts)
     (row,) = [row for row in facts["sources"]["rows"] if row["name"] == "site"]
     row |= {"relevance_low": low, "relevance": low + 0.1, "relevance_high": low + 0.2, "drop": drop}
@@ -95,6 +101,18 @@ def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
     assert fast.facts["sources"]["verdict"] == full.facts["sources"]["verdict"]
     assert "4 other sources" in fast.facts["sources"]["verdict"] and "4 other sources together" in told(fast)
     assert told(full).startswith(told(fast)) and "Of 4 other sources together, k" in told(full)  # and more precisely
+
+
+def test_the_heaviest_sources_are_judged_singly_where_a_bound_joins_the_others(monkeypatch):
+    """Issue 11, point 24. Wherever they stand in the list."""
+    monkeypatch.setattr("manykernels.report._joined.LIMIT", 0.0)  # three units
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    y = X @ [0.2, 0.3, 3.0, 0.1, 2.0] + 0.1 * rng.normal(size=60)
+    model = MKLRegressor([(f"k{j}", Linear(), [j]) for j in range(5)], loss="squared").fit(X, y)
+    assert [f"k{j}" for j in np.argsort(-model.kernel_weights_)[:2]] == ["k2", "k4"]
+    units = model.report(X, y, cv=3, relevance="fast", stability=0).facts["sources"]["units"]
+    assert [unit["members"] for unit in units] == [["k2"], ["k4"], ["k1", "k0", "k3"]]
 
 
 def test_the_command_line_and_python_agree_on_one_model(tmp_path):
