@@ -7,6 +7,7 @@ import tomllib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import balanced_accuracy_score
 
 import manykernels
 from tables import patients, run
@@ -222,3 +223,19 @@ def test_folds_of_cv_keep_groups_whole(tmp_path):
     assert score[()] > 0.85 and score["--groups", "who"] < 0.7
     result = run("cv", tmp_path / "d.csv", "-t", "y", "--folds", "31", "--groups", "who")
     assert result.exit_code == 1 and "--folds 31 is more than the 30 groups" in result.stderr
+
+
+def test_scores_are_those_of_scikit_learn(folder, tmp_path):
+    """Issue 11, point 24. Of unequal classes and mistakes, so that it matters which of both is the truth."""
+    other = patients(60, 3)
+    other["y"] = np.where(other.age > 42, "ill", "well")
+    other.to_csv(tmp_path / "other.csv", index=False)
+    guess = pd.read_csv(io.StringIO(run("predict", folder / "model.mk", tmp_path / "other.csv").stdout)).prediction
+    found = json.loads(run("score", folder / "model.mk", tmp_path / "other.csv", "--json").stdout)
+    recalls = [(guess[other.y == label] == label).mean() for label in ("ill", "well")]
+    assert (
+        found["balanced"] == pytest.approx(np.mean(recalls)) == pytest.approx(balanced_accuracy_score(other.y, guess))
+    )
+    assert found["accuracy"] == pytest.approx((guess == other.y).mean()) and found["examples"] == 60
+    assert found["commonest"] == pytest.approx((other.y == "ill").mean())
+    assert abs(found["balanced"] - balanced_accuracy_score(guess, other.y)) > 0.05

@@ -134,6 +134,27 @@ def test_zeros_that_no_bytes_fill_have_a_bound_in_all(tmp_path):
             checkpoint_file.Checkpoint(path, {}, 1, 18)
 
 
+@pytest.mark.parametrize("kind", ["few", "bits"])
+def test_zeros_of_several_arrays_are_counted_together(kind, tmp_path):
+    """Issue 11, point 24. Each of two arrays is below the bound, and both are beyond it."""
+    size, path = 3 * 2**20, tmp_path / "fit"
+    members = {"a0": np.zeros(size // 8, np.uint8)} if kind == "bits" else {"a0": np.zeros(0), "a1": np.zeros(0, "u4")}
+    nodes, files = {}, {}
+    for k in range(2):
+        names = [f"a{k * len(members) + j}" for j in range(len(members))]
+        nodes[f"part {k}"] = {"is": kind, "shape": [size]} | dict(zip(("of", "at"), names, strict=False))
+        files |= {f"{name}.npy": npy(array) for name, array in zip(names, members.values(), strict=True)}
+    state = {"is": "dict", "items": nodes}
+    header = {"format": 2, "kind": "checkpoint", "checksums": {name: zlib.crc32(data) for name, data in files.items()},
+              "content": {"identity": {"is": "dict", "items": {}},
+                          "parts": [{"is": "dict", "items": {"state": state}}]}}  # fmt: skip
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in (files | {TEXT: json.dumps(header)}).items():
+            file.writestr(name, data)
+    with pytest.raises(ValueError, match="an array has 3145728 entries"):
+        _checkpoint.Checkpoint(path, {}, 1, 18)
+
+
 def test_a_checkpoint_keeps_no_more_zeros_short_than_it_can_read():
     encoder = Encoder(0)
     kinds = [encoder.encode(np.zeros(3 * 2**20), "")["is"] for _ in range(3)]

@@ -255,3 +255,26 @@ def test_a_pickle_is_called_one(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(ValueError, match="damaged"):
         manykernels.load(tmp_path / "empty")
+
+
+LEARNED = ["dual_coef_", "intercept_", "kernel_weights_", "kernel_scale_", "support_", "kernel_names_"]
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("name", LEARNED)
+def test_a_file_whose_arrays_do_not_go_together_is_refused(name, outputs, tmp_path):
+    """Issue 11, point 24. One entry more or less, along each axis, than examples, outputs and kernels ask for."""
+    model = MKLClassifier(KERNELS[:2]).fit(X, y if outputs == 1 else np.arange(60) % 3)
+    whole = getattr(model, name)
+    for axis in range(np.ndim(whole)):
+        for change in (lambda a, axis: np.concatenate([a, np.take(a, [-1], axis)], axis), lambda a, axis: np.delete(
+            a, -1, axis
+        )):  # fmt: skip
+            changed = change(np.asarray(whole), axis)
+            setattr(model, name, changed.tolist() if isinstance(whole, list) else changed)
+            model.save(tmp_path / "model.mk")
+            with pytest.raises(ValueError, match="damaged or not a whole"):
+                manykernels.load(tmp_path / "model.mk")
+    setattr(model, name, whole)
+    model.save(tmp_path / "model.mk")
+    manykernels.load(tmp_path / "model.mk")

@@ -71,6 +71,15 @@ def test_examples_without_a_sequence_have_no_length():
     assert said(model.fit, X, Y) == [] == said(model.predict, X)
 
 
+def test_examples_of_other_lengths_are_named_by_their_rows_among_examples_without_a_sequence():
+    """Issue 11, point 24."""
+    X = {"dna": np.array([*EQUAL[:38], None, ""], object), "rows": np.ones((40, 1)) * Y[:, None]}
+    model = MKLClassifier([("dna", Spectrum(2), "dna", "zero"), ("rows", Linear(), "rows")]).fit(X, Y)
+    new = np.array([None, EQUAL[0] * 4, "", EQUAL[1], EQUAL[2] * 4, None, EQUAL[3] * 4], object)
+    (text,) = said(model.predict, {"dna": new, "rows": X["rows"][:7]})
+    assert "in 3 of 7 examples (1, 4, 6)" in text
+
+
 def test_products_across_views_and_searches_warn_too():
     X = {"dna": UNEQUAL, "rows": np.random.default_rng(1).normal(size=(40, 2))}
     assert len(said(MKLClassifier([On("dna", Spectrum(2)) * On("rows", Linear())]).fit, X, Y)) == 1

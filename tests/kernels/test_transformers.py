@@ -81,6 +81,17 @@ def test_equal_transformers_are_fitted_once_and_share_a_view():
     assert kernels.view_of.tolist() == [0, 0, 1] and kernels.widths == [2, 2]
 
 
+def test_kernels_of_the_same_columns_see_what_their_own_transformer_makes():
+    """Issue 11, point 24. Transformers of one class that differ in a parameter differ too."""
+    steps = [StandardScaler(), MinMaxScaler(), PCA(2), PCA(3), StandardScaler(with_std=False), None]
+    specs = [KernelSpec(f"k{m}", Linear(), [0, 1, 2], transformer=step) for m, step in enumerate(steps)]
+    found = KernelList.from_spec(specs, A)
+    views = found.views(A)
+    for m, step in enumerate(steps):
+        x = A[:, :3] if step is None else clone(step).fit_transform(A[:, :3])
+        np.testing.assert_allclose(Linear()(np.asarray(views[found.view_of[m]].X)), x @ x.T, atol=1e-8)
+
+
 def test_widths_are_those_of_what_comes_out_and_weights_are_handed_on():
     weight = np.where(np.arange(N) < 20, 1.0, 3.0)
     kernels = KernelList.from_spec([("a", StandardScaler(), RBF(gamma="scale"))], A, weights=weight)

@@ -3,6 +3,7 @@
 Issue 11, points 12 and 14.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -48,6 +49,24 @@ def test_an_allowance_is_spent_by_its_thread_and_within_its_block_alone():
         assert (outer.left, inner.left) == (10.0, 1.0)
         with pytest.raises(Exhausted):
             spend(11.0)
+    spend(1e300)
+
+
+def test_an_allowance_holds_in_no_other_thread():
+    """Issue 11, point 24. Two threads have one each, whichever enters and leaves first, and a third has none."""
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        first, second = Allowance(10.0), Allowance(20.0)
+        one.submit(first.__enter__).result()
+        spend(1e300)
+        other.submit(second.__enter__).result()
+        one.submit(spend, 4.0).result()
+        other.submit(spend, 5.0).result()
+        assert (first.left, second.left) == (6.0, 15.0)
+        one.submit(first.__exit__).result()
+        one.submit(spend, 1e300).result()
+        with pytest.raises(Exhausted):
+            other.submit(spend, 16.0).result()
+        other.submit(second.__exit__).result()
     spend(1e300)
 
 
