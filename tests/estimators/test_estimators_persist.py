@@ -267,10 +267,8 @@ def test_a_file_whose_arrays_do_not_go_together_is_refused(name, outputs, tmp_pa
     model = MKLClassifier(KERNELS[:2]).fit(X, y if outputs == 1 else np.arange(60) % 3)
     whole = getattr(model, name)
     for axis in range(np.ndim(whole)):
-        for change in (lambda a, axis: np.concatenate([a, np.take(a, [-1], axis)], axis), lambda a, axis: np.delete(
-            a, -1, axis
-        )):  # fmt: skip
-            changed = change(np.asarray(whole), axis)
+        array = np.asarray(whole)
+        for changed in (np.concatenate([array, np.take(array, [-1], axis)], axis), np.delete(array, -1, axis)):
             setattr(model, name, changed.tolist() if isinstance(whole, list) else changed)
             model.save(tmp_path / "model.mk")
             with pytest.raises(ValueError, match="damaged or not a whole"):

@@ -34,7 +34,7 @@ def conjugate_gradients(K, h, R, X, equality, room, steps):
 
     Z = X / root
     V = project(R * root - apply(Z))
-    D = precondition(V).copy()  # which is V itself where there is nothing to precondition by
+    D = precondition(V).copy()  # without a preconditioner this is V itself
     size, square = np.einsum("ki,ki->k", V, D), np.einsum("ki,ki->k", V, V)
     for _ in range(steps):
         active = np.flatnonzero(square > room)

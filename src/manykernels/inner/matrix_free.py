@@ -24,8 +24,8 @@ from .problem import InnerProblem
 ROUNDS = 60  # Newton steps
 STEPS = 600  # conjugate gradient steps of one of them
 DIRECT = 1200  # free variables up to which their block is built and factored
-FIRM = 1e-2  # of the gap is left by the linear system of a Newton step, and less where that leads nowhere,
-FIRMEST = 1e-9  # down to this
+FIRM = 1e-2  # of the gap is left by the linear system of a Newton step
+FIRMEST = 1e-9  # of the gap is left at least, where coarser systems give no descent
 FALL = 4.0  # by which ρ falls from one proximal point to the next
 LEAST = 1e-5  # of the mean of k(x, x) is the smallest ρ
 
@@ -112,13 +112,13 @@ class _Search:
         held = self._outputs(a) if a.any() else np.zeros_like(a) + self.problem.shift
         if len(free):
             r = g[free] / h[free] + (self.f + self.b)[free] - held[free]
-            least = 0.0 if self.flat else self.target  # the gap of a proximal problem says little of the whole one
+            least = 0.0 if self.flat else self.target  # a small proximal gap may hide a larger true one
             room = self.target if self.linear_problem else max(least, self.firm * gap)
             a[free], b = self._system(free, h[free], r, self.total - a.sum(), 0.3 * room)
         f = self._outputs(a)
         move, change = a - self.a, f - self.f
         t = self._line(move, change, b - self.b)
-        if t == 0 and self.firm > FIRMEST and self.flat:  # what the system leaves hides where to go
+        if t == 0 and self.firm > FIRMEST and self.flat:  # the system was solved too coarsely for a descent
             self.firm *= FIRM
             return True
         if t == 0:
