@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, Views, load
 from manykernels.inspect import relevance
-from manykernels.kernels import RBF, Categorical, Linear, On
+from manykernels.kernels import RBF, Categorical, Features, Linear, On
 from manykernels.pairs import Pairs, Pairwise
 from manykernels.regularizers import EmpiricalBayes
 from manykernels.streaming import ArrayFile
@@ -205,3 +206,11 @@ def test_new_gaps_and_categories_of_the_objects_of_pairs_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(strange[:15])  # pairs of objects that have nothing new
+
+
+@pytest.mark.parametrize("form", [list, pd.Series, np.array])
+def test_no_text_at_all_has_no_decision(form):
+    """Issue 11: the search for missing values asked an array without entries for its number of columns."""
+    texts = ["a b", "b c", "c a", "a a"] * 3
+    model = MKLClassifier([Features(CountVectorizer(analyzer="char"))]).fit(form(texts), [0, 1, 1, 0] * 3)
+    assert model.decision_function(form(texts)[:0]).shape == (0,)

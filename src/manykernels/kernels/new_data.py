@@ -131,7 +131,7 @@ def _missing(x):
     elif x.dtype.kind == "f" and not np.isnan(np.sum(x)):
         return {}
     else:
-        lost = missing_entries(x).reshape(len(x), -1)
+        lost = missing_entries(x if x.ndim == 2 else x[:, None])
         labels = list(range(lost.shape[1]))
     return {labels[j]: np.flatnonzero(lost[:, j]) for j in np.flatnonzero(lost.any(axis=0))}
 
