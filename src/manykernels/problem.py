@@ -153,8 +153,10 @@ class Problem:
         """What the rounding of q_m = Σ_t a_tᵀK_m a_t may take from the dual value at a (T, n).
 
         Kernels without weight count too: q_m, known to 2⁻⁵² Σ_t (Σ_i |a_ti| √k_m(x_i, x_i))², bounds a from above.
-        The norms are computed anew where that could come to tol; else 0.
+        The norms are computed anew where that could come to tol; else 0, as for an Ω without Ω* and so without a dual.
         """
+        if not self.regularizer.has("conjugate"):
+            return 0.0
         roots = np.sqrt(np.maximum(self.bank.diagonals()[self.kernels], 0.0))
         with np.errstate(all="ignore"):
             off = 2.0**-52 * np.sum((np.abs(a) @ roots.T) ** 2, axis=0)

@@ -286,3 +286,17 @@ def test_the_gamma_priors_derivatives():
             up, at, down = (prior.value(theta + s * step) for s in (1, 0, -1))
             assert prior.gradient(theta)[m] == pytest.approx((up - down) / (2 * h), rel=1e-5)
             assert prior.curvature(theta)[m] == pytest.approx((up - 2 * at + down) / h**2, abs=1e-4)
+
+
+def test_a_constant_is_refused_whatever_its_weighted_mean_rounds_to(data):
+    """Issue 11: the mean was off in the last digit, and that was learned from as if it were y's variance."""
+    weight = np.random.default_rng(0).uniform(0.5, 70, 150)
+    for value in -279226.05296878 - 0.1 * np.arange(20):
+        with pytest.raises(ValueError, match="y is constant"):
+            solve(problem(data, EmpiricalBayes("learn"), weight, Y=np.full(150, value)))
+
+
+def test_no_rounding_of_a_dual_value_is_asked_for_where_there_is_no_dual(data):
+    """Issue 11: large dual variables made the diagnosis look for Ω*."""
+    found = solve(problem(data, EmpiricalBayes("learn"), Y=data[2] * 1e-12))
+    assert found.converged and np.isfinite(found.log_marginal_likelihood)

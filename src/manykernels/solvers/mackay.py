@@ -96,7 +96,9 @@ class Updates:
         self.rows = np.flatnonzero(w[0] > 0)
         self.w, Y = w[0, self.rows], problem.Y[:, self.rows]
         self.n, self.T = len(self.rows), len(Y)
-        self.b = Y @ self.w / self.w.sum() if problem.intercept else np.zeros(self.T)
+        self.b = np.zeros(self.T)
+        if problem.intercept:  # the mean of a constant is that constant, to the last digit
+            self.b = np.where(np.ptp(Y, axis=1) > 0, Y @ self.w / self.w.sum(), Y[:, 0])
         self.y = Y - self.b[:, None]
         self.variance = float(np.sum(self.w * self.y**2) / (self.T * self.w.sum()))
         if self.learns and not self.variance > 0:
