@@ -332,3 +332,28 @@ def test_a_file_refuses_what_it_cannot_hold_and_pickle_holds_it(kernels, words, 
     with pytest.raises(ValueError, match=words):
         model.save(tmp_path / "model.mk")
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(A), model.decision_function(A))
+
+
+def narrow(form):
+    """(x in 32 bits, the same values in 64): a far value, so that a scaler leaves few digits to the others."""
+    x = np.random.default_rng(1).integers(0, 4, (N, 2)).astype(np.float32)
+    x[3] = 302296.0
+    if form == "sparse":
+        return sp.csr_array(x), sp.csr_array(x.astype(float))
+    if form == "numpy":
+        return x, x.astype(float)
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame}[form]
+    return tuple(make({"a": one[:, 0], "b": one[:, 1]}) for one in (x, x.astype(float)))
+
+
+@pytest.mark.parametrize("form", ["numpy", "sparse", "pandas", "polars", "columns of pandas", "columns of polars"])
+def test_a_transformer_makes_the_same_of_equal_values_in_32_and_64_bits(form):
+    """Issue 11: a scaler answers in float32 where X is, and few digits were left near other examples."""
+    scaler, single, double = StandardScaler(with_mean=form != "sparse"), *narrow(form.split()[-1])
+    if form.startswith("columns"):
+        scaler = make_column_transformer((scaler, ["a", "b"]))
+    model = MKLClassifier([("far", scaler, RBF(gamma="median"))], tol=1e-7)
+    models = [clone(model).fit(x, y) for x in (single, double)]
+    expected = models[0].decision_function(single)
+    for model in models:
+        np.testing.assert_allclose(model.decision_function(double), expected, rtol=1e-9, atol=1e-9)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .._state import check_integer
 from .._tags import Tagged
 from ._saved_transformers import settle, tried
-from .frames import is_frame, missing_entries, to_numbers, values
+from .frames import in_double, is_frame, missing_entries, to_numbers, values
 from .view_data import View, checked_view, is_numeric, object_view
 
 
@@ -133,8 +133,8 @@ def raw_view(source, key, transformer, zero):
         return _texts(source.X[name] if columns is None and not is_frame(source.X[name]) else source.cut(*key), zero)
     frame = source.X[name]
     if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
-        return View(frame if columns is None else frame[names or [frame.columns[c] for c in columns]], None)
-    x = source.cut(*key)
+        return View(in_double(frame if columns is None else frame[names or [frame.columns[c] for c in columns]]), None)
+    x = in_double(source.cut(*key))
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x
     tags = _tags(transformer)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):
