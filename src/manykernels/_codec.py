@@ -85,6 +85,8 @@ class Encoder:
     def _array(self, value, where):
         if value.dtype == object:
             return {"is": "objects", "shape": value.shape, "items": self._list(value.ravel().tolist(), where)}
+        if value.flags.f_contiguous and not value.flags.c_contiguous:  # a member of its own keeps the order of entries
+            return {"is": "array", "of": self._aside(value)}
         if value.size <= FEW and _NUMBER.fullmatch(value.dtype.str):
             return {"is": "numbers", "dtype": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
         if value.dtype == bool and self._saves(value):

@@ -152,7 +152,7 @@ def test_zeros_of_several_arrays_are_counted_together(kind, tmp_path):
         for name, data in (files | {TEXT: json.dumps(header)}).items():
             file.writestr(name, data)
     with pytest.raises(ValueError, match="an array has 3145728 entries"):
-        _checkpoint.Checkpoint(path, {}, 1, 18)
+        checkpoint_file.Checkpoint(path, {}, 1, 18)
 
 
 def test_a_checkpoint_keeps_no_more_zeros_short_than_it_can_read():

@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import laplacian_kernel
 import manykernels
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, _tags, kernels, losses, solvers, strings
 from manykernels import regularizers as r
-from manykernels._archive import TEXT
+from manykernels._archive import TEXT, read, write
 from manykernels.inspect import weights_table
 from manykernels.kernels import RBF, Kernel, Linear, Polynomial, rbf_grid
 from manykernels.solvers import Solver
@@ -276,3 +276,27 @@ def test_a_file_whose_arrays_do_not_go_together_is_refused(name, outputs, tmp_pa
     setattr(model, name, whole)
     model.save(tmp_path / "model.mk")
     manykernels.load(tmp_path / "model.mk")
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_a_loaded_model_sums_in_the_order_of_the_fitted_one(n, tmp_path):
+    """Issue 11: coefficients of several outputs lay in columns, and in rows once loaded: sums rounded otherwise."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(n, 1)), np.arange(2 * n).reshape(n, 2) % 3 > 0
+    model = MKLClassifier([kernels.Constant(6.00792882043202), RBF()], C=112264.28459744558).fit(X, Y.astype(int))
+    model.save(tmp_path / "model.mk")
+    loaded = manykernels.load(tmp_path / "model.mk")
+    assert model.dual_coef_.flags.c_contiguous and loaded.dual_coef_.flags.c_contiguous
+    assert loaded.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+
+
+def test_arrays_keep_the_order_of_their_entries_in_a_file(tmp_path):
+    """Issue 11: short arrays, truth values and mostly empty arrays that lay in columns came back in rows."""
+    parts = {"short": np.arange(6.0).reshape(2, 3), "bits": np.eye(50) > 0, "few": np.eye(50), "long": np.ones((50, 3))}
+    given = parts | {f"{name} in columns": np.asfortranarray(part) for name, part in parts.items()}
+    write(tmp_path / "file", "test", given)
+    with open(tmp_path / "file", "rb") as file:
+        found = read(file, "test")
+    for name, part in given.items():
+        np.testing.assert_array_equal(found[name], part)
+        assert found[name].flags.c_contiguous == part.flags.c_contiguous, name

@@ -116,11 +116,11 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         a = np.concatenate([s.a for s in solutions])
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
         self.support_ = rows[support]
-        self.dual_coef_ = a[:, support]
+        self.dual_coef_ = np.ascontiguousarray(a[:, support])  # in the order of a file: sums round alike
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
         theta = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
         M = self._store_slack(theta, bank.M)
-        self.kernel_weights_ = theta[..., :M]
+        self.kernel_weights_ = np.ascontiguousarray(theta[..., :M])
         self.kernel_names_ = list(bank.names)[:M]
         self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
         self.objective_ = float(sum(s.primal for s in solutions))
