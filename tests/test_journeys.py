@@ -13,3 +13,9 @@ CASES, CHUNK = range(4000, 4040), 5
 def test_journeys_succeed_or_are_refused_on_purpose(first):
     failures = [journey(number, limit=1e9).failures for number in range(first, first + CHUNK)]  # time is no test
     assert [failure for journey in failures for failure in journey] == []
+
+
+@pytest.mark.parametrize("number", [50247, 50339, 50487, 50952, 51526, 51771])
+def test_journeys_that_once_ended_badly(number):
+    """Issue 11: found on sixteen cores of an x86-64 machine."""
+    assert journey(number, limit=1e9).failures == []

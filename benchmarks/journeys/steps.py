@@ -39,11 +39,6 @@ def journey(seed: int, limit: float = 5.0) -> Ledger:
     return ledger
 
 
-def n_rows(X: Any) -> int:
-    """How many examples X has."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
 class Journey(Longer):
     """One world, one plan, and the steps."""
 
@@ -89,11 +84,12 @@ class Journey(Longer):
         return model.fit(X, **more) if self.plan.y is None else model.fit(X, self.plan.y, **more)
 
     def decide(self, model: Any, X: Any) -> np.ndarray:
-        """Decisions of a classifier or of a novelty detector, predictions of a regressor."""
+        """Decisions of a classifier or of a novelty detector, predictions of a regressor.
+
+        X holds the new examples where there are tasks: their number says nothing, there may be as many for training.
+        """
         ask = model.decision_function if hasattr(model, "decision_function") else model.predict
-        if not self.world.tasks:
-            return np.asarray(ask(X))
-        return np.asarray(ask(X, task=self.world.tasks[len(self.world.tasks[0]) != n_rows(X)]))
+        return np.asarray(ask(X, **self.new_task))
 
     @property
     def new_task(self) -> dict[str, Any]:
