@@ -278,3 +278,13 @@ def test_inner_problems_that_kernels_are_compared_by_and_that_are_not_solved_are
     with pytest.warns(UserWarning, match=r"BestSingle\(cv=3\).* 2 of them \('a': 0.5\)") as caught:
         model = MKLClassifier([("a", RBF(gamma=0.1)), ("b", Linear())], regularizer=BestSingle(3)).fit(X, y)
     assert model.duality_gap_ <= model.tol and not any(w.category is ConvergenceWarning for w in caught)
+
+
+@pytest.mark.parametrize("factor", [1e170, 1e-170])
+@pytest.mark.parametrize("rule", [Align(), AlignF()], ids=repr)
+def test_alignment_knows_kernels_whose_squares_float64_cannot_hold(data, rule, factor):
+    """Issue 11: a norm of infinity was an alignment of 0, and NumPy warned of the overflow."""
+    _, y, S = data
+    sizes = np.array([1.0, factor, 1.0, factor])
+    by_hand = weights(rule, S, y) / (sizes if isinstance(rule, AlignF) else 1.0)  # Σ θ_m K_m stays the same, or ρ does
+    np.testing.assert_allclose(weights(rule, sizes[:, None, None] * S, y), by_hand / by_hand.sum(), rtol=1e-9)

@@ -90,16 +90,18 @@ def centred_products(bank, Y, weights=None, pairs=False):
     """⟨K_m, YᵀY⟩ of a bank and targets Y (T, n), ⟨K_k, K_l⟩ (‖K_m‖² without `pairs`) and ‖YᵀY‖², all centred.
 
     An example of weight w counts w times; kernels are read in blocks of rows. What does not vary beyond rounding is 0.
+    Each kernel is in its own of the `units`.
     """
+    unit = units(bank)
     w = np.ones(bank.n) if weights is None else np.asarray(weights, float)
     Y = np.atleast_2d(np.asarray(Y, float))
     W, every = w.sum(), np.arange(bank.n)
     off = np.where(w > 0, Y - (Y @ w / W)[:, None], 0.0)
     off[np.abs(off).max(axis=1) <= precision(Y.dtype) * np.abs(Y).max(axis=1)] = 0.0
     Z = w * off  # Σ Z = 0, so that the centring of the kernels falls out
-    target = np.einsum("tmi,ti->m", bank.products(Z, every), Z)
-    means = bank.products(w[None] / W, every)[0]
-    totals, root, one = means @ w / W, np.sqrt(w), np.eye(bank.M)
+    target = np.einsum("tmi,ti->m", bank.products(Z, every) / unit[:, None], Z)
+    means = bank.products(w[None] / W, every)[0] / unit[:, None]
+    totals, root, one = means @ w / W, np.sqrt(w), np.diag(1 / unit)
     grams = np.zeros((bank.M, bank.M) if pairs else bank.M)
     step = max(1, 2**23 // (bank.n * bank.M))
     for first in range(0, bank.n, step):
@@ -114,6 +116,12 @@ def centred_products(bank, Y, weights=None, pairs=False):
     target[still], grams[still], grams[..., still] = 0.0, 0.0, 0.0
     U = np.divide(Z, root, out=np.zeros_like(Z), where=root > 0)
     return target, grams, float(np.sum((U @ U.T) ** 2))
+
+
+def units(bank):
+    """The sizes of kernels whose squares float64 cannot hold, (M,), 1 for all others."""
+    size = np.abs(bank.diagonals()).max(axis=1)
+    return np.where((size > 1e100) | (size < 1e-100) & (size > 0), size, 1.0)
 
 
 def cosines(grams):

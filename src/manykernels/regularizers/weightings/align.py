@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.align import centred_products
+from ...kernels.align import centred_products, units
 from .base import TwoStage, shares
 
 if TYPE_CHECKING:
@@ -78,4 +78,4 @@ class AlignF(TwoStage):
         A = root[solid, None] * vectors[:, solid].T
         v = np.zeros(bank.M)
         v[keep] = nnls(A, (vectors[:, solid].T @ (target[keep] / size)) / root[solid])[0] / size
-        return shares(v)
+        return shares(v / units(bank))
