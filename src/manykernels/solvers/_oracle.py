@@ -136,8 +136,7 @@ class Run:
         if mean or carried and not np.array_equal(best_dual, a):
             self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
         elif best_dual is not None and self.tol < self.gap < np.inf and not self.bank.explicit:
-            again = self._dual_value(best_dual)  # what did not converge may be all rounding
-            self.lower = self.lower if again > self.lower - 1e-9 * self.scale else again
+            self.lower = min(self.lower, self._dual_value(best_dual))  # it may be all rounding, or that of another b
         if not np.isfinite(self.gap):
             best_dual = self._go_back()
         same = best_dual is None or np.array_equal(best_dual, self.best["a"])
