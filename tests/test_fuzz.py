@@ -15,3 +15,10 @@ def test_random_fits_are_honest(first):
     verdicts = {number: judge(draw(0, number)) for number in range(first, first + CHUNK)}
     bad = {n: v for n, v in verdicts.items() if v["outcome"] in BAD and v["outcome"] != "slow"}  # time is no test
     assert bad == {}
+
+
+@pytest.mark.parametrize("number", [90, 4817, 12586, 16779])
+def test_fits_that_were_once_not_honest(number):
+    """Issue 11: found on sixteen cores of an x86-64 machine."""
+    verdict = judge(draw(20261117, number))
+    assert verdict["outcome"] in ("converged", "unconverged"), verdict["why"]

@@ -241,7 +241,7 @@ class Point:
         )
         if isinstance(self.omega, mr.Separable):  # known by its block norm only, and computed to some digits
             ddual += 1e-7 * (abs(penalty) + abs(norms) + abs(dual))
-        scale = max(risk + norms + abs(penalty) + abs(offset), 1e-12 * float(self.c.sum()), 1e-300)
+        scale = max(risk + norms + abs(penalty) + abs(offset), self._floor(), 1e-300)
         if self.intercept:  # P ≥ dual + b (total − Σa) for the best b, which is near this one
             dual += float(np.sum(np.asarray(b) * (self.loss.total - best_dual.astype(np.longdouble).sum(axis=1))))
             ddual += kappa * float(np.sum(np.abs(best_dual).sum(axis=1) * np.abs(b)))
@@ -251,6 +251,17 @@ class Point:
             "primal": primal, "primal_error": primal_error, "gap": (primal - dual) / scale, "E": E, "outputs": f,
             "bound": (primal_error + ddual) / scale + 1e-9 * max((primal - dual) / scale - 1, 0),  # above 1 in ratio
         }  # fmt: skip
+
+    def _floor(self):
+        """What a gap is relative to at least: 1e-12 Σ c, for least squares in the unit of y² (docs/theory-problem.md).
+
+        There s y has the objective s², so that Σ c says nothing of its size: the best constant has Σ c (y − ȳ)².
+        """
+        if not self.loss.gaussian:
+            return 1e-12 * float(self.c.sum())
+        mean = (self.c * self.Y).sum(axis=1) / np.maximum(self.c.sum(axis=1), 1e-300)
+        off = self.Y - mean[:, None] if self.intercept else self.Y
+        return float(np.sum(self.c * (1e-12 * off**2 + 1e-24 * self.Y**2)))
 
     def _norms(self, a, Ks, As, kappa):
         q = np.array([float(np.sum((a @ K) * a)) for K in Ks])
