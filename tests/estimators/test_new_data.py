@@ -214,3 +214,10 @@ def test_no_text_at_all_has_no_decision(form):
     texts = ["a b", "b c", "c a", "a a"] * 3
     model = MKLClassifier([Features(CountVectorizer(analyzer="char"))]).fit(form(texts), [0, 1, 1, 0] * 3)
     assert model.decision_function(form(texts)[:0]).shape == (0,)
+
+
+def test_no_example_at_all_has_no_decision_with_explicit_features():
+    """Issue 11: a prediction by blocks of examples had no block to begin with."""
+    X = np.array(["AC", "CA", "AAC", "CCA"] * 5, object)
+    model = MKLRegressor([Categorical()], solver="coordinate").fit(X[:, None], np.arange(20.0))
+    assert model.predict(X[:0, None]).shape == (0,) and model.decision_parts(X[:0, None]).shape == (0, 1)

@@ -296,7 +296,7 @@ class ExplicitPredictor(Predictor):
         n, present = len_of(views), self._present(views)
         for t, vectors in enumerate(each):
             found = []
-            for start in range(0, n, BLOCK):
+            for start in range(0, max(n, 1), BLOCK):
                 block = [view._replace(X=view.X[start : start + BLOCK]) for view in views]
                 found.append(vectors.at(block, None if thetas is None else thetas[t]))
             found = np.concatenate(found)
