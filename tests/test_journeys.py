@@ -15,7 +15,7 @@ def test_journeys_succeed_or_are_refused_on_purpose(first):
     assert [failure for journey in failures for failure in journey] == []
 
 
-@pytest.mark.parametrize("number", [50247, 50339, 50487, 50952, 51526, 51771])
+@pytest.mark.parametrize("number", [50247, 50339, 50487, 50952, 51526, 51771, 60199])
 def test_journeys_that_once_ended_badly(number):
     """Issue 11: found on sixteen cores of an x86-64 machine."""
     assert journey(number, limit=1e9).failures == []
