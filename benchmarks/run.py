@@ -7,6 +7,7 @@ from importlib import import_module
 COMMANDS = (
     "compare",
     "tables",
+    "norms",
     "speed",
     "growth",
     "large",
@@ -36,16 +37,19 @@ def main():
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
     parser.add_argument("--huge", action="store_true", help="splice: ten million sequences too (an hour, 20 GB)")
-    parser.add_argument("--only", help="sources, pairs, threads: what to run, such as mfeat,webkb or sequences,digits")
+    parser.add_argument("--only", help="sources, pairs, threads, tables: what to run, such as mfeat,webkb")
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
+    parser.add_argument("--jobs", type=int, help="tables: models that are fitted side by side")
     options = vars(parser.parse_args())
     command = options.pop("command")
     if command != "compare" and options.pop("dataset") != "mnist":
         parser.error("--dataset is for compare only")
     if command != "splice" and options.pop("huge"):
         parser.error("--huge is for splice only")
-    if command not in ("sources", "pairs", "threads") and options.pop("only"):
-        parser.error("--only is for sources, pairs and threads only")
+    if command not in ("sources", "pairs", "threads", "tables") and options.pop("only"):
+        parser.error("--only is for sources, pairs, threads and tables only")
+    if command != "tables" and options.pop("jobs"):
+        parser.error("--jobs is for tables only")
     if command != "threads" and options.pop("threads"):
         parser.error("--threads is for threads only")
     import_module(f".{command}", __package__).main(**options)

@@ -1,85 +1,164 @@
-"""p = 1, 4/3 and 2 on tables of all kinds: time as a multiple of SVC on the mean kernel, passes, steps.
+"""Default models on the KEEL tables beside what else people would take: accuracy, log loss, area, ranks, seconds.
 
-Columns of unit variance, at most 2,000 examples, 20 RBF kernels, near: 2σ² = median × 1.2^−10 … 1.2^9 as in `compare`,
-or wide: 2σ² = median × 10^−1 … 10; C = 0.1, 1, 10, 100, gap ≤ 1e-3.
+Five stratified folds, at most 2,000 rows, one thread a model. Defaults may be chosen by the tables of
+`keel.CHOOSING`; the page reports those of `keel.REPORTING`. Finished cells are kept in tables.jsonl and not run again.
 """
 
+import json
+import os
+import time
 import warnings
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
-from .counting import CountingBank
-from .datasets import around_median, load_table, normalise, rbf_stack, table_names
-from .report import console, norm, paired, show, write
-from .solvers._base import svc
+from .datasets.keel import CHOOSING, NAMES, REPORTING, load_keel
+from .peers import PEERS
+from .report import console, figure, save, show, write
 
-NORMS = (1, 4 / 3, 2)
-COSTS = (0.1, 1.0, 10.0, 100.0)
-TOL = 1e-3
+FOLDS = 5
 
 
-def main(data=None, out=".", quick=False):
-    n, count, costs = (200, 6, (1.0,)) if quick else (2000, 20, COSTS)
-    rows = []
+def main(data=None, out=".", quick=False, only=None, jobs=None):
+    names = ("iris", "hayes-roth") if quick else NAMES
+    methods = [name for name in PEERS if only is None or name in only.split(",")]
+    methods = [name for name in methods if installed(name)]
+    path = Path(out) / "tables.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() and not quick else []
+    done = {(row["table"], row["method"]) for row in rows}
+    cells = [(name, method) for name in names for method in methods if (name, method) not in done]
+    with ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as pool:
+        running = [pool.submit(measure, *cell, data) for cell in cells]
+        for count, finished in enumerate(as_completed(running)):
+            row = finished.result()
+            rows.append(row)
+            if not quick:
+                with path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+            console.print(f"  {count + 1} of {len(cells)}: {row['table']}, {row['method']}: {row['accuracy']:.4f}, "
+                          f"{row['seconds']:.1f} s", style="dim")  # fmt: skip
+    for half, tables in (("reported", REPORTING), ("used to choose", CHOOSING)):
+        cells = {(row["table"], row["method"]) for row in rows}
+        known = [name for name in tables if name in names and cells >= {(name, method) for method in methods}]
+        if known:
+            summary(half, known, methods, rows)
+    write(out, "tables", rows)
+    known = [name for name in REPORTING if name in names]
+    if known and len(methods) > 1 and not quick:
+        plot(known, methods, rows, out)
+
+
+def installed(method):
+    try:
+        PEERS[method]()
+    except ImportError:
+        return False
+    return True
+
+
+def measure(table, method, data):
+    """Mean scores over the folds, and the seconds of all of them; a model that fails counts as the commonest class."""
+    from sklearn.model_selection import StratifiedKFold
+
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"
+    frame, y = load_keel(table, data)
+    found, failed, begin = [], None, time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in table_names(data):
-            X, y = load_table(name, n, data)
-            console.print(f"  {name}: {X.shape[0]} × {X.shape[1]}", style="dim")
-            for widths, values in spans(X, count).items():
-                S = normalise(rbf_stack(X, values))
-                rows += [{"table": name, "widths": widths, **row} for row in measure(S, y, costs)]
-    for C in costs:
-        cells = {(r["table"], r["widths"], r["p"]): r for r in rows if r["C"] == C}
-        show(
-            f"C = {C:g}: multiples of SVC on the mean kernel (below 8 asked for) / passes over the kernels / steps",
-            ("table", "widths", "SVC, s", *[f"p = {norm(p)}" for p in NORMS]),
-            [
-                (name, widths, cells[name, widths, 1]["svc"], *[describe(cells[name, widths, p]) for p in NORMS])
-                for name, widths in dict.fromkeys(key[:2] for key in cells)
-            ],
-            "multiples: medians of three, SVC timed right before each; passes: M n² entries read after the checks",
-        )
-    missed = [(r["table"], r["widths"], norm(r["p"]), r["C"], r["gap"]) for r in rows if not r["gap"] <= TOL]
-    if missed:
-        show(f"Gap above {TOL:g}", ("table", "widths", "p", "C", "gap"), missed)
-    write(out, "tables", rows)
+        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(frame, y):
+            try:
+                model = PEERS[method]().fit(frame.iloc[train], y[train])
+                found.append(scores(model, frame.iloc[test], y[test]))
+            except Exception as error:
+                failed = f"{type(error).__name__}: {error}"[:300]
+                most = np.bincount(y[train]).argmax()
+                found.append({"accuracy": float(np.mean(y[test] == most)), "auc": 0.5, "log_loss": None})
+    seconds = time.perf_counter() - begin
+    row = {"table": table, "method": method, "seconds": seconds, "failed": failed, "n": len(y)}
+    for key in ("accuracy", "auc", "log_loss"):
+        values = [one[key] for one in found]
+        row[key] = None if None in values else float(np.mean(values))
+    return row
 
 
-def spans(X, count):
-    near = around_median(X, count)
-    return {"near": near, "wide": near[count // 2] * np.logspace(-1, 1, count)}
+def scores(model, X, y):
+    """Accuracy; area under the ROC curve, one against the rest, by probabilities or decisions; log loss."""
+    from sklearn.metrics import log_loss, roc_auc_score
+
+    found = {"accuracy": float(np.mean(model.predict(X) == y)), "log_loss": None}
+    try:
+        value = model.predict_proba(X)
+        found["log_loss"] = float(log_loss(y, value, labels=model.classes_))
+    except AttributeError:
+        value = model.decision_function(X)
+    value = np.asarray(value)
+    columns = value if value.ndim == 2 else np.column_stack([-value, value])
+    held = [(k, y == label) for k, label in enumerate(model.classes_) if 0 < np.sum(y == label) < len(y)]
+    areas = [roc_auc_score(is_class, columns[:, k]) for k, is_class in held]
+    return found | {"auc": float(np.mean(areas))}
 
 
-def describe(row):
-    return f"{row['multiple']:.1f} / {row['passes']:.1f} / {row['steps']}"
+def ranks(tables, methods, rows, key):
+    """Ranks (tables, methods), 1 the best, of accuracy, area or log loss; ties share theirs."""
+    from scipy.stats import rankdata
+
+    value = {(r["table"], r["method"]): r[key] for r in rows}
+    sign = 1.0 if key == "log_loss" else -1.0
+    return np.array([rankdata([sign * value[t, m] for m in methods]) for t in tables])
 
 
-def measure(S, y, costs):
-    """A row for each C and p."""
-    mean, X = S.mean(axis=0).astype(float), np.moveaxis(S, 0, 2)
-    bank = CountingBank(X, normalize=None)
-    for C in costs:
-        unit = partial(svc, mean, y, C)
-        for p in NORMS:
-            seconds, multiple, (gap, steps) = paired(partial(fit, X, y, p, C), unit, repeats=3)
-            yield {"C": C, "p": p, "svc": seconds / multiple, "seconds": seconds, "multiple": multiple,
-                   "passes": passes(bank, y, p, C), "steps": steps, "gap": gap}  # fmt: skip
+def summary(half, tables, methods, rows):
+    cell = {(r["table"], r["method"]): r for r in rows}
+    order, area = (ranks(tables, methods, rows, key).mean(axis=0) for key in ("accuracy", "auc"))
+    lines = []
+    for k in np.argsort(order):
+        own = [cell[t, methods[k]] for t in tables]
+        losses = [r["log_loss"] for r in own]
+        lines.append((
+            methods[k], f"{order[k]:.2f}", f"{100 * np.mean([r['accuracy'] for r in own]):.2f}", f"{area[k]:.2f}",
+            f"{np.mean([r['auc'] for r in own]):.4f}", "" if None in losses else f"{np.mean(losses):.3f}",
+            f"{np.median([r['seconds'] for r in own]):.2f}", f"{max(r['seconds'] for r in own):.1f}",
+            str(sum(r["failed"] is not None for r in own)),
+        ))  # fmt: skip
+    show(
+        f"{len(tables)} tables, {half}", ("method", "rank", "accuracy %", "rank by area", "area", "log loss",
+        "median s", "worst s", "failed"), lines,
+        f"ranks of accuracy among {len(methods)}; they differ clearly beyond {critical(len(methods), len(tables)):.2f} "
+        "(Nemenyi, 5 %); seconds of five folds",
+    )  # fmt: skip
 
 
-def fit(X, y, p, C):
-    from manykernels import MKLClassifier
+def critical(k, n):
+    """Nemenyi's critical difference of mean ranks of k methods on n tables at 5 %."""
+    from scipy.stats import studentized_range
 
-    model = MKLClassifier("precomputed", regularizer=p, C=C, normalize=None, tol=TOL).fit(X, y)
-    return model.duality_gap_, model.n_iter_
+    return studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
 
 
-def passes(bank, y, p, C):
-    from manykernels import losses, regularizers
-    from manykernels.problem import Problem
-    from manykernels.solvers import solve
-
-    before = bank.passes
-    solve(Problem(bank, y, losses.get("hinge"), regularizers.get(p), C), tol=TOL)
-    return bank.passes - before
+def plot(tables, methods, rows, out):
+    """Mean ranks on a line, with a bar as long as the critical difference."""
+    mean = ranks(tables, methods, rows, "accuracy").mean(axis=0)
+    order = np.argsort(mean)
+    fig, axes = figure(1, 0.8 + 0.32 * len(methods), 8.0)
+    if fig is None:
+        return
+    ax = axes[0]
+    for place, k in enumerate(order):
+        ours = methods[k].startswith("MKL")
+        ax.plot(mean[k], -place, "o", color="C0" if ours else "0.45")
+        ax.annotate(f"{methods[k]}  {mean[k]:.2f}", (mean[k], -place), xytext=(8, 0), textcoords="offset points",
+                    va="center", color="C0" if ours else "0.25")  # fmt: skip
+    width = critical(len(methods), len(tables))
+    ax.plot([mean.min(), mean.min() + width], [1, 1], color="0.25")
+    ax.annotate("critical difference", (mean.min(), 1), xytext=(0, 4), textcoords="offset points", color="0.25")
+    ax.set_xlim(mean.min() - 0.3, mean.max() + 1.6)
+    ax.set_ylim(-len(methods), 2)
+    ax.set_yticks([])
+    ax.set_xlabel(f"mean rank of accuracy on {len(tables)} tables that no default was chosen by")
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    save(fig, out, "tables")

