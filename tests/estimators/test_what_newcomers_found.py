@@ -55,7 +55,7 @@ def test_values_are_not_taken_for_classes():
 
 def test_views_without_a_common_id_are_named():
     one, two = pd.DataFrame({"id": [1, 2], "x": [1.0, 2]}), pd.DataFrame({"id": ["1", "2"], "x": [1.0, 2]})
-    with pytest.warns(UserWarning, match="'a' and 'b' have no id in common .*of one type"):
+    with pytest.warns(UserWarning, match="'a' and 'b' have no id in common .*the same type"):
         Views({"a": one, "b": two}, ids="id")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -93,7 +93,7 @@ def test_sequences_need_kernels_that_are_listed():
     X, labels = make_splice(40, positives=0.5, random_state=0)
     with pytest.raises(ValueError, match=r"X holds sequences: list their kernels, \[Spectrum\(3\)"):
         MKLClassifier().fit(X, labels)
-    with pytest.raises(ValueError, match=r"sequences one of strings, Spectrum\(4\)"):
+    with pytest.raises(ValueError, match=r"sequences a string kernel such as Spectrum\(4\)"):
         MKLClassifier().fit(["ACGT", "ACGA", "TTTT", "TTTA"], [0, 0, 1, 1])
 
 

@@ -57,7 +57,7 @@ def test_wrong_tables_are_refused():
         Precomputed.table(np.ones(3))
     with pytest.raises(ValueError, match="two new examples"):
         Precomputed()(Precomputed.table(K, new=True))
-    with pytest.raises(ValueError, match="begin with no number"):
+    with pytest.raises(ValueError, match="do not begin with the number"):
         Precomputed()(POINTS)
     rows, new = Precomputed.table(K[:30, :30]), Precomputed.table(K[30:, :30], new=True)
     model = MKLClassifier([Precomputed()], normalize="spherical").fit(rows, y[OLD])

@@ -62,7 +62,7 @@ def test_attributes_that_do_not_fit_are_refused(make, data, key, other):
 def test_only_classes_of_the_list_are_made():
     state = saved(StandardScaler(), X)
     for name in ("FunctionTransformer", "eval", "os.system", "TransformerMixin", "__class__"):
-        with pytest.raises(ValueError, match="none of those"):
+        with pytest.raises(ValueError, match="files cannot hold the class"):
             Transformer.from_state(state | {"name": name})
 
 
@@ -105,7 +105,7 @@ def test_an_imputer_before_an_encoder_is_saved(tmp_path):
 
 def test_a_pipeline_that_cannot_be_tried_is_refused_when_it_is_saved(tmp_path):
     model = MKLClassifier([("a", make_pipeline(StandardScaler(), OneHotEncoder()), RBF())]).fit(np.round(X) + 9, y)
-    with pytest.raises(ValueError, match="cannot be saved.*an example of its own making"):
+    with pytest.raises(ValueError, match="cannot be saved.*cannot transform an example"):
         model.save(tmp_path / "model.mk")
 
 

@@ -148,7 +148,7 @@ def test_a_text_that_is_missing_is_named_or_left_out():
         text,
     )
     assert model.decision_parts(text)[3, 0] == 0 and model.decision_parts(text)[2, 0] != 0
-    with pytest.raises(ValueError, match="one text an example"):
+    with pytest.raises(ValueError, match="one text per example"):
         fit([("t", Features(TfidfVectorizer()), ["a", "b"])], pd.DataFrame({"a": TEXT, "b": TEXT}))
 
 
@@ -220,10 +220,10 @@ class Bad(TransformerMixin, BaseEstimator):
     ([("a", 3, RBF())], "transformer=3 of a must have fit and transform"),
     ([("a", PIPE, Spectrum(2))], "cannot stand behind a transformer"),
     ([("a", Bad(), RBF())], "made NaN or infinity of X"),
-    ([("a", PIPE, RBF(), None, "zero", 1)], "nor one of them with a transformer"),
+    ([("a", PIPE, RBF(), None, "zero", 1)], "with or without a transformer"),
     ([On([0], RBF()) * RBF()], r"RBF\(\) stands beside On.*give On\(columns, RBF\(\)\)"),
-    ([("a", On([0], RBF()) * On([1], RBF()), [2])], "has columns of its own"),
-    ([("a", On([0], RBF()), [2])], "has columns of its own"),
+    ([("a", On([0], RBF()) * On([1], RBF()), [2])], "has its own columns"),
+    ([("a", On([0], RBF()), [2])], "has its own columns"),
     ([On([0], On([1], RBF())) * On([1], RBF())], "On"),
 ], ids=lambda v: v if isinstance(v, str) else "")  # fmt: skip
 @pytest.mark.filterwarnings("ignore:invalid value")

@@ -149,7 +149,7 @@ def test_ids_come_from_indices_columns_or_beside(how):
 
 
 @pytest.mark.parametrize("views, ids, words", [
-    ({}, None, "with a view at least"),
+    ({}, None, "with at least one view"),
     (TABLE, None, "views is ndarray"),
     ({1: TABLE}, None, "name 1: give each view a text"),
     ({"a": "text"}, None, "'a'.*a str: give"),

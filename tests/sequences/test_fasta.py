@@ -70,7 +70,7 @@ def test_results_do_not_depend_on_the_chunks(write, monkeypatch, form):
     X = sequences(n=2000)
     path = write(form(X))
     whole, y = read_fasta(path, labels="label")
-    monkeypatch.setattr(fasta, "BUFFERS", (4096,))
+    monkeypatch.setattr(fasta, "BUFFER_SIZES", (4096,))
     cut, z = read_fasta(path, labels="label")
     assert whole == cut and list(cut) == X
     np.testing.assert_array_equal(y, z)
@@ -80,9 +80,9 @@ def test_results_do_not_depend_on_the_chunks(write, monkeypatch, form):
 def test_a_record_longer_than_the_buffer_gets_a_larger_one(write, monkeypatch, form):
     X = [*sequences(20), "ACGT" * 5000, "A"]
     path = write(form(X))
-    monkeypatch.setattr(fasta, "BUFFERS", (1024, 10**6))
+    monkeypatch.setattr(fasta, "BUFFER_SIZES", (1024, 10**6))
     assert list(read_fasta(path)) == X
-    monkeypatch.setattr(fasta, "BUFFERS", (1024,))
+    monkeypatch.setattr(fasta, "BUFFER_SIZES", (1024,))
     with pytest.raises(ValueError, match="some.fa has a record longer than 1024 bytes"):
         read_fasta(path)
 
@@ -191,11 +191,11 @@ def test_a_missing_reader_names_the_extra():
 
 
 def test_a_file_that_unpacks_without_end_is_refused_before_it_fills_the_memory(write, monkeypatch):
-    monkeypatch.setattr(fasta, "ROOM", 2**20)
+    monkeypatch.setattr(fasta, "MIN_UNPACKED_LIMIT", 2**20)
     many, one = b">\nACGTACGT\n" * 2**20, b">one\n" + b"A" * 2**24 + b"\n"
     for text in (many, one):
         path = write(text, "bomb.fa.gz", gzip.open)
-        with pytest.raises(ValueError, match="bomb.fa.gz unpacks to more than it may.*memory_limit"):
+        with pytest.raises(ValueError, match="bomb.fa.gz unpacks to more bytes than the limit.*memory_limit"):
             read_fasta(path)
         letters = text.count(b"A") + text.count(b"C") + text.count(b"G") + text.count(b"T")
         assert read_fasta(path, memory_limit="100MB").lengths.sum() == letters

@@ -124,7 +124,7 @@ def test_sequences_are_joined_whatever_their_packing():
     assert (one.bits, two.bits) == (2, 4)
     both = Sequences.concatenate([one[1:], two, one])
     assert list(both) == ["GG", "ANT", "TTTTT", "ACGT", "GG"]
-    with pytest.raises(ValueError, match="do not go together"):
+    with pytest.raises(ValueError, match="encode all with one alphabet"):
         Sequences.concatenate([one, Sequences.encode(["ACD"], "protein")])
 
 

@@ -137,7 +137,7 @@ def test_sequences_of_several_files(tmp_path, compress, fastq):
 def test_blocks_of_a_long_file_are_cut_at_records(tmp_path, monkeypatch):
     """Blocks hold about as many records as asked for, and none is lost between the chunks of the file."""
     pytest.importorskip("dnaio")
-    monkeypatch.setattr(fasta, "BUFFERS", (2**10,))
+    monkeypatch.setattr(fasta, "BUFFER_SIZES", (2**10,))
     letters = np.random.default_rng(0).choice(list("ACGT"), (500, 30))
     texts = ["".join(row) for row in letters]
     (tmp_path / "long.fa").write_text("".join(f">r{i}\n{text}\n" for i, text in enumerate(texts)))

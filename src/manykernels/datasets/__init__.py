@@ -1,4 +1,4 @@
-"""Generated data sets, of any size and with a known truth."""
+"""Generated data sets of any size, with a known truth."""
 
 from .splice import iter_splice, make_splice, splice_information
 

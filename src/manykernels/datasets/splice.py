@@ -1,9 +1,9 @@
-"""Acceptor splice sites and decoys: DNA windows with AG at one place, of which a share are true sites.
+"""Acceptor splice sites and decoys: DNA windows with AG at one place, some of which are true sites.
 
-Every window is a chain of order 2 whose table changes along the window by a plan. A site has a branch point, a
-polypyrimidine tract of some length, a position weight matrix around the AG and codons after it; decoys are AT-rich
-background, codons, or an intron or an exon that only looks like half of a site. A share of the sites is weak.
-Everything is a finite mixture of such chains, so what was planted is known exactly (`splice_information`).
+Every window is drawn from a Markov chain of order 2, whose table changes along the window by a plan. A site has a
+branch point, a polypyrimidine tract, a position weight matrix around the AG, and codons after it. A decoy is AT-rich
+background, codons, or an intron or exon that resembles half of a site. Some sites are weak. Sites and decoys are finite
+mixtures of these chains, so that the planted information is known exactly (`splice_information`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ..sequences import Sequences
 from ..sequences.alphabet import DNA
 
-# P(A, C, G, T | two letters before), per mille; rows AA, AC, …, TT. Two thirds A and T, runs of A and of T favoured.
+# P(A, C, G, T | two letters before), per mille; rows AA, AC, …, TT. Two thirds are A and T; runs of A and T are likely.
 BACKGROUND = [
     [430, 150, 160, 260], [330, 200, 170, 300], [330, 180, 180, 310], [260, 160, 170, 410],
     [370, 170, 170, 290], [340, 190, 180, 290], [330, 180, 170, 320], [220, 190, 190, 400],
@@ -31,10 +31,11 @@ BEFORE = [[16, 9, 5, 70], [8, 5, 3, 84], [3, 3, 2, 92], [2, 3, 1, 94], [8, 12, 3
 AFTER = [[42, 10, 38, 10], [30, 17, 16, 37]]
 BRANCH = [[8, 52, 6, 34], [4, 6, 2, 88], [46, 12, 28, 14], [95, 2, 2, 1], [5, 52, 4, 39]]  # yUnAy
 
-TRACTS = {4: 0.15, 6: 0.2, 8: 0.25, 10: 0.25, 13: 0.15}
+# {value: probability}
+TRACT_LENGTHS = {4: 0.15, 6: 0.2, 8: 0.25, 10: 0.25, 13: 0.15}
 GAPS = {0: 0.2, 1: 0.25, 2: 0.2, 3: 0.15, 4: 0.1, 6: 0.1}  # letters between branch point and tract
 PHASES = {0: 0.5, 1: 0.3, 2: 0.2}  # place in the codon of the first letter after the AG
-WEAK = {1.0: 0.9, 0.6: 0.1}  # how far a site's signals stand out from the background
+SIGNAL_WEIGHTS = {1.0: 0.9, 0.6: 0.1}  # how far a site's signals stand out from the background
 DECOYS = {"background": 0.56, "codons": 0.24, "intron": 0.1, "exon": 0.1}
 
 
@@ -47,23 +48,22 @@ def make_splice(
     strength: float = 1.0,
     random_state: Any = 0,
 ) -> tuple[Sequences, np.ndarray]:
-    """Windows of DNA with AG at [site, site + 1], some of them acceptor splice sites.
+    """Windows of DNA with AG at [site, site + 1], some of which are acceptor splice sites.
 
-    Example i is drawn from a stream that depends only on the seed and i, and its label on the seed, i and n: the same
-    for any number of blocks.
+    Example i depends only on the seed and i, its label on the seed, i and n: blocks do not change the examples.
 
     Parameters
     ----------
     n : int
-        Windows.
+        Number of windows.
     length : int, default 141
-        Their letters.
+        Letters of a window.
     positives : float, default 0.01
-        Share of sites; round(n · positives) of them, at least one of each kind where 0 < positives < 1.
+        Share of sites: there are round(n · positives) sites, and at least one site and one decoy if 0 < positives < 1.
     site : int, optional
-        Index of the A; None means 60 of 141 in proportion.
+        Index of the A; by default length · 60 // 141.
     strength : float, default 1
-        Less for fainter signals, 0 for none.
+        Strength of the signals, from 0 (none) to 1.
     random_state : int, None or NumPy generator, default 0
 
     Returns
@@ -101,7 +101,7 @@ def iter_splice(
     n, length, positives, site, strength, random_state
         As in `make_splice`.
     block : int, default 100,000
-        Examples of a block at most.
+        The most examples of a block.
 
     Yields
     ------
@@ -116,12 +116,12 @@ def iter_splice(
     model, seed = _model(length, site, strength), _seed(random_state)
     n, n_positive = _counts(n, positives)
     if block < 1:
-        raise ValueError(f"block={block}: at least one example a block is needed")
+        raise ValueError(f"block={block}: give at least one example per block")
     return (_draw(model, seed, lo, min(lo + block, n), n, n_positive) for lo in range(0, n, block))
 
 
 def splice_information(length: int = 141, *, site: int | None = None, strength: float = 1.0) -> np.ndarray:
-    """The planted information in bits: what each letter adds to telling a site from a decoy.
+    """The planted information of each letter, in bits: how well it tells a site from a decoy.
 
     I_l = Σ p(abc) log₂( p(c | ab) / q(c | ab) ), the divergence of sites p from decoys q at position l given the two
     letters ab before it, from the exact three-letter probabilities of both mixtures; 0 at the AG.
@@ -143,7 +143,7 @@ def splice_information(length: int = 141, *, site: int | None = None, strength: 
     ((20,), array([0., 0.]), True)
     """
     _, plans, tables, start, shares = _model(length, site, strength)
-    after = np.arange(16)[:, None] % 4 * 4 + np.arange(4)  # pair that follows (pair, letter)
+    after = np.arange(16)[:, None] % 4 * 4 + np.arange(4)  # the pair after (pair, letter)
     pairs = np.tile(start, (len(plans), 1))
     bits = np.empty(length)
     for at in range(length):
@@ -168,17 +168,17 @@ def _draw(model, seed, lo, hi, n, n_positive):
 
 
 def _cut(shares):
-    """Cumulated shares as thresholds for 16 random bits."""
+    """Cumulative shares as thresholds for 16 random bits."""
     return np.rint(np.cumsum(shares, axis=-1) * 65536).astype(np.int64)
 
 
 def _counts(n, positives):
     if int(n) != n or n < 1:
-        raise ValueError(f"n={n}: a whole number of examples, at least 1, is needed")
+        raise ValueError(f"n={n}: give a whole number of examples, at least 1")
     if not 0 <= positives <= 1:
-        raise ValueError(f"positives={positives}: the share of sites lies between 0 and 1")
-    few = 1 if 0 < positives < 1 and n > 1 else 0
-    return int(n), min(max(round(n * positives), few), int(n) - few)
+        raise ValueError(f"positives={positives}: give a share between 0 and 1")
+    least = 1 if 0 < positives < 1 and n > 1 else 0
+    return int(n), min(max(round(n * positives), least), int(n) - least)
 
 
 def _seed(random_state):
@@ -193,12 +193,12 @@ def _seed(random_state):
 def _model(length, site, strength):
     """site, plans (Z, L), tables (K, 16, 4), start (16,) and shares (2, Z) of the plans among decoys and sites."""
     if int(length) != length:
-        raise ValueError(f"length={length}: a whole number of letters is needed")
+        raise ValueError(f"length={length}: give a whole number of letters")
     site = length * 60 // 141 if site is None else site
     if not 0 <= site <= length - 2:
         raise ValueError(f"site={site}, length={length}: the AG must lie inside, 0 <= site <= length - 2")
     if not 0 <= strength <= 1:
-        raise ValueError(f"strength={strength}: it lies between 0 and 1")
+        raise ValueError(f"strength={strength}: give a number between 0 and 1")
     background = np.array(BACKGROUND) / 1000
     tables = [background, *_codons(background)]
     plans, shares = [], []
@@ -224,11 +224,11 @@ def _model(length, site, strength):
 
     ag = [table(np.eye(4)[0]), table(np.eye(4)[2])]
     coding, exon = [1, 2, 3], site + 2
-    for weight, p_weak in WEAK.items():
+    for weight, p_weak in SIGNAL_WEIGHTS.items():
         tract, before, after = motif([TRACT], weight), motif(BEFORE, weight), motif(AFTER, weight)
         branch = motif(BRANCH, weight)
         genes = [table(weight * strength * tables[c] + (1 - weight * strength) * background) for c in coding]
-        for size, p_size in TRACTS.items():
+        for size, p_size in TRACT_LENGTHS.items():
             upstream = [(site - len(before), before), (site - len(before) - size, tract * size)]
             for gap, p_gap in GAPS.items():
                 head = (site - len(before) - size - gap - len(branch), branch)
@@ -244,7 +244,7 @@ def _model(length, site, strength):
 
 
 def _codons(background):
-    """Three tables, one for each place of a codon: its letters, half of the chain, and no stop codon."""
+    """A table for each place of a codon: letter frequencies times √background, without stop codons."""
     tables = [np.array(c) * np.sqrt(background) for c in CODON]
     tables[2][12, [0, 2]] = tables[2][14, 0] = 0  # TAA, TAG, TGA
     return [t / t.sum(axis=1, keepdims=True) for t in tables]

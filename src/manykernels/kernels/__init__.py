@@ -1,4 +1,4 @@
-"""Kernels k(X, Y=None) that add and multiply, lists of them on columns and views, grids, normalisations, alignment."""
+"""Kernels k(X, Y=None), lists of kernels on columns and views, grids, normalisations and alignment."""
 
 from .align import alignment, target_alignments
 from .auto import auto_kernels

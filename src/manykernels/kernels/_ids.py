@@ -7,23 +7,24 @@ from itertools import pairwise
 import numpy as np
 
 from .base import len_
-from .frames import is_frame, is_pandas
+from .frames import is_frame, is_pandas, listed
 from .row_selection import take
 
 
 def unfit(x):
-    """What is wrong with the data that a user gives as a view, and the cure; None for nothing."""
+    """What is wrong with the data that a user gives as a view, and the cure; None if nothing is wrong."""
     if hasattr(x, "collect") and not hasattr(x, "shape"):  # a LazyFrame of polars
         return f"a {type(x).__name__}, not yet computed: give it with .collect()."
-    if isinstance(x, str | bytes) or x is not None and not isinstance(x, Sized) and not hasattr(x, "shape"):  # a user's
+    if isinstance(x, str | bytes) or x is not None and not isinstance(x, Sized) and not hasattr(x, "shape"):
         return f"a {type(x).__name__}: give an array, a frame or a list with a row per example."
     if isinstance(x, dict | set):
         return f"a {type(x).__name__}, whose rows have no order: give an array, a frame or a list."
-    return "a number: give an array with a row per example." if getattr(x, "shape", None) == () else None
+    no_axis = getattr(x, "shape", None) == ()  # the user's array of any library
+    return "a number: give an array with a row per example." if no_axis else None
 
 
 def matched(views, ids, examples):
-    """({name: data}, {name: mask or None}, ids or None, n) of the examples, those of a view in their order."""
+    """({name: data}, {name: mask or None}, ids or None, n), the rows of each view in the order of the examples."""
     if ids is None:
         if examples is not None:
             raise ValueError('examples are ids, but ids=None: give ids="index", the name of a column or a dict.')
@@ -45,18 +46,18 @@ def matched(views, ids, examples):
     if examples is not None:
         lost = ~np.any([np.ones(len(order), bool) if p is None else p for p in present.values()], axis=0)
         if lost.any():
-            raise ValueError(f"examples has {shown(order[lost])}, which no view has: leave them out.")
+            raise ValueError(f"examples has {listed(order[lost].tolist())}, which no view has: leave these ids out.")
     return data, present, order, len(order)
 
 
 def _warn_of_strangers(ids):
-    """A UserWarning where two views have no id in common, as where one has numbers and the other texts."""
+    """A UserWarning if two views have no id in common, for example numbers and texts."""
     known = [(name, labels) for name, labels in ids.items() if labels]
     for (name, labels), (other, others) in pairwise(known):
         if not set(labels) & set(others):
             warnings.warn(
                 f"The views {name!r} and {other!r} have no id in common ({labels[0]!r}, … and {others[0]!r}, …): no "
-                "example has both. Are the ids of one type?",
+                "example has both. Do the ids have the same type?",
                 UserWarning,
                 stacklevel=4,
             )
@@ -65,14 +66,14 @@ def _warn_of_strangers(ids):
 def _side_by_side(views):
     sizes = {name: len_(x) for name, x in views.items() if x is not None}
     if len(set(sizes.values())) > 1:
-        raise ValueError(f"The views have different numbers of examples, {sizes}: give ids= to match rows by.")
+        raise ValueError(f"The views have different numbers of examples, {sizes}: give ids= to match their rows.")
     first, known = None, [(name, x.index) for name, x in views.items() if is_pandas(x)]
     for name, index in known:
         first = first or (name, index)
         if not index.equals(first[1]):
             raise ValueError(
                 f"The views {first[0]!r} and {name!r} have the same number of rows but different indices: give "
-                'ids="index" to match rows by them, or reset_index(drop=True) to match rows as they stand.'
+                'ids="index" to match rows by index, or reset_index(drop=True) to match rows by position.'
             )
     n = next(iter(sizes.values()))
     return dict(views), {name: np.zeros(n, bool) if x is None else None for name, x in views.items()}, None, n
@@ -100,7 +101,7 @@ def _read(views, ids):
 
 
 def _own(name, x, key):
-    """A view without the ids it holds itself, and these."""
+    """(a view without its column of ids, the ids)."""
     if key == "index" and is_pandas(x):
         return x, _list(x.index)
     if not is_frame(x) or key not in list(x.columns):
@@ -110,15 +111,15 @@ def _own(name, x, key):
 
 
 def _list(ids):
-    return ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()  # a column of a frame
+    return ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()  # a column of a user's frame
 
 
 def _check(name, ids, n):
     if len(ids) != n:
-        raise ValueError(f"ids[{name!r}] has {len(ids)} entries for {n} rows: give one id each.")
+        raise ValueError(f"ids[{name!r}] has {len(ids)} entries for {n} rows: give one id per row.")
     bad = [i for i in ids if i is None or i != i]
     if bad:
-        raise ValueError(f"ids[{name!r}] has the missing value {bad[0]!r}: give every row an id, or leave it out.")
+        raise ValueError(f"ids[{name!r}] has the missing value {bad[0]!r}: give every row an id, or drop the row.")
     try:
         twice = len(set(ids)) < len(ids)
     except TypeError as error:
@@ -143,9 +144,3 @@ def _examples(ids, examples):
     order = np.empty(len(every), object)
     order[:] = every
     return order
-
-
-def shown(ids):
-    """Some ids in words."""
-    some = ", ".join(repr(i) for i in np.asarray(ids)[:5].tolist())
-    return some + (f" and {len(ids) - 5} more" if len(ids) > 5 else "")

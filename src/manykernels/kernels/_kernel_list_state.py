@@ -1,4 +1,4 @@
-"""A `KernelList` in files: its state, and the checks of what was read; see `_state`."""
+"""A `KernelList` in files: its state, and the checks of a state that was read; see `_state`."""
 
 from __future__ import annotations
 
@@ -18,32 +18,27 @@ from .tasks import SAME
 from .transformers import Pipe
 from .view_plan import ViewPlan
 
-FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # under these names in files
+FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task_of")  # names in files
 
 
 def state_of(kernels):
-    """The state of a list: that of each view, and of its kernels."""
+    """The state of a list: its views, its kernels, and facts of the training examples."""
     known = None if kernels.known is None else kernels.known.to_state()
     own = dict(zip(FIELDS, attrgetter(*FIELDS)(kernels), strict=True))
     return {"views": [plan.to_state() for plan in kernels.view_plans], "known": known} | own
 
 
 def restore(found, state):
-    """`found` with what a state says.
-
-    Version 1 has no transformers, version 2 does not know what the training examples lacked.
-    """
+    """`found` with the attributes of a state; version 1 has no transformers, version 2 has no `known`."""
     views = check_is("views", state["views"], list)
     vars(found).update({name: state[name] for name in state.keys() & FIELDS})
     found.view_plans = [ViewPlan.from_state(view) for view in views]
-    check_kernels(found)
-    sizes = found.n_features if isinstance(found.n_features, dict) else {None: found.n_features}
-    found.known = known_of_state(state.get("known"), sizes, len(views))
+    found.known = known_of_state(state.get("known"), _checked_sizes(found), len(views))
     return found
 
 
-def check_kernels(kernels):
-    """A ValueError where a file has restored what banks cannot work with."""
+def _checked_sizes(kernels):
+    """{view: number of features}, or a ValueError if banks cannot use the kernels of a file."""
     M, V = len(check_is("kernels", kernels.kernels, list)), kernels.n_views
     check(M > 0 and V > 0, "there are no kernels")
     check_list("kernels", kernels.kernels, Kernel, M)
@@ -64,6 +59,7 @@ def check_kernels(kernels):
         if columns is not None:
             check_index("columns", columns, sizes[plan.name])
     _check_tasks(kernels, M)
+    return sizes
 
 
 def _check_plan(plan, sizes, kind):
@@ -90,7 +86,7 @@ def _check_plan(plan, sizes, kind):
 
 
 def _check_sight(kernel, reads, join):
-    """A kernel sees a view that is for it; across views, each part of it sees its own."""
+    """A ValueError if a kernel, or a part of a kernel across views, does not read the data of its view."""
     if join is None or kernel.constant:
         loose = kernel.reads in ("anything", "nothing")
         able = ("numeric", "anything", "nothing", "objects", *["views"] * (join is not None))
@@ -104,7 +100,7 @@ def _check_sight(kernel, reads, join):
 
 
 def _check_resolved(kernel):
-    """A fitted kernel, and each that it is made of, has its numbers."""
+    """A ValueError if a kernel, or a kernel within it, has a gamma that is not a number."""
     if isinstance(kernel, ScaledKernel):
         check_is(f"gamma of {type(kernel).__name__}", kernel.gamma, Real)
     for part in kernel.to_state().values():

@@ -1,21 +1,21 @@
-"""The median distance between examples: a width that suits the columns that a kernel sees."""
+"""The median distance between examples, a width that adapts to the columns of a kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
-DISTINCT = 20_000  # examples up to which equal ones are found
+MAX_ROWS_FOR_UNIQUE = 20_000  # of more examples, equal ones are merged in a sample only
 
 
 def median_between(x, weights=None, base="sqdist", sample=500):
-    """The median of ‖x−y‖² (base "sqdist") or ‖x−y‖₁ ("l1") over pairs of different examples, 1 where there are none.
+    """The median of ‖x−y‖² (base "sqdist") or ‖x−y‖₁ ("l1") over pairs of different examples, 1 if there are none.
 
-    x (n, d) are numbers. Equal examples are one of their summed weight, a pair counts the product of its weights, and
-    of more than `sample` examples those stand for all that part their weight evenly.
+    x (n, d) are numbers. Equal examples count as one with their summed weight, and a pair has the product of its two
+    weights. At most `sample` examples are compared, taken at even steps of the cumulated weight.
     """
     w = np.ones(x.shape[0]) if weights is None else np.asarray(weights, float)
-    if x.shape[0] > DISTINCT or (sp.issparse(x) and x.shape[0] > sample):
+    if x.shape[0] > MAX_ROWS_FOR_UNIQUE or (sp.issparse(x) and x.shape[0] > sample):
         x, w = _spread(x, w, sample)
     x = np.asarray(x.toarray() if sp.issparse(x) else x, float) + 0.0  # −0 is 0
     keep = np.isfinite(x).all(axis=1) & (w > 0)
@@ -56,7 +56,7 @@ def _spread(x, w, sample):
 
 
 def _median(values, w):
-    """The middle of values of these weights, the mean of two where it lies between them."""
+    """The weighted median, the mean of two values if it lies between them."""
     order = np.argsort(values, kind="stable")
     values, total = values[order], np.cumsum(w[order])
     half = total[-1] / 2

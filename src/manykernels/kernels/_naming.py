@@ -1,4 +1,4 @@
-"""What kernels are called."""
+"""The names of kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .placed import PlacedKernel, leaves
 
 
 def names_of(specs, kernels, labels):
-    """The names of the kernels: as given, or made from kernel and label, all different."""
+    """The names of the kernels: given, or made from kernel and label; all differ."""
     ends = ["" if spec.task is None else spec.task.suffix for spec in specs]
     given = [spec.name + end for spec, end in zip(specs, ends, strict=True) if spec.name is not None]
     twice = sorted({name for name in given if given.count(name) > 1}) if len(set(given)) < len(given) else []
@@ -36,11 +36,11 @@ def describe(kernel):
     if isinstance(kernel, float):
         return f"{kernel:.6g}"
     if not isinstance(kernel, Kernel):
-        return getattr(kernel, "__name__", str(kernel))  # a user's function has one
+        return getattr(kernel, "__name__", str(kernel))  # the user's function or object
     if kernel.family == "low_rank":
         return f"{type(kernel).__name__.lower()}({describe(kernel.kernel)}, {kernel.rank})"
     params = kernel.get_params(deep=False)
-    if kernel.reads == "sequences" and "alphabet" in params:  # what is as usual goes without saying
+    if kernel.reads == "sequences" and "alphabet" in params:  # defaults are not shown
         if isinstance(params["alphabet"], Alphabet):
             params["alphabet"] = params["alphabet"].name
         params = {k: v for k, v in params.items() if v not in (None, "dna", "error")}

@@ -1,8 +1,8 @@
-"""The kernel protocol: scikit-learn's `k(X, Y=None)` and `k.diag(X)`, and what lets a bank share work between kernels.
+"""The kernel protocol: scikit-learn's `k(X, Y=None)` and `k.diag(X)`, and the attributes by which kernels share work.
 
 A kernel with a `base` is an elementwise function of one pairwise quantity B(x, y): "dot" x'y, "sqdist" ‖x−y‖²,
-"l1" ‖x−y‖₁, "chi2" Σ(x−y)²/(x+y), "min" Σmin(x, y), "same" (1 for the same training example). All kernels of a base
-and a set of columns come from one block of it. A kernel with base None is called.
+"l1" ‖x−y‖₁, "chi2" Σ(x−y)²/(x+y), "min" Σmin(x, y), "same" (1 for the same training example). A bank computes one block
+B for all kernels with the same base and columns. It calls a kernel whose base is None.
 """
 
 from __future__ import annotations
@@ -15,46 +15,39 @@ from sklearn.base import BaseEstimator
 from .._state import Stored
 from .pair_blocks import PairBase, same
 
-READS = (
-    "views",
-    "sequences",
-    "objects",
-    "numeric",
-    "anything",
-    "nothing",
-)  # what kernels read, the most particular first
+READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first
 
 
 class BaseKernel(Stored, BaseEstimator):
-    """What banks ask of a kernel; `Kernel` adds the operators."""
+    """The attributes and methods of a kernel that banks use; `Kernel` adds the operators."""
 
     base: str | None = None
     reads: str = "numeric"
     family: str | None = None
     exempt = False  # from normalisation and from the check for variance
-    psd = True  # positive semidefinite for every parameter its constructor accepts
-    constant = False  # the same for all pairs, and so a function of every base
-    encoding: tuple | None = None  # (alphabet, unknown) of a kernel of strings, which takes Sequences so encoded
-    walk: str | None = None  # string kernels of one walk come from one comparison, by their `degree_table`
+    psd = True  # positive semidefinite for every parameter that the constructor accepts
+    constant = False  # the same value for all pairs, hence a function of every base
+    encoding: tuple | None = None  # (alphabet, unknown) of the Sequences that a string kernel takes
+    walk: str | None = None  # string kernels of the same walk share one comparison, by their `degree_table`
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> BaseKernel:
-        """The kernel with what depends on the training data X, of these weights (n,), filled in (gamma="scale")."""
+        """The kernel with the parameters that depend on the training data X with weights (n,), e.g. gamma="scale"."""
         return self
 
     def learns(self) -> str:
-        """What of the training data `resolve` looks at: "" nothing, "moments" means and variances, or all "data"."""
+        """What `resolve` uses of the training data: "" nothing, "moments" means and variances, "data" everything."""
         return "" if type(self).resolve is BaseKernel.resolve and self.base != "gram" else "data"
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
-        """What √k(x, x) grows with where x is a sequence of these lengths; None where it does not."""
+        """A size for each sequence length, with which √k(x, x) grows; None if it does not grow with the length."""
         return None
 
     def split(self) -> tuple[Any, BaseKernel] | None:
-        """(transformer, kernel) where it is a kernel of what a transformer makes of X, fitted on the training data."""
+        """(transformer, kernel) if k is the kernel of the transformed X; the transformer is fitted on training data."""
         return None
 
     def form(self) -> tuple[float, float, float] | None:
-        """(degree, g, c) where k = exp(gB + c) (degree 0) or (gB + c)^degree; None where k has another form."""
+        """(degree, g, c) if k = exp(gB + c) (degree 0) or (gB + c)^degree; None if k has another form."""
         return None
 
     def from_base(
@@ -77,13 +70,13 @@ class BaseKernel(Stored, BaseEstimator):
         return kernel.from_base(B, B, left.own[:, None], right.own)
 
     def between(self, X: Any, Y: Any) -> np.ndarray:
-        """k(X, Y) for a bank, which has threads of its own."""
+        """k(X, Y) on the calling thread: banks run their own threads."""
         return self(X, Y)
 
     def diag(self, X: Any) -> np.ndarray:
         """k(x_i, x_i), (n,)."""
         kernel = self.resolve(X)
-        if kernel.base is None:  # it is called
+        if kernel.base is None:
             return np.array([kernel(X[i : i + 1])[0, 0] for i in range(len_(X))], dtype=float)
         own = PairBase(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
         return kernel.from_base(own, own.copy(), own, own)
@@ -91,4 +84,4 @@ class BaseKernel(Stored, BaseEstimator):
 
 def len_(X: Any) -> int:
     """The number of examples of an array, a sparse matrix or a list."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)  # a user's X
+    return X.shape[0] if hasattr(X, "shape") else len(X)  # the user's X

@@ -1,4 +1,4 @@
-"""What specifications ask for: the transformer and the kernel of each, and the part of X that they see."""
+"""Specifications taken apart: the transformer and the kernel of each, and the part of X that they see."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .placed import leaves
 from .spec import KernelSpec, as_spec
 from .transformers import Pipe, check_transformer, reads_of, signature
 from .view_data import ViewArrays
-from .view_plan import NOTHING, ViewPlan
+from .view_plan import NO_COLUMNS, ViewPlan
 
 
 class Request(NamedTuple):
-    """What one specification asks for: `kernel` of what `transformer` (None: nothing) makes of a part of X.
+    """One specification taken apart: `transformer`, or None, is applied to a part of X before `kernel`.
 
-    `given` is the kernel as it was given: one that is a transformer and a kernel at once stands here as its two parts.
+    `given` is the kernel of the user; a kernel such as Features is split into a transformer and a kernel.
     """
 
     spec: KernelSpec
@@ -33,16 +33,16 @@ class Request(NamedTuple):
         return self.kernel.base == "same" and self.spec.columns is None and self.spec.missing != "zero"
 
     def named(self, resolved: Kernel) -> Kernel:
-        """The kernel that a name is made of: the `resolved` one, or the given one where it stands as several parts."""
+        """The kernel that names are made from: the `resolved` one, or the given one if it was split."""
         return resolved if self.kernel is self.given and not leaves(self.given) else self.given
 
     def parts(self) -> list[KernelSpec]:
-        """The specifications of the kernels that a product or sum across views is made of; [] for other kernels."""
+        """The specifications of the On kernels in a product or sum across views; [] for other kernels."""
         found = leaves(self.kernel)
         if not found:
             return []
         if self.spec.columns is not None:
-            raise ValueError(f"{self.kernel!r} has columns of its own: leave columns={self.spec.columns!r} out.")
+            raise ValueError(f"{self.kernel!r} has its own columns: leave columns={self.spec.columns!r} out.")
         specs = [as_spec(leaf) for leaf in found]
         if any(leaves(part.kernel) for part in specs):
             raise ValueError(f"{self.kernel!r} has On within On: give each kernel its columns once.")
@@ -58,7 +58,7 @@ def read_spec(spec: KernelSpec) -> Request:
         if leaves(given) or given.reads in ("sequences", "objects") and parts is None:
             raise ValueError(
                 f"{given!r} cannot stand behind a transformer, which makes rows of numbers: give a kernel of numbers, "
-                "and to products On(columns, kernel, transformer) each."
+                "and in products On(columns, kernel, transformer)."
             )
     if parts is None:
         return Request(spec, given, before, given)
@@ -70,7 +70,7 @@ def read_spec(spec: KernelSpec) -> Request:
 
 
 def object_views(requests: list[Request]) -> list[str | None]:
-    """The names of the views that kernels of objects see as a whole, None for X itself; or a ValueError."""
+    """The names of the whole views that kernels of objects see, None for X itself; or a ValueError."""
     for _, _, _, kernel in requests:
         if kernel.reads not in READS:
             raise ValueError(f"reads={kernel.reads!r} of {type(kernel).__name__} must be one of {', '.join(READS)}.")
@@ -84,17 +84,17 @@ def object_views(requests: list[Request]) -> list[str | None]:
 
 
 class Sight(NamedTuple):
-    """The part of X that one kernel sees, and what to call it; kernels of one `key` share a view."""
+    """The part of X that one kernel sees, and its label; kernels with the same `key` share a view."""
 
     key: Hashable
     name: str | None
     columns: np.ndarray | None
     label: str
-    join: Any = None  # the KernelList of what a kernel across views is made of
+    join: Any = None  # the KernelList of the parts of a kernel across views
 
 
 def sight_of(request: Request, source: ViewArrays, join: Any) -> Sight:
-    """What the kernel of a request sees of a source; a kernel across views has a view of its own."""
+    """The Sight of a request; a kernel across views shares its view with no other."""
     spec, _, transformer, kernel = request
     if join is not None:
         return Sight(id(join), next(iter(source.X)), None, "", join)
@@ -106,7 +106,7 @@ def sight_of(request: Request, source: ViewArrays, join: Any) -> Sight:
 
 
 def planned(requests: list[Request], sights: list[Sight], source: ViewArrays) -> tuple[np.ndarray, list[ViewPlan]]:
-    """(the number of each kernel's view (M,), the plans of the views), transformers not fitted yet."""
+    """(the number of each kernel's view (M,), the plans of the views); the transformers are not fitted yet."""
     members: dict[Hashable, list[int]] = {}
     for m, sight in enumerate(sights):
         members.setdefault(sight.key, []).append(m)
@@ -124,7 +124,7 @@ def _plan(sight, requests, source):
     blind = sight.join is not None or sight.key == "nothing"
     return ViewPlan(
         name=sight.name,
-        columns=NOTHING if blind else sight.columns,
+        columns=NO_COLUMNS if blind else sight.columns,
         column_names=[] if blind else source.names(sight.name, sight.columns),
         encoding=None if sight.join is not None else first.kernel.encoding,
         transformer=None if first.transformer is None else Pipe(first.transformer),

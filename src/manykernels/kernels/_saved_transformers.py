@@ -1,8 +1,8 @@
-"""Transformers of scikit-learn in files: those that are numbers, texts and categories, by the names of their classes.
+"""Transformers of scikit-learn in files: those whose state is numbers, texts and categories, by class name.
 
-A state is {"name", "parameters", "fitted"}: what `get_params` gives, and the attributes of a fitted one, None of one
-that is not. What is read is made by the constructor and these attributes, checked, and has transformed an example
-before it is believed. What is saved is read again at once: a file holds none that `load` would refuse.
+A state is {"name", "parameters", "fitted"}: the result of `get_params`, and the attributes of a fitted transformer,
+else None. `from_state` calls the constructor, checks and sets the attributes, and transforms an example. `to_state`
+reads the state again at once, so that no file holds a transformer that `load` refuses.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from .._state import check, check_array, check_index, check_integer, check_is, check_jobs, check_list, check_plain
 from .._tags import TRANSFORMER, Tagged
 
-WIDE = 2**24  # columns that a transformer is given at most
-# {class: (module, {attribute: what it may be})}: arrays of these axes, d columns and k others, numbers, or nothing
-_PLAIN = {
+MAX_COLUMNS = 2**24  # of the input of a transformer
+# {class: (module, {attribute: kinds})}; kinds are the axes of an array (d columns, k others), "number" or "none"
+_SAVED_ATTRIBUTES = {
     "StandardScaler": ("preprocessing", {"n_samples_seen_": "number d", "mean_": "d none", "var_": "d none",
                                          "scale_": "d none"}),
     "MinMaxScaler": ("preprocessing", {"n_samples_seen_": "number", "scale_": "d", "min_": "d", "data_min_": "d",
@@ -43,12 +43,12 @@ _PLAIN = {
     "Pipeline": ("pipeline", None),
 }  # fmt: skip
 _DTYPES = ("float64", "float32", "int64", "int32", "object")
-_CODES = ("utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "utf-16")
+_ENCODINGS = ("utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "utf-16")
 _REPEATS = re.compile(r"[*+?{]")
 
 
 class Transformer(Tagged):
-    """What reads and writes them; `_codec` finds it by its tag."""
+    """Reads and writes transformers; `_codec` finds the class by its tag."""
 
     file_tag = TRANSFORMER
 
@@ -57,10 +57,10 @@ class Transformer(Tagged):
         """The state of a transformer of scikit-learn, or a ValueError that says what to do instead."""
         try:
             cls = _class(type(transformer).__name__)
-            check(type(transformer) is cls, "it is none of those that stand in files")
+            check(type(transformer) is cls, "files cannot hold this class")
             state = _state(transformer)
             Transformer.from_state(state | {"parameters": dict(state["parameters"])})
-        except Exception as error:  # of scikit-learn, too
+        except Exception as error:  # scikit-learn's errors too
             raise ValueError(
                 f"{transformer!r} before a kernel cannot be saved without pickle ({error}): transform X before fit and "
                 "predict, and save a model of plain kernels, or pickle the model."
@@ -69,7 +69,7 @@ class Transformer(Tagged):
 
     @staticmethod
     def from_state(state: dict[str, Any]) -> Any:
-        """The transformer of a state; whatever it raises means that the file is damaged."""
+        """The transformer of a state; any exception means that the file is damaged."""
         name = check_is("name", state["name"], str)
         params, fitted = dict(check_is("parameters", state["parameters"], dict)), state["fitted"]
         if name == "Pipeline":
@@ -82,14 +82,14 @@ class Transformer(Tagged):
         found._validate_params()
         _check_params(found)
         if fitted is not None:
-            _OWN.get(name, _restore)(found, check_is("fitted", fitted, dict))
+            _RESTORERS.get(name, _restore)(found, check_is("fitted", fitted, dict))
             found.transform(example(found))
         return found
 
 
 def _class(name):
-    check(name in _PLAIN, f"{name[:80]} is none of those that stand in files")
-    return getattr(import_module(f"sklearn.{_PLAIN[name][0]}"), name)  # of a module of scikit-learn's
+    check(name in _SAVED_ATTRIBUTES, f"files cannot hold the class {name[:80]}")
+    return getattr(import_module(f"sklearn.{_SAVED_ATTRIBUTES[name][0]}"), name)  # a class of scikit-learn
 
 
 def _dtype(name):
@@ -121,25 +121,25 @@ def _fitted(transformer, name):
     if name == "SimpleImputer":
         types = {key: own[f"_{key}"].name for key in ("fit_dtype", "fill_dtype") if f"_{key}" in own}
         return found | types | {"statistics_": transformer.statistics_}
-    return found | {key: own[key] for key in _PLAIN[name][1] if key in own}
+    return found | {key: own[key] for key in _SAVED_ATTRIBUTES[name][1] if key in own}
 
 
 def _words(transformer):
-    """The words in the order of their numbers, and their weights."""
+    """The words in the order of their columns, and their weights."""
     words = transformer.vocabulary_
     found = {"words": sorted(words, key=words.__getitem__), "fixed": bool(transformer.fixed_vocabulary_)}
     return found | {"idf_": transformer.idf_} if getattr(transformer, "use_idf", False) else found  # TfidfVectorizer's
 
 
 def _check_params(found):
-    """What scikit-learn takes, and a file must not say: other files, patterns without end, more than plain numbers."""
+    """Refuses parameters that scikit-learn takes but a file must not set: paths, slow patterns, objects."""
     given = found.get_params(deep=False)
     for name in ("feature_range", "quantile_range", "ngram_range"):
         if name in given:
             check_list(name, list(given[name]), Real, 2)
     if "analyzer" in given:
         check(given["input"] == "content", "input is not 'content'")
-        check(given["encoding"] in _CODES, f"encoding is {given['encoding']!r}, none of {_CODES}")
+        check(given["encoding"] in _ENCODINGS, f"encoding is {given['encoding']!r}, none of {_ENCODINGS}")
         check_pattern(given["token_pattern"])
         for size in given["ngram_range"]:
             check_integer("ngram_range", size, 1, 1000)
@@ -154,11 +154,11 @@ def _check_params(found):
         check(not given["add_indicator"], "it has add_indicator=True")
         for name in ("fill_value", "missing_values"):
             check_plain(name, [given[name]])
-            check(given[name] is None or isinstance(given[name], Real | str | np.generic), f"{name} is no value")
+            check(given[name] is None or isinstance(given[name], Real | str | np.generic), f"{name} is no plain value")
 
 
 def check_pattern(pattern):
-    """A ValueError for a token_pattern that may take for ever: groups, or more repetitions than three."""
+    """A ValueError for a token_pattern that may be very slow: one with groups, or more than three repetitions."""
     if pattern is None:
         return
     plain = pattern.removeprefix("(?u)")
@@ -170,11 +170,11 @@ def check_pattern(pattern):
 
 
 def _restore(found, state):
-    """Attributes that are arrays and numbers, of shapes that fit each other."""
+    """Sets attributes that are arrays and numbers, after a check that their shapes fit each other."""
     name = type(found).__name__
-    sizes = {"d": check_integer("n_features_in_", state["n_features_in_"], 1, WIDE)}
-    check(state.keys() <= {"n_features_in_", *_PLAIN[name][1]}, f"{name} has no {sorted(state)}")
-    for key, kinds in _PLAIN[name][1].items():
+    sizes = {"d": check_integer("n_features_in_", state["n_features_in_"], 1, MAX_COLUMNS)}
+    check(state.keys() <= {"n_features_in_", *_SAVED_ATTRIBUTES[name][1]}, f"{name} has no {sorted(state)}")
+    for key, kinds in _SAVED_ATTRIBUTES[name][1].items():
         if key in state:
             _check_attribute(key, state[key], kinds.split(), sizes)
             setattr(found, key, state[key])
@@ -200,10 +200,10 @@ def _check_attribute(key, value, kinds, sizes):
 
 
 def _restore_categories(found, state):
-    d = check_integer("n_features_in_", state["n_features_in_"], 1, WIDE)
+    d = check_integer("n_features_in_", state["n_features_in_"], 1, MAX_COLUMNS)
     categories, drop = check_list("categories_", state["categories_"], np.ndarray, d), state["drop_idx_"]
     for values in categories:
-        check(values.ndim == 1 and len(values) and values.dtype.kind in "biufUO", "categories_ are none")
+        check(values.ndim == 1 and len(values) and values.dtype.kind in "biufUO", "categories_ has no categories")
         if values.dtype.kind in "biuf":  # found by bisection
             known = values[:-1] if values[-1] != values[-1] else values
             check((known[1:] > known[:-1]).all() and (known == known).all(), "categories_ do not ascend")
@@ -213,7 +213,7 @@ def _restore_categories(found, state):
             check(len(set(values.tolist())) == len(values), "categories_ has one twice")
     if drop is not None:
         for at, values in zip(check_list("drop_idx_", drop, (int, type(None)), d), categories, strict=True):
-            check(at is None or check_integer("drop_idx_", at, 0, len(values) - 1) >= 0, "drop_idx_ is none")
+            check(at is None or check_integer("drop_idx_", at, 0, len(values) - 1) >= 0, "drop_idx_ is out of range")
         drop = np.array([*drop, None], dtype=object)[:-1]
     found.categories_, found.n_features_in_, found._infrequent_enabled = categories, d, False
     found.drop_idx_ = found._drop_idx_after_grouping = drop
@@ -221,10 +221,10 @@ def _restore_categories(found, state):
 
 
 def _restore_imputer(found, state):
-    d, values = check_integer("n_features_in_", state["n_features_in_"], 1, WIDE), state["statistics_"]
+    d, values = check_integer("n_features_in_", state["n_features_in_"], 1, MAX_COLUMNS), state["statistics_"]
     if values.dtype.kind == "O":
         check_plain("statistics_", values.tolist())
-        check(not any(isinstance(value, list | tuple | dict) for value in values.tolist()), "statistics_ are no values")
+        check(not any(isinstance(value, list | tuple | dict) for value in values.tolist()), "statistics_ holds lists")
     check_array("statistics_", values, values.dtype if values.dtype in _DTYPES else float, d)
     found.statistics_, found.n_features_in_, found.indicator_ = values, d, None
     for key in ("fit_dtype", "fill_dtype"):
@@ -244,7 +244,7 @@ def _restore_words(found, state):
         found._tfidf = Transformer.from_state({"name": "TfidfTransformer", "parameters": params, "fitted": fitted})
 
 
-_OWN = {
+_RESTORERS = {
     "OneHotEncoder": _restore_categories,
     "SimpleImputer": _restore_imputer,
     "CountVectorizer": _restore_words,
@@ -266,10 +266,10 @@ def _pipeline(params):
 
 
 def settle(transformer: Any) -> Any:
-    """The fitted transformer, its matrices laid out row by row as a file gives them: products of others may differ."""
-    for _, step in getattr(transformer, "steps", ()):  # of scikit-learn's Pipeline
+    """The fitted transformer, its matrices in C order as in files, since products in another order may differ."""
+    for _, step in getattr(transformer, "steps", ()):  # scikit-learn's Pipeline
         settle(step)
-    if type(transformer).__module__.startswith("sklearn.") and type(transformer).__name__ in _PLAIN:
+    if type(transformer).__module__.startswith("sklearn.") and type(transformer).__name__ in _SAVED_ATTRIBUTES:
         for key, value in vars(transformer).items():
             if type(value) is np.ndarray and value.ndim == 2:
                 setattr(transformer, key, np.ascontiguousarray(value))
@@ -277,20 +277,20 @@ def settle(transformer: Any) -> Any:
 
 
 def tried(transformer: Any) -> Any:
-    """The fitted transformer, once it has transformed an example; one from outside, which a user gives, is trusted."""
+    """The fitted transformer, after it has transformed an example; a transformer of another library is trusted."""
     if type(transformer).__module__.partition(".")[0] in ("sklearn", __package__.partition(".")[0]):
         try:
             transformer.transform(example(transformer))
         except Exception as error:
             raise ValueError(
-                f"{transformer!r} before a kernel cannot be saved without pickle, since it does not take an example of "
-                f"its own making ({error}): pickle the model."
+                f"{transformer!r} before a kernel cannot be saved without pickle, since it cannot transform an example "
+                f"({error}): pickle the model."
             ) from error
     return transformer
 
 
 def example(transformer: Any) -> Any:
-    """One example that a fitted transformer, scikit-learn's or of `Categorical`, can transform."""
+    """One example that a fitted transformer, of scikit-learn or of `Categorical`, can transform."""
     if getattr(transformer, "steps", None):  # a Pipeline
         return example(next((step for _, step in transformer.steps if step not in (None, "passthrough")), None))
     if hasattr(transformer, "vocabulary_"):  # a CountVectorizer

@@ -12,14 +12,13 @@ from .base import Kernel
 
 
 class ScaledKernel(Kernel):
-    """A kernel with a parameter `gamma`, a number, or what stands for one that comes from the training data.
+    """A kernel with a parameter `gamma`: a number, or a rule that computes it from the weighted training examples.
 
     None is 1/n_features, "scale" 1/(n_features · variance of X), and, for kernels of a distance, "median" 1/the median
-    distance between examples. Columns and examples are those that the kernel sees, by their sample weights; a model
-    keeps the number.
+    distance between examples, all of the columns that the kernel sees. `resolve` puts in the number.
     """
 
-    gamma: Any  # a number where the kernel is resolved
+    gamma: Any  # a number after `resolve`
 
     def check_state(self) -> None:
         super().check_state()
@@ -41,14 +40,14 @@ class ScaledKernel(Kernel):
             if not np.isfinite(X.shape[1] * variance):
                 raise ValueError(
                     f'gamma="scale" of {type(self).__name__} has no value, the variance of X is too large: rescale X, '
-                    "by StandardScaler say."
+                    "for example with StandardScaler()."
                 )
             with np.errstate(over="ignore"):
                 gamma = 1.0 / np.float64(X.shape[1] * variance) if variance > 0 else 1.0
             if not np.isfinite(gamma):
                 raise ValueError(
                     f'gamma="scale" of {type(self).__name__} has no value, the variance of X is {variance:.0e}: '
-                    "rescale X, by StandardScaler say."
+                    "rescale X, for example with StandardScaler()."
                 )
         elif isinstance(self.gamma, str) and self.gamma == "median" and self.base in ("sqdist", "l1"):
             gamma = 1.0 / median_between(X, weights, self.base)
@@ -62,7 +61,7 @@ class ScaledKernel(Kernel):
 
 
 def _variance(X, weights):
-    """The variance of the entries of X (n, d), of examples of these weights."""
+    """The variance of the entries of X (n, d) with weighted examples."""
     if weights is None and not sp.issparse(X):
         return np.var(X, dtype=float)
     w = np.ones(X.shape[0]) if weights is None else weights

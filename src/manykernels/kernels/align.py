@@ -12,7 +12,7 @@ from .normalize import precision
 
 @runtime_checkable
 class CombinesKernels(Protocol):
-    """What is asked of a bank: M kernels, and Σ_m θ_m K_m (n, n) of them."""
+    """A bank of M kernels that computes Σ_m θ_m K_m, (n, n)."""
 
     M: int
 
@@ -28,14 +28,14 @@ def alignment(K: Any, L: Any, centered: bool = False) -> float:
     ----------
     K : array (n, n)
     L : array (n, n) or (n,)
-        A kernel, or targets y that stand for yy'.
+        A kernel, or targets y for the kernel yy'.
     centered : bool, default False
         Whether both are centred first (Cortes et al. 2012).
 
     Returns
     -------
     float
-        In [−1, 1], 0 where a norm is 0.
+        In [−1, 1], 0 if a norm is 0.
 
     Examples
     --------
@@ -89,8 +89,8 @@ def target_alignments(kernels: Any, y: ArrayLike, centered: bool = False) -> np.
 def centred_products(bank, Y, weights=None, pairs=False):
     """⟨K_m, YᵀY⟩ of a bank and targets Y (T, n), ⟨K_k, K_l⟩ (‖K_m‖² without `pairs`) and ‖YᵀY‖², all centred.
 
-    An example of weight w counts w times; kernels are read in blocks of rows. What does not vary beyond rounding is 0.
-    Each kernel is in its own of the `units`.
+    An example of weight w counts w times. Kernels are read in blocks of rows, each in its unit of `units`. Products of
+    kernels or targets that vary by no more than rounding are 0.
     """
     unit = units(bank)
     w = np.ones(bank.n) if weights is None else np.asarray(weights, float)
@@ -98,7 +98,7 @@ def centred_products(bank, Y, weights=None, pairs=False):
     W, every = w.sum(), np.arange(bank.n)
     off = np.where(w > 0, Y - (Y @ w / W)[:, None], 0.0)
     off[np.abs(off).max(axis=1) <= precision(Y.dtype) * np.abs(Y).max(axis=1)] = 0.0
-    Z = w * off  # Σ Z = 0, so that the centring of the kernels falls out
+    Z = w * off  # Σ Z = 0, so that kernels need no centring
     target = np.einsum("tmi,ti->m", bank.products(Z, every) / unit[:, None], Z)
     means = bank.products(w[None] / W, every)[0] / unit[:, None]
     totals, root, one = means @ w / W, np.sqrt(w), np.diag(1 / unit)
@@ -111,7 +111,7 @@ def centred_products(bank, Y, weights=None, pairs=False):
         G *= root[rows, None] * root
         G = G.reshape(bank.M, -1)
         grams += G @ G.T if pairs else np.einsum("mi,mi->m", G, G)
-    flat = 2 * W * (means**2 @ w) - (W * totals) ** 2  # ‖K‖² less that of the centred K
+    flat = 2 * W * (means**2 @ w) - (W * totals) ** 2  # ‖K‖² minus the ‖K‖² of the centred K
     still = (np.diagonal(grams) if pairs else grams) <= precision(bank.dtype) ** 2 * flat
     target[still], grams[still], grams[..., still] = 0.0, 0.0, 0.0
     U = np.divide(Z, root, out=np.zeros_like(Z), where=root > 0)
@@ -125,7 +125,7 @@ def units(bank):
 
 
 def cosines(grams):
-    """⟨K_k, K_l⟩ / (‖K_k‖ ‖K_l‖), 0 where a kernel does not vary."""
+    """⟨K_k, K_l⟩ / (‖K_k‖ ‖K_l‖), 0 if a kernel does not vary."""
     root = np.sqrt(np.maximum(np.diagonal(grams), 0.0))
     size = np.outer(root, root)
     return np.divide(grams, size, out=np.zeros_like(grams), where=size > 0)

@@ -1,4 +1,4 @@
-"""The estimators' shorthand for kernels of low rank."""
+"""The low-rank kernels of the estimators' parameter `approximation`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .random_features import RandomFeatures
 
 
 def approximated(kernel: Kernel, how: str, rank: int, random_state: int) -> Kernel:
-    """The kernel by random features ("rff") or by landmarks ("nystroem"); those with few features stay as they are."""
+    """The kernel by random features ("rff") or landmarks ("nystroem"); unchanged if it has explicit features."""
     if kernel.family in ("features", "low_rank"):
         return kernel
     return (RandomFeatures if how == "rff" else Nystroem)(kernel, rank, random_state=random_state)

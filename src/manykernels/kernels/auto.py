@@ -1,4 +1,4 @@
-"""What kernels="auto" stands for: kernels chosen from the data, and a sentence that says which."""
+"""The choice of kernels="auto": kernels chosen from the data, and a sentence that describes them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from .frames import check_names, is_frame, to_numbers
 from .linear import Linear
 from .rbf import RBF
 from .spec import KernelSpec
-from .table import USED, ColumnFacts, choose_for, describe, entries, left_out, scaler, words
+from .table import USED_KINDS, ColumnFacts, choose_for, describe, entries, left_out, scaler, words
 from .table import called as some_of
 from .view_data import ViewArrays, checked_view, is_numeric
 
-FEW = "RBF of 3 widths and linear"  # of a view
+VIEW_KERNELS = "RBF of 3 widths and linear"
 
 
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
-    """Kernels chosen from the data: what an estimator takes for kernels="auto".
+    """Kernels chosen from the data: the kernels of an estimator with kernels="auto".
 
-    A table, as an array, a frame or a file of the command line: RBF and Laplacian kernels of three widths each on all
-    numbers, which are standardised, gaps filled in by means; an example that lacks them all is like no other. An RBF
-    kernel of the median width on each column of numbers, on columns called GROUP.x or GROUP:x together.
-    `Categorical()` on each column of categories and of truth values, tf-idf on each of texts. More than 100 columns
-    have no kernel each, fewer where n²M would be more than 2·10¹⁰ entries (or `memory_limit` float32 entries), and
-    there are no Laplacian kernels where n²d is more than 2·10¹⁰. Dates, ids, numbers of rows, columns with one value,
-    with more than 50 different texts that share no words, or nearly empty ones are left out.
+    A table (an array, a frame or a file of the command line) gets these kernels. RBF and Laplacian kernels of three
+    widths each see all columns of numbers, standardised, with missing values replaced by means; an example without any
+    number has the kernel value 0 with all others. An RBF kernel of the median width sees each column of numbers;
+    columns called GROUP.x or GROUP:x share one. Each column of categories or truth values has a `Categorical()`, each
+    column of texts a tf-idf kernel. Beyond 100 columns, or if n²M would exceed 2·10¹⁰ entries (or `memory_limit` as
+    float32 entries), single columns have no kernels. If n²d exceeds 2·10¹⁰, there are no Laplacian kernels. Dates, ids,
+    row numbers, columns with one value, columns with more than 50 different texts that share no words, and nearly empty
+    columns get no kernel.
 
-    A sparse array, and each of several views: RBF kernels of three widths and a linear one on its numbers,
-    standardised (sparse ones as they are), `Categorical()` or tf-idf on columns of the other kinds, and none on single
-    columns of numbers.
+    A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers
+    (standardised, unless sparse), and `Categorical()` or tf-idf on its other columns, but no kernels of single columns
+    of numbers.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
     memory_limit : float, optional
         Bytes.
     weights : array (n,), optional
-        Of the examples in the median distance.
+        Weights of the examples in the median distance.
 
     Returns
     -------
@@ -66,11 +67,11 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
 def choose_kernels(
     X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None
 ) -> tuple[list[KernelSpec], str]:
-    """(the kernels of `auto_kernels`, a sentence that says what they are and what was left out)."""
+    """(the kernels of `auto_kernels`, a sentence that lists the kernels and the columns left out)."""
     if isinstance(X, Sequences):
         raise ValueError(
             'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
-            "words anywhere, or degree_kernels(10) for words at a place where lengths are equal (manykernels.strings)."
+            "words anywhere, or degree_kernels(10) for words at a position of equally long ones (manykernels.strings)."
         )
     source = ViewArrays(X)
     plain = None in source.X and not sp.issparse(source.X[None])
@@ -78,21 +79,21 @@ def choose_kernels(
         table = Table(source, None, weights)
         specs, text = choose_for(table.columns, source.n, memory_limit)
         if table.of("numbers"):
-            table.numbers(table.of("numbers"))  # names what is infinite
+            table.numbers(table.of("numbers"))  # raises an error that names columns with infinity
         specs, said = [spec._replace(columns=table.where(spec.columns)) for spec in specs], [text]
     else:
         found = [_few(Table(source, view, weights)) for view in source.X]
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     if not specs:
         raise ValueError(
-            f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, of sequences '
-            "one of strings, Spectrum(4) say."
+            f'kernels="auto" finds nothing to learn from in X ({"; ".join(said)}): list the kernels, for sequences '
+            "a string kernel such as Spectrum(4)."
         )
     return specs, said[0] if plain else f"{len(specs)} kernels: {'; '.join(said)}"
 
 
 class Table:
-    """One view of X, or X itself, and what kernels on its columns need to know."""
+    """One view of X, or X itself, with the kinds of its columns."""
 
     def __init__(self, source, view, weights):
         self.source, self.view, self.x, self.n = source, view, source.X[view], source.n
@@ -112,11 +113,11 @@ class Table:
             self.columns = describe((name, x if self.given is None else x[self.given]) for name, x in own)
 
     def of(self, kind):
-        """The columns of a kind, positions."""
+        """The positions of the columns of a kind."""
         return [k for k, column in enumerate(self.columns) if column.kind == kind]
 
     def where(self, columns):
-        """`columns` of a specification, names where there are some; all of them are None, or the view."""
+        """The `columns` of a specification, by name if there are names; None, or the view, stands for all columns."""
         every = len(columns) == len(self.labels)
         if is_frame(self.x) and all(isinstance(name, str) for name in self.x.columns):
             columns = [self.labels[k] for k in columns]
@@ -125,30 +126,30 @@ class Table:
         return self.view if every else (self.view, columns)
 
     def numbers(self, columns):
-        """Columns (n, d) as numbers; sparse ones as they are."""
+        """Columns (n, d) as numbers, dense or sparse."""
         x = self.source.cut(self.view, np.asarray(columns))
         x = x if sp.issparse(x) or is_numeric(x) else to_numbers(x, lambda: self.labels)
         if not sp.issparse(x):
-            checked_view(x, True, False, lambda: self.source.labels(self.view, columns))  # names what is infinite
+            checked_view(x, True, False, lambda: self.source.labels(self.view, columns))  # refuses infinity
         return x
 
     def spec(self, kernel, columns, transformer=None, called=None):
-        """A specification that takes gaps: new examples may have some where these have none."""
+        """A specification with missing="zero", since new examples may have missing values."""
         return KernelSpec(called, kernel, self.where(columns), "zero", transformer=transformer)
 
     def called(self, k):
-        """The name of the one kernel of a column of a frame: that of the column, behind its view."""
+        """The name of the kernel of one column of a frame: "view, column"."""
         if not is_frame(self.x):
             return None
         return self.labels[k] if self.view is None else f"{self.view}, {self.labels[k]}"
 
     def scaled(self, columns):
-        """How numbers are scaled, in words."""
+        """A phrase that says how numbers are scaled."""
         gaps = np.isnan(np.asarray(self.numbers(columns), float)).any()
         return "standardised, gaps filled in by means" if gaps else "standardised"
 
     def rbfs(self, columns, n, ratio, scaled=False):
-        """RBF kernels of n widths around the median distance, [(kernel)], of standardised columns where `scaled`."""
+        """RBF kernels of n widths around the median distance, of standardised columns if `scaled`."""
         x = self.numbers(columns)
         if scaled:
             x = np.asarray(x, float)
@@ -161,7 +162,7 @@ class Table:
 
 
 def _few(table):
-    """Some kernels of a view."""
+    """(kernels, phrase) of one view."""
     numbers = table.of("numbers")
     specs, said = [], []
     if numbers:
@@ -170,7 +171,7 @@ def _few(table):
         else:
             kernels, before, how = table.rbfs(numbers, 3, 8.0, scaled=True), scaler(), table.scaled(numbers)
         specs += [table.spec(kernel, numbers, before) for kernel in (*kernels, Linear())]
-        said.append(f"{FEW} on {_columns(len(numbers))} of numbers, {how}")
+        said.append(f"{VIEW_KERNELS} on {_columns(len(numbers))} of numbers, {how}")
     more, text = _others(table)
     lacks = "" if table.given is None else ", 0 for examples that lack it"
     said = [*said, *text]
@@ -178,7 +179,7 @@ def _few(table):
 
 
 def _others(table):
-    """(kernels, phrases) of the columns of a view that are no numbers."""
+    """(kernels, phrases) of the columns of a view that hold no numbers."""
     specs, said = [], []
     for kind, make, what in (
         ("categories", Categorical, "Categorical on"),
@@ -189,11 +190,11 @@ def _others(table):
         if columns:
             names = some_of(table.columns, columns)
             said.append(f"{what} {names}" if len(table.labels) > 1 else what.rpartition(" ")[0])
-    out = [column for column in table.columns if column.kind not in USED]
+    out = [column for column in table.columns if column.kind not in USED_KINDS]
     if len(out) == len(table.columns):
         raise ValueError(
-            f'kernels="auto" has no kernel for the view {table.view!r} ({out[0].why}): list the kernels, of sequences '
-            "strings.Spectrum(3), say."
+            f'kernels="auto" has no kernel for the view {table.view!r} ({out[0].why}): list the kernels, for sequences '
+            "a string kernel such as Spectrum(3)."
         )
     return specs, [*said, *left_out(table.columns)]
 

@@ -1,7 +1,4 @@
-"""Kernels that add and multiply, and all that becomes one when it is added to a kernel or multiplied with one.
-
-`_protocol.py` says what banks ask of a kernel.
-"""
+"""`Kernel`, sums and products of kernels, and wrappers of foreign kernels; `_protocol.py` has the protocol."""
 
 from __future__ import annotations
 
@@ -20,21 +17,21 @@ from ._protocol import READS, BaseKernel, len_
 
 
 class Kernel(BaseKernel):
-    """A kernel k(x, y), which adds and multiplies with others.
+    """A kernel k(x, y); kernels can be added and multiplied.
 
-    Subclasses set `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` where that is quicker. They
-    are used like others, `MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)` below.
+    A subclass defines `base` and `form`, or `base` and `from_base`, or `__call__`, and `diag` if there is a faster way.
+    Estimators take it as they take other kernels: `MKLClassifier([Overlap(), ...]).fit(list_of_sets, y)` below.
 
     Attributes
     ----------
     reads : str
-        The examples it takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any objects,
-        graphs, sets or dicts say; it is called with 1-D arrays of them. "sequences": strings, see
-        `strings._base.StringKernel`. "anything": numbers or objects, as they come. "nothing": it looks at no example.
-        "views": several of them, see `On`.
+        The examples that the kernel takes. "numeric": rows of numbers, (n, d) arrays or CSR matrices. "objects": any
+        objects, for example graphs, sets or dicts, in a 1-D array. "sequences": strings, see
+        `strings.base.StringKernel`. "anything": numbers or objects, unchanged. "nothing": the kernel looks at no
+        example. "views": several views, see `On`.
     family : str or None
-        The explicit features it has, with which it can be learned on many examples. None: it is compared pair by
-        pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
+        The explicit features of the kernel, which allow training on many examples. None: examples are compared pair
+        by pair. "features": `features(X)` is φ(X), (n, D), k(x, y) = ⟨φ(x), φ(y)⟩, of rows of numbers. "degree"
         (`degree_table`), "shift" (`shift_table`), "channels" (`channels`): words of strings.
 
     Examples
@@ -64,7 +61,7 @@ class Kernel(BaseKernel):
 
 
 class _Pair(Kernel):
-    """Two kernels k1, k2 as one; elementwise in the base where both share it, else called on the fly."""
+    """Two kernels k1, k2 as one: an elementwise function of their common base, or two calls if the bases differ."""
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
         self.k1 = k1
@@ -72,7 +69,7 @@ class _Pair(Kernel):
 
     def check_state(self) -> None:
         for kernel in (check_is("k1", self.k1, Kernel), check_is("k2", self.k2, Kernel)):
-            check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 differ in what they see")
+            check(kernel.reads in (self.reads, "anything", "nothing"), "k1 and k2 read different data")
 
     @property
     def base(self) -> str | None:  # type: ignore[override]  # depends on k1 and k2
@@ -81,7 +78,7 @@ class _Pair(Kernel):
 
     @property
     def reads(self) -> str:  # type: ignore[override]  # depends on k1 and k2
-        """What the two of them read that is the more particular."""
+        """The more specific of what k1 and k2 read."""
         return min(self.k1.reads, self.k2.reads, key=READS.index)
 
     @property
@@ -89,7 +86,7 @@ class _Pair(Kernel):
         encodings = {k.encoding for k in (self.k1, self.k2)} - {None}
         if len(encodings) > 1:
             raise ValueError(
-                f"{self.k1!r} and {self.k2!r} read strings with another alphabet or unknown=: make them equal."
+                f"{self.k1!r} and {self.k2!r} read strings with a different alphabet or unknown=: make them equal."
             )
         return encodings.pop() if encodings else None
 
@@ -102,7 +99,7 @@ class _Pair(Kernel):
         return self.k1.psd and self.k2.psd
 
     def _read(self, X):
-        """X as both kernels take it."""
+        """X in the encoding of both kernels."""
         if self.encoding is None or X is None:
             return X
         return Sequences.encode(X, *self.encoding)
@@ -151,7 +148,7 @@ class Sum(_Pair):
     Parameters
     ----------
     k1, k2 : Kernel
-        Two that read the same: numbers, objects or sequences.
+        Two kernels of the same data: numbers, objects or sequences.
 
     Examples
     --------
@@ -172,7 +169,7 @@ class Product(_Pair):
     Parameters
     ----------
     k1, k2 : Kernel
-        Two that read the same: numbers, objects or sequences.
+        Two kernels of the same data: numbers, objects or sequences.
 
     Examples
     --------
@@ -193,7 +190,7 @@ class Constant(Kernel):
     Parameters
     ----------
     value : float, default 1
-        Positive semidefinite where it is at least 0.
+        The kernel is positive semidefinite if the value is at least 0.
 
     Examples
     --------
@@ -232,7 +229,7 @@ class Function(Kernel):
     Parameters
     ----------
     function : callable
-        function(X, Y) gives (len(X), len(Y)) numbers.
+        function(X, Y) returns an array (len(X), len(Y)).
 
     Examples
     --------
@@ -251,7 +248,7 @@ class Function(Kernel):
         self.function = function
 
     def check_state(self) -> None:
-        check(callable(self.function) and hasattr(self.function, "__code__"), "function is none")  # a user's
+        check(callable(self.function) and hasattr(self.function, "__code__"), "function is no function")  # the user's
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         Y = X if Y is None else Y
@@ -268,7 +265,7 @@ class Function(Kernel):
 
 
 class GaussianProcess(Kernel):
-    """A kernel of `sklearn.gaussian_process.kernels` (WhiteKernel and the like are 0 between training and new data).
+    """A kernel of `sklearn.gaussian_process.kernels`; WhiteKernel is 0 between training and new data.
 
     Parameters
     ----------
@@ -309,7 +306,7 @@ class Fitted(Kernel):
     Parameters
     ----------
     transformer : object
-        With `fit_transform(X)` and `transform(X)`, as kernels of graphs in other libraries have them.
+        An object with `fit_transform(X)` and `transform(X)`, such as a graph kernel of GraKeL.
 
     Examples
     --------
@@ -333,7 +330,7 @@ class Fitted(Kernel):
         self.transformer = transformer
 
     def fit(self, X: Any) -> np.ndarray:
-        """The training Gram matrix (n, n), and a fitted copy of the object to transform new data with."""
+        """The training Gram matrix (n, n); `fitted_` becomes a fitted copy of the object, for new data."""
         self.fitted_ = copy.deepcopy(self.transformer)
         return np.asarray(self.fitted_.fit_transform(X), dtype=float)
 
@@ -358,7 +355,7 @@ class Fitted(Kernel):
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """`kernel` itself or wrapped as a Kernel.
+    """`kernel` itself, or wrapped as a Kernel.
 
     Parameters
     ----------
@@ -381,7 +378,7 @@ def as_kernel(kernel: Any) -> Kernel:
     process = sys.modules.get("sklearn.gaussian_process.kernels")
     if process is not None and isinstance(kernel, process.Kernel):
         return GaussianProcess(kernel)
-    if hasattr(kernel, "fit_transform") and hasattr(kernel, "transform"):  # a user's, grakel's say
+    if hasattr(kernel, "fit_transform") and hasattr(kernel, "transform"):  # the user's object, e.g. of GraKeL
         return Fitted(kernel)
     if callable(kernel) and not isinstance(kernel, type):
         return Function(kernel)
@@ -394,5 +391,5 @@ def as_kernel(kernel: Any) -> Kernel:
 
 
 def _as_operand(other):
-    """What is added to or multiplied with a kernel, as one."""
+    """The other operand of a sum or product as a kernel."""
     return Constant(float(other)) if isinstance(other, int | float) else as_kernel(other)

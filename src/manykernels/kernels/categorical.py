@@ -16,15 +16,15 @@ from .linear import Linear
 class Categorical(Kernel):
     """k(x, y) = Σ_j [x_j = y_j] / d: the share of d columns in which two examples have the same category.
 
-    Categories are texts, numbers or truth values, of an array, a list or a frame, and are compared as Python compares
-    them (1 is 1.0 and is not "1"). It is learned through its exact features, the indicators of the categories in the
-    training data; one that was not among them is like no other.
+    Categories are texts, numbers or truth values in an array, a list or a frame. They are compared as in Python: 1
+    equals 1.0, but not "1". The explicit features are indicators of the categories in the training data, so that a new
+    category equals no other.
 
     Parameters
     ----------
     match_missing : bool, default=False
-        Whether missing entries (None, NaN, NA) are a category of their own. False: they are like nothing, themselves
-        included.
+        Whether missing entries (None, NaN, NA) are a category. If False, a missing entry equals no entry, not even
+        another missing one.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Indicators(Tagged, BaseEstimator):
         self.categories_ = []
         for column in self._columns(X):
             try:
-                self.categories_.append([c for c in dict.fromkeys(column) if c is not _NOTHING])
+                self.categories_.append([c for c in dict.fromkeys(column) if c is not _NO_CATEGORY])
             except TypeError as error:
                 raise ValueError(f"X has entries that are no categories ({error}): give texts or numbers.") from error
         return self
@@ -92,8 +92,8 @@ class Indicators(Tagged, BaseEstimator):
         return sp.csr_array((np.full(len(places[0]), d**-0.5), places), shape=(len(columns[0]), max(first, 1)))
 
     def _columns(self, X):
-        """The entries of each column, missing ones None (a category) or _NOTHING."""
-        x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X  # a column of a frame
+        """The entries of each column; missing ones are None (a category) or _NO_CATEGORY."""
+        x = values(X) if is_frame(X) else X.to_numpy() if hasattr(X, "to_numpy") else X  # a column of a user's frame
         if sp.issparse(x):
             raise ValueError("Categorical needs dense data, X is sparse; pass X.toarray().")
         x = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
@@ -104,7 +104,7 @@ class Indicators(Tagged, BaseEstimator):
         for j in range(x.shape[1]):
             column = x[:, j].tolist()
             for i in np.flatnonzero(missing[:, j]):
-                column[i] = None if self.match_missing else _NOTHING
+                column[i] = None if self.match_missing else _NO_CATEGORY
             columns.append([c.item() if isinstance(c, np.generic) else c for c in column])
         return columns
 
@@ -123,4 +123,4 @@ class Indicators(Tagged, BaseEstimator):
         return found
 
 
-_NOTHING = object()  # an entry that is like no other
+_NO_CATEGORY = object()  # a missing entry, which equals no other

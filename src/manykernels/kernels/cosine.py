@@ -11,7 +11,7 @@ from .base import Kernel
 class Cosine(Kernel):
     """The cosine of the angle between two examples.
 
-    k(x, y) = x'y / (‖x‖ ‖y‖), 0 where x or y is 0.
+    k(x, y) = x'y / (‖x‖ ‖y‖), 0 if x or y is 0.
 
     Examples
     --------
@@ -35,16 +35,14 @@ class Cosine(Kernel):
 
     def features(self, X: Any) -> Any:
         """x / ‖x‖, (n, d)."""
-        from scipy.sparse import issparse
-
         X = X.astype(float)
-        largest = np.ravel(abs(X).max(axis=1).toarray() if issparse(X) else np.abs(X).max(axis=1, initial=0.0))
-        X = _divided(X, largest)  # first: the squares of small numbers would vanish
-        squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X)
+        largest = np.ravel(abs(X).max(axis=1).toarray() if sp.issparse(X) else np.abs(X).max(axis=1, initial=0.0))
+        X = _divided(X, largest)  # squares of small numbers would underflow
+        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
         return _divided(X, np.sqrt(np.ravel(squares)))
 
 
 def _divided(X, by):
-    """The rows of X over `by`, left alone where that is 0."""
+    """The rows of X divided by `by`, unchanged if that is 0."""
     factor = np.divide(1.0, by, out=np.ones_like(by), where=by > np.finfo(float).tiny)[:, None]
     return X.multiply(factor).tocsr() if sp.issparse(X) else X * factor

@@ -14,22 +14,22 @@ from .transformers import check_transformer, reads_of
 
 
 class Features(Kernel):
-    """The product of the features that a scikit-learn transformer makes.
+    """The inner product of the features of a scikit-learn transformer.
 
-    k(x, y) = ⟨φ(x), φ(y)⟩, φ the transform of a copy of `transformer` that is fitted on the training data.
+    k(x, y) = ⟨φ(x), φ(y)⟩, where φ is a copy of `transformer`, fitted on the training data.
 
     Parameters
     ----------
     transformer : estimator with fit and transform
-        Any of scikit-learn's with numbers out: random features such as RBFSampler, Nystroem or PolynomialCountSketch,
-        weightings such as TfidfTransformer, a pipeline of them; of texts, one an example, TfidfVectorizer and its kin.
-        Give it a random_state that is a number, so that a fit repeats. It is given sample weights where its `fit` takes
-        them.
+        Any scikit-learn transformer that returns numbers: random features such as RBFSampler, Nystroem or
+        PolynomialCountSketch, weightings such as TfidfTransformer, or a pipeline; for one text per example,
+        TfidfVectorizer or a similar vectorizer. Give it an integer random_state, so that fits are reproducible. Its
+        `fit` gets the sample weights if it takes them.
 
     Attributes
     ----------
     fitted_ : estimator
-        The fitted copy, of a kernel that was resolved on training data.
+        The fitted copy, after `resolve` on training data.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Features(Kernel):
 
     @property
     def resolved(self) -> bool:
-        """Whether its transformer is fitted."""
+        """Whether the transformer is fitted."""
         return "fitted_" in vars(self)
 
     def learns(self) -> str:
@@ -85,7 +85,7 @@ class Features(Kernel):
         return kernel
 
     def features(self, X: Any) -> Any:
-        """φ(x), (n, D), an array or CSR; fitted on X itself where there was no training data before."""
+        """φ(x), (n, D), an array or CSR; fitted on X itself if the kernel is not resolved."""
         F = self.resolve(X).fitted_.transform(X)
         return F.tocsr() if sp.issparse(F) else np.asarray(F, dtype=np.float64)
 

@@ -1,25 +1,25 @@
-"""Tables with named columns, of pandas, polars and their like, by what they have in common; numbers out of them."""
+"""Tables with named columns, of pandas, polars and similar libraries, read through their common interface."""
 
 from difflib import get_close_matches
 
 import numpy as np
 
-_MISSING = ("NAType", "NaTType", "NoneType")  # pandas' own need not be imported to be known
+_MISSING = ("NAType", "NaTType", "NoneType")  # types by name, so that pandas need not be imported
 _UNEQUAL = float, np.floating, np.datetime64, np.timedelta64  # NaN and NaT differ from themselves
 
 
 def is_frame(X):
-    """Whether X is a frame of pandas, polars or their like, none of which need be imported to be known."""
-    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns") and hasattr(X, "to_numpy")  # a user's X
+    """Whether X is a frame of pandas, polars or a similar library; the test imports none of them."""
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns") and hasattr(X, "to_numpy")  # the user's X
 
 
 def is_pandas(X):
     """Whether X is a frame or a column of pandas, or of a library with its interface."""
-    return hasattr(X, "iloc")  # a user's X
+    return hasattr(X, "iloc")  # the user's X
 
 
 def check_names(frame):
-    """The names of the columns, a list; a ValueError where two are the same."""
+    """The names of the columns, a list; a ValueError if two are equal."""
     names = list(frame.columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -33,17 +33,17 @@ def pick(frame, columns):
 
 
 def completed(frame, names):
-    """The frame with columns of these names, in this order; those that it lacks are empty."""
+    """The frame with columns of these names, in this order; columns that it lacks become empty ones."""
     if is_pandas(frame):
         return frame.reindex(columns=names)
     return frame.with_columns(**{name: None for name in names if name not in frame.columns}).select(list(names))
 
 
 def values(frame):
-    """The entries of a frame (n, d): numbers, missing ones NaN, where all columns are numbers, else objects."""
+    """The entries of a frame (n, d): numbers, with NaN for missing ones, if all columns are numbers, else objects."""
     try:
         x = frame.to_numpy()
-    except TypeError:  # polars, of dates beside truth values, which have no common dtype
+    except TypeError:  # polars, since dates and truth values have no common dtype
         x = np.array(frame.rows(), dtype=object).reshape(frame.shape)
     if x.dtype == object and is_pandas(frame) and all(dtype.kind in "biuf" for dtype in frame.dtypes):
         x = frame.to_numpy(dtype=float, na_value=np.nan)  # pandas' nullable numbers
@@ -63,7 +63,7 @@ def _is_narrow(dtype):
 
 
 def unknown_names(lost, names):
-    """A sentence on names that are not among the columns: what there is, or what is near."""
+    """A sentence on names that are not among the columns; it lists the columns, or similar names."""
     some = _few(lost)
     if len(names) <= 10:
         return f"{some} not among the columns of X: {names}."
@@ -77,14 +77,19 @@ def _few(names):
 
 
 def called(labels):
-    """columns 'a', 'b' and 3 more: some columns in words."""
-    some = ", ".join(str(label) if isinstance(label, np.integer) else repr(label) for label in labels[:5])
-    return f"column{'s'[: len(labels) > 1]} {some}" + (f" and {len(labels) - 5} more" if len(labels) > 5 else "")
+    """A phrase such as: columns 'a', 'b' and 3 more."""
+    plain = [int(label) if isinstance(label, np.integer) else label for label in labels]
+    return f"column{'s'[: len(labels) > 1]} {listed(plain)}"
+
+
+def listed(items):
+    """The first five items, and how many more there are."""
+    return ", ".join(map(repr, items[:5])) + (f" and {len(items) - 5} more" if len(items) > 5 else "")
 
 
 def to_numbers(x, labels):
-    """Entries (n, d) as floats, missing ones NaN, or a ValueError that names the columns, one of `labels()` each."""
-    if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":  # a user's X may be a list
+    """Entries (n, d) as floats, missing ones NaN, or a ValueError that names the columns by `labels()`."""
+    if getattr(x, "dtype", None) is not None and x.dtype.kind in "cmM":  # the user's X may be a list
         what, where = "times", range(x.shape[1])
         if x.dtype.kind == "c":
             what, where = "complex numbers", np.flatnonzero(np.asarray(x.imag.any(axis=0))) if x.imag.any() else where
@@ -101,7 +106,7 @@ def to_numbers(x, labels):
 
 
 def missing_entries(x):
-    """Which entries of an array are None, NaN, NA or NaT, of its shape."""
+    """The mask of the entries of an array that are None, NaN, NA or NaT."""
     if x.dtype.kind == "f":
         return np.isnan(x)
     if x.dtype.kind in "mM":
@@ -117,7 +122,7 @@ def _is_missing(value):
 
 
 def not_numeric(x, labels):
-    """A sentence that names the columns with entries that are no numbers; None where there are none."""
+    """A sentence that names the columns with entries that are not numbers; None if there are none."""
     found = {}
     for j, column in enumerate(x.T if x.ndim == 2 else [x]):
         for value in column:
@@ -132,6 +137,6 @@ def not_numeric(x, labels):
     example = str(example) if isinstance(example, np.str_) else example
     return (
         f"X is not numeric in {called([names[j] for j in found])} ({example!r}, for example), which a kernel of "
-        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), sequences one of strings, "
-        "Spectrum(4) say, and list the columns of each kernel."
+        "numbers sees: give categories a Categorical() kernel or OneHotEncoder(), sequences a string kernel such as "
+        "Spectrum(4), and list the columns of each kernel."
     )

@@ -1,4 +1,4 @@
-"""Banks of kernels in one call."""
+"""Functions that return many kernels at once."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def rbf_grid(
     Parameters
     ----------
     X : array, DataFrame or dict of views, optional
-        The training data, needed where neither gammas nor widths are given.
+        The training data, needed if neither gammas nor widths are given.
     gammas : array, optional
     widths : array, optional
         The σ of exp(−‖x−y‖²/(2σ²)).
     columns : optional
         The columns or the view that the kernels see, as in a `KernelSpec`; None for all.
     n : int, default 10
-        Kernels around the median.
+        The number of kernels around the median.
     ratio : float, default 2
-        Between the gammas of two neighbours.
+        The ratio of neighbouring gammas.
     weights : array (n_examples,), optional
-        Of the examples in the median.
+        Weights of the examples in the median.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def feature_bank(
     Parameters
     ----------
     X : array (n, d)
-        Of which only the number of columns counts.
+        Only the number of columns is used.
     widths : iterable of float, optional
     degrees : iterable of float, default (1, 2, 3)
 
@@ -122,7 +122,7 @@ def feature_bank(
 
 
 def median_distance(X, columns=None, weights=None):
-    """The median of ‖x−y‖² over pairs of different examples, 1 where there are none; see `_median`."""
+    """The median of ‖x−y‖² over pairs of different examples, 1 if there are none; see `_median`."""
     source = ViewArrays(X)
     view, indices, _ = source.resolve(columns)
     present = source.present.get(view)

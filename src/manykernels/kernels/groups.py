@@ -1,4 +1,4 @@
-"""Linear kernels on groups of columns: group lasso, with groups that may overlap, and its weight vectors.
+"""Linear kernels on groups of columns, which may overlap: the group lasso and its weight vectors.
 
     min over w_m, b :  C Σ_i (y_i − Σ_m ⟨w_m, x_i[g_m]⟩ − b)² + Σ_m ‖w_m‖
 
@@ -21,7 +21,7 @@ from .tasks import ALL
 
 
 class Coefficients(NamedTuple):
-    """`total` (n_features,) and `parts` {kernel name: (|group|,)}, a row per class where there are more than two."""
+    """`total` (n_features,) and `parts` {kernel name: (|group|,)}, with a row per class if there are more than two."""
 
     total: np.ndarray
     parts: dict
@@ -59,17 +59,17 @@ def linear_coefficients(model: Any) -> Coefficients:
 
     w_m = θ_m Σ_i a_i x_i[g_m], f(x) = ⟨total, x⟩ + b.
 
-    `total` adds up the kernels on the columns they see; those of single tasks are in `parts` only.
+    `total` is the sum over kernels, each on its columns; kernels of single tasks are in `parts` only.
 
     Parameters
     ----------
     model : estimator
-        Fitted on one array or frame, not normalised by "spherical".
+        A model fitted on one array or frame, with a normalisation other than "spherical".
 
     Returns
     -------
     Coefficients
-        `total` (n_features,) and `parts` {kernel name: (|group|,)}, a row per class where there are more than two.
+        `total` (n_features,) and `parts` {kernel name: (|group|,)}, with a row per class if there are more than two.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def linear_coefficients(model: Any) -> Coefficients:
     if model.normalize == "spherical":
         raise ValueError('normalize="spherical" divides by ‖x‖: f is not linear in x then; use another normalisation.')
     if any(plan.transformer is not None for plan in kernels.view_plans):
-        raise ValueError("linear_coefficients needs kernels of X itself, not of what transformers make of it.")
+        raise ValueError("linear_coefficients needs kernels of X itself, not of the output of transformers.")
     if not isinstance(kernels.n_features, int | np.integer):
         raise ValueError("linear_coefficients needs X to be one array or frame, not views: see decision_parts.")
     theta = np.broadcast_to(np.atleast_2d(model.kernel_weights_), (len(model.dual_coef_), kernels.M))

@@ -4,7 +4,7 @@ from .base import Kernel
 
 
 class HistogramIntersection(Kernel):
-    """What two histograms have in common.
+    """The intersection of two histograms.
 
     k(x, y) = Σ_k min(x_k, y_k), for non-negative data.
 

@@ -6,7 +6,7 @@ from .base import Kernel
 class Identity(Kernel):
     """The identity matrix on the training examples.
 
-    k(x, y) = 1 if x and y are the same training example, else 0: the 2-norm soft margin; 0 on new data. No
+    k(x, y) = 1 if x and y are the same training example, else 0, also for new data: the 2-norm soft margin. No
     normalisation changes it.
 
     Examples

@@ -1,4 +1,4 @@
-"""Kernel specifications `(name, kernel, columns, missing)` made concrete on one data set, and the views they see."""
+"""`KernelList`: kernel specifications `(name, kernel, columns, missing)` resolved on one data set, and their views."""
 
 from __future__ import annotations
 
@@ -23,29 +23,26 @@ from .view_plan import by_source
 
 
 class KernelList(Tagged):
-    """Kernels made concrete on one data set.
-
-    `KernelList.from_spec(kernels, X)` reads what estimators take as `kernels`.
+    """Kernels resolved on one data set; `KernelList.from_spec(kernels, X)` reads the `kernels` of an estimator.
 
     Parameters
     ----------
     specs : list of KernelSpec
     X : array, DataFrame, sequences or dict of views
-        The training data, from which kernels take what depends on it (gamma="scale").
+        The training data, which determine parameters such as gamma="scale".
     weights : array (n,), optional
-        Of the examples in that.
+        Weights of the examples.
 
     Attributes
     ----------
     kernels : list of Kernel
         The kernels, resolved.
     names : list of str
-        What they are called.
+        The names of the kernels.
     view_of, columns : array (M,) of int, list
-        Kernel m sees view number `view_of[m]`, cut out by `columns[m]`.
+        Kernel m sees view number `view_of[m]`, the columns `columns[m]` of X.
     task_of, tasks : list of int, array or None
-        `task_of[m]` is ALL, SAME or the number in `tasks` of the one task it is for; `tasks` is None without task
-        kernels.
+        `task_of[m]` is ALL, SAME or the number of its task in `tasks`; `tasks` is None without task kernels.
     view_plans : list of ViewPlan
         How each view is made of X.
 
@@ -66,8 +63,8 @@ class KernelList(Tagged):
     columns: list[Any]
     task_of: Any = ()
     tasks: Any = None
-    known: Known | None = None  # what is known of the training examples, to say what is new; None: nothing
-    chosen: str | None = None  # what "auto" stood for, in words; a file has it with the model
+    known: Known | None = None  # facts of the training examples, to which new ones are compared
+    chosen: str | None = None  # the sentence that describes the kernels of "auto"; a file has it with the model
 
     @classmethod
     def from_spec(
@@ -78,10 +75,9 @@ class KernelList(Tagged):
         weights: np.ndarray | None = None,
         change: Callable[[Kernel, int], Kernel] | None = None,
     ) -> KernelList:
-        """Reads what a user may give as `kernels`: a list of specifications, one kernel, or "auto".
+        """The list of the `kernels` that a user gives: specifications, one kernel, or "auto".
 
-        Parameters that come from the data are those of examples of these weights (n,); None for all equal. `change`
-        puts another in the place of a kernel, given with its number in the list.
+        The examples have `weights` (n,), None for equal ones; `change(kernel, m)` replaces kernel m of the list.
         """
         if isinstance(kernels, KernelList):
             return kernels
@@ -117,7 +113,7 @@ class KernelList(Tagged):
         self.names = names_of(specs, named, [sight.label for sight in sights])
 
     def _resolve(self, kernels, X, weights):
-        """The kernels with what depends on the examples filled in; a view that no kernel looks at is not made."""
+        """The kernels resolved on the examples; a view that no kernel needs is not made."""
         joins = [self.view_plans[v].join for v in self.view_of]
         looks = [
             join is None and type(kernel).resolve is not Kernel.resolve
@@ -130,16 +126,16 @@ class KernelList(Tagged):
         ]
 
     def _learned(self, X):
-        """The list itself, with what new examples are compared with."""
+        """The list itself, with `known` of the training examples."""
         learn(self, self._source(X))
         return self
 
     def _source(self, X):
-        """X by views; lists of objects stay as they are."""
+        """X by views; lists of objects stay lists."""
         return ViewArrays(split(X)[0], self.n_features, [plan.name for plan in self.view_plans if plan.takes_objects])
 
     def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
-        """What is new in X to the kernels in the mask `used` (M,), see `_news`."""
+        """What is new in X to the kernels in the mask `used` (M,), see `new_data`."""
         return news(self, self._source(X), used, growing)
 
     @property
@@ -152,7 +148,7 @@ class KernelList(Tagged):
 
     @property
     def encodings(self) -> Sequence[tuple | None]:
-        """(alphabet, unknown) of each view, None where it holds numbers."""
+        """(alphabet, unknown) of each view of strings, None for others."""
         return [plan.encoding for plan in self.view_plans]
 
     @property
@@ -162,11 +158,11 @@ class KernelList(Tagged):
 
     @property
     def widths(self) -> list[Any]:
-        """How many columns each view has, None where it holds strings; across views a list of (width, reads)."""
+        """The number of columns of each view, None for strings; for kernels across views a list of (width, reads)."""
         return [plan.width(self.n_features) for plan in self.view_plans]
 
     def to_state(self) -> dict[str, Any]:
-        """For a file, see `_state`."""
+        """The state for a file, see `_state`."""
         return state_of(self)
 
     @classmethod
@@ -174,28 +170,25 @@ class KernelList(Tagged):
         return restore(cls.__new__(cls), state)
 
     def seen(self, m: int) -> str | None:
-        """What to call what kernel m sees: its view, or of one table its columns; None where it looks at nothing.
-
-        Kernels across views see "one × other".
-        """
+        """The name of the view of kernel m, see `ViewPlan.label`."""
         return self.view_plans[self.view_of[m]].label()
 
     def needs(self, used: np.ndarray) -> dict[Any, set | None]:
-        """{view: names or positions of its columns, None for all} that the kernels in the mask `used` (M,) see."""
+        """{view: names or positions of its columns, None for all} of the kernels in the mask `used` (M,)."""
         found: dict[Any, set | None] = {}
         for v in np.unique(self.view_of[used]):
             for view, seen in self.view_plans[v].needs().items():
                 if seen is None or found.get(view, seen) is None:
                     found[view] = None
                 elif seen:
-                    found[view] = found.get(view, set()) | seen  # type: ignore[operator]  # None was seen to above
+                    found[view] = found.get(view, set()) | seen  # type: ignore[operator]  # not None here
         return found
 
     def __len__(self):
         return len(self.kernels)
 
     def part(self, which: Sequence[int] | np.ndarray) -> KernelList:
-        """The list of these kernels alone, resolved as they are."""
+        """The list of these kernels alone."""
         part, seen = copy(self), np.unique(self.view_of[which])
         part.kernels, part.names = [self.kernels[m] for m in which], [self.names[m] for m in which]
         part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
@@ -211,17 +204,17 @@ class KernelList(Tagged):
         found.view_plans, number, columns = by_source(self.view_plans)
         found.view_of = number[self.view_of]
         if self.known is not None:
-            found.known = self.known._replace(lengths=[None] * found.n_views)  # there are no sequences
+            found.known = self.known._replace(lengths=[None] * found.n_views)  # no view holds sequences
         return found, [columns[v] for v in self.view_of]
 
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
-        """The distinct views of X, checked: a list of View, None for those whose number is not in `which`."""
+        """The checked views of X: a list of View, None for views whose number is not in `which`."""
         source = self._source(X)
         X, task = split(X)
         if source.n_features != self.n_features:
             raise ValueError(
                 f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "
-                "give X with the columns it was fitted with."
+                "give X with the columns of the training data."
             )
         code = numbers(self.tasks, task)
         views: list[Any] = [None] * self.n_views
@@ -232,7 +225,7 @@ class KernelList(Tagged):
         return views
 
     def bundle(self, X: Any) -> View:
-        """All views of X as one, for products and sums across them; an example lacks it that lacks one of them."""
+        """All views of X as one, for products and sums across views; an example that lacks one view lacks all."""
         views, present = self.views(X), None
         for view in views:
             if view.present is not None:
@@ -243,12 +236,12 @@ class KernelList(Tagged):
 
 
 def _across(kernel, join):
-    """A kernel across views with those of its own list in the place of each On."""
+    """A kernel across views, with each On replaced by its resolved kernel."""
     return resolved(kernel, [Seen(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
 
 
 def _resolved(kernel, view, weights):
-    """The kernel with what depends on the examples filled in, from those that have the view, by weight."""
+    """The kernel resolved on the weighted examples that have the view."""
     X = view.X
     if X is None:
         raise ValueError(f"X has no example at all in the view of {kernel!r}: leave the kernel out.")

@@ -1,4 +1,4 @@
-"""Kernels of low rank that stand for others: what `RandomFeatures` and `Nystroem` share."""
+"""Low-rank approximations of kernels: the base class of `RandomFeatures` and `Nystroem`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .._state import check_is
 from .._validation import check_integer
 from .base import Kernel
 
-APPROXIMATIONS = ("nystroem", "rff", None)  # what estimators take
+APPROXIMATIONS = ("nystroem", "rff", None)  # of estimators
 
 
 class LowRank(Kernel):
-    """k(x, y) = ⟨φ(x), φ(y)⟩ with φ of `rank` numbers or fewer, near that of `kernel`."""
+    """k(x, y) = ⟨φ(x), φ(y)⟩ ≈ `kernel`(x, y), with at most `rank` features φ."""
 
     family = "low_rank"
 
@@ -37,15 +37,15 @@ class LowRank(Kernel):
         return None if parts is None else (parts[0], self._of(parts[1]))
 
     def _of(self, kernel: Kernel) -> Self:
-        """The same of another kernel."""
+        """The same approximation of another kernel."""
         return type(self)(**{**self.get_params(deep=False), "kernel": kernel})
 
     def _check(self) -> None:
-        """A ValueError where a parameter is none."""
+        """A ValueError for an invalid parameter."""
         check_integer("rank", self.rank, of=self)
         check_integer("random_state", self.random_state, low=0, of=self)
         if not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel={self.kernel!r} of {type(self).__name__} is no Kernel: give one, RBF() say.")
+            raise ValueError(f"kernel={self.kernel!r} of {type(self).__name__} is no Kernel: give one, such as RBF().")
 
     def check_state(self) -> None:
         super().check_state()
@@ -53,7 +53,7 @@ class LowRank(Kernel):
 
     @abstractmethod
     def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
-        """φ(x), (n, D); fitted on X itself where there was no training data before."""
+        """φ(x), (n, D); fitted on X itself if the kernel is not resolved."""
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
         kernel: Any = self.resolve(X)

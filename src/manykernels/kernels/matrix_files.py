@@ -1,6 +1,6 @@
-"""Kernel matrices in .npy files, larger than memory: read by rows, in the order in which they lie on the disk.
+"""Kernel matrices in .npy files, larger than memory: read by rows, in the order of the disk.
 
-They are read and not mapped: what is mapped counts as memory until the system takes it back.
+The files are not memory-mapped: mapped pages count as memory of the process until the system frees them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-_SHORT = "{} has become shorter: it ends within matrix {}; write it again."
-BLOCK = 2**24  # bytes that are read at a time
+_TRUNCATED = "{} has become shorter: it ends within matrix {}; write it again."
+BYTES_PER_READ = 2**24
 
 
 class MatrixFiles:
     """M matrices (n, n') in one .npy file (M, n, n'), or in M files (n, n') each: the `matrices` of a `KernelStack`.
 
-    `stack[kernels]`, `stack[:, rows]` and the like are cut by `take`, which reads nothing; `read` reads rows of a
-    matrix. `bytes_read` counts what was read, of all that were cut from one.
+    `take` cuts kernels, rows and columns without reading; `read` reads rows of one matrix.
     """
 
     ndim = 3
@@ -61,7 +60,7 @@ class MatrixFiles:
 
     @property
     def bytes_read(self) -> int:
-        """So many bytes were read, by this one and all that were cut from the same."""
+        """The bytes read by this object and by all objects cut from the same files."""
         return self._count[0]
 
     def __len__(self) -> int:
@@ -74,7 +73,7 @@ class MatrixFiles:
         vars(self).update(state, _lock=threading.Lock())
 
     def take(self, rows: Any = None, cols: Any = None, kernels: Any = None) -> MatrixFiles:
-        """The same of some rows, columns and kernels, None for all."""
+        """Some rows, columns and kernels, None for all; reads nothing."""
         part = copy(self)
         part._places = self._places if kernels is None else [self._places[m] for m in kernels]
         if rows is not None:
@@ -86,24 +85,23 @@ class MatrixFiles:
         return part
 
     def read(self, m: int, rows: np.ndarray | None = None, cols: np.ndarray | None = None) -> np.ndarray:
-        """These rows and columns of matrix m, (|rows|, |cols|); rows that follow each other are read at once."""
+        """These rows and columns of matrix m, (|rows|, |cols|); consecutive rows are read at once."""
         path, start = self._places[m]
         rows = np.arange(self.shape[1]) if rows is None else np.asarray(rows)
         rows = rows if self._rows is None else self._rows[rows]
         if self._cols is not None:
             cols = self._cols if cols is None else self._cols[cols]
         out = np.empty((len(rows), self._width if cols is None else len(cols)), self.dtype)
-        line = self._width * self.dtype.itemsize
-        most = max(1, BLOCK // line)
+        line, step = self._width * self.dtype.itemsize, self._rows_per_read
         cuts = np.flatnonzero(np.diff(rows) != 1) + 1
         with open(path, "rb", buffering=0) as file:
             for low, high in zip([0, *cuts], [*cuts, len(rows)], strict=True):
-                for first in range(low, high, most):
-                    last = min(first + most, high)
+                for first in range(low, high, step):
+                    last = min(first + step, high)
                     block = out[first:last] if cols is None else np.empty((last - first, self._width), self.dtype)
                     file.seek(start + int(rows[first]) * line)
                     if _fill(file, block) != block.nbytes:
-                        raise ValueError(_SHORT.format(path, m))
+                        raise ValueError(_TRUNCATED.format(path, m))
                     if cols is not None:
                         out[first:last] = block[:, cols]
         with self._lock:
@@ -111,12 +109,16 @@ class MatrixFiles:
         return out
 
     def blocks(self, rows: np.ndarray) -> list[np.ndarray]:
-        """The rows in parts of some megabytes."""
-        step = max(1, BLOCK // (self._width * self.dtype.itemsize))
+        """The rows in blocks of about BYTES_PER_READ."""
+        step = self._rows_per_read
         return [rows[start : start + step] for start in range(0, len(rows), step)]
 
+    @property
+    def _rows_per_read(self):
+        return max(1, BYTES_PER_READ // (self._width * self.dtype.itemsize))
+
     def diagonals(self) -> np.ndarray:
-        """k_m(x_i, x_i), (M, n), read one by one."""
+        """k_m(x_i, x_i), (M, n), read entry by entry."""
         rows = np.arange(self.shape[1]) if self._rows is None else self._rows
         cols = np.arange(self.shape[2]) if self._cols is None else self._cols
         out = np.empty(self.shape[:2], self.dtype)
@@ -126,12 +128,12 @@ class MatrixFiles:
                     file.seek(start + (i * self._width + j) * self.dtype.itemsize)
                     number = file.read(self.dtype.itemsize)
                     if len(number) < self.dtype.itemsize:
-                        raise ValueError(_SHORT.format(path, m))
+                        raise ValueError(_TRUNCATED.format(path, m))
                     out[m, k] = np.frombuffer(number, self.dtype)[0]
         return out
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        """Matrix m, or [:, i], row i of all of them."""
+        """Matrix m, or [:, i], row i of all matrices."""
         if isinstance(index, tuple):
             return np.stack([self.read(m, np.array([index[1]]))[0] for m in range(len(self))])
         return self.read(index)
@@ -144,14 +146,14 @@ class MatrixFiles:
 
 
 def _head(path, ndim):
-    """(shape, dtype, where the numbers begin) of an .npy file, or a ValueError."""
+    """(shape, dtype, offset of the numbers) of an .npy file, or a ValueError."""
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{path} is not an .npy file that can be read by blocks ({error}): np.save it.") from error
     if not isinstance(found, np.memmap) or found.ndim != ndim:
         wanted = "(n, n), one kernel; several in one file are given as one path" if ndim == 2 else "(M, n, n)"
-        shape = getattr(found, "shape", None)  # an .npz file of NumPy's has none
+        shape = getattr(found, "shape", None)  # NumPy's NpzFile has none
         raise ValueError(f"{path} holds an array of shape {shape}; it must be {wanted}.")
     if found.dtype not in (np.float32, np.float64) or not found.dtype.isnative or not found.flags.c_contiguous:
         order = "" if found.flags.c_contiguous else " in Fortran order"
@@ -163,7 +165,7 @@ def _head(path, ndim):
 
 
 def _fill(file, block):
-    """Reads until the block is full or the file ends; the bytes read."""
+    """Reads until the block is full or the file ends, and returns the number of bytes read."""
     view, done = memoryview(block).cast("B"), 0
     while done < len(view):
         got = file.readinto(view[done:])

@@ -1,4 +1,4 @@
-"""Parameters of the kernels in a list by name: `NAME`, `NAME__gamma`."""
+"""Parameters of named kernels in a list: `NAME`, `NAME__gamma`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def named_params(kernels: Any) -> dict[str, Any]:
     params = {}
     for name, kernel in named(kernels):
         params[name] = kernel
-        if hasattr(kernel, "get_params") and not isinstance(kernel, type):  # a user's may have none
+        if hasattr(kernel, "get_params") and not isinstance(kernel, type):  # the user's kernel may have none
             params |= {f"{name}__{key}": value for key, value in kernel.get_params().items()}
     return params
 
@@ -38,14 +38,14 @@ def _has_name(spec):
 
 
 def with_named(kernels, params):
-    """The kernels with {NAME or NAME__parameter: value} set; kernels of one name, as of several tasks, alike."""
+    """The kernels with {NAME or NAME__parameter: value} set, in all kernels of that name (several tasks share one)."""
     names, wanted = {name for name, _ in named(kernels)}, {}
     for key, value in params.items():
         name = max((name for name in names if key == name or key.startswith(name + "__")), key=len, default=None)
         if name is None:
             raise ValueError(
-                f"Invalid parameter {key!r} for kernels: none has that name. Those that have one are {sorted(names)}; "
-                "give a kernel as (name, kernel) to reach it."
+                f"Invalid parameter {key!r} for kernels: none has that name. The named kernels are {sorted(names)}; "
+                "name a kernel by (name, kernel)."
             )
         wanted.setdefault(name, {})[key[len(name) + 2 :]] = value
     return type(kernels)(

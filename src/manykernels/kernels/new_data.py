@@ -1,6 +1,6 @@
 """What new examples have and no training example had: missing values, categories, lengths of sequences.
 
-A `KernelList` keeps a `Known` of its training examples, and `news` compares new ones with it.
+A `KernelList` keeps the `Known` facts of its training examples, and `news` compares new examples with them.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from ..sequences import Sequences
 from .frames import is_frame, is_pandas, missing_entries, values
 from .transformers import first_step
 
-LONGER = 1.5  # times as long: from there on lengths are unequal
+LONGER = 1.5  # ratio of two lengths above which they count as unequal
 
 
 class Known(NamedTuple):
-    """What is known of the training examples.
+    """Facts of the training examples.
 
-    `gaps` has for each view the columns, by name or position, with missing values, and None where examples lack the
-    view. `lengths` has for each view of the list the shortest and the longest sequence, None where it holds none.
+    `gaps` has for each view the columns with missing values, by name or position, and also None if examples lack the
+    view. `lengths` has for each view the lengths of its shortest and its longest sequence, or None.
     """
 
     gaps: dict[Any, list[Any]]
     lengths: list[tuple[int, int] | None]
 
     def to_state(self):
-        """For a file, see `_state`."""
+        """The state for a file, see `_state`."""
         return {"gaps": [[view, list(columns)] for view, columns in self.gaps.items()], "lengths": self.lengths}
 
 
 def known_of_state(state, sizes, n_views):
-    """The Known of what a file says, checked; None of an older file, which says nothing."""
+    """The checked Known of a state; None for the state of an older file, which has none."""
     if state is None:
         return None
     gaps = {}
@@ -53,7 +53,7 @@ def known_of_state(state, sizes, n_views):
 
 
 class News(NamedTuple):
-    """One thing that is new: `kind` ("missing", "category", "length"), where, in which rows, and an example of it."""
+    """One novelty: its `kind` ("missing", "category", "length"), where, in which rows, and an example."""
 
     kind: str
     where: str
@@ -62,7 +62,7 @@ class News(NamedTuple):
 
 
 def learn(kernels, source):
-    """Sets `known` of a KernelList, and of the lists of its joins, by its training examples."""
+    """Sets `known` of a KernelList, and of the lists of its joins, from the training examples."""
     gaps = {view: list(_missing(x)) for view, x in source.X.items()}
     for view, present in source.present.items():
         gaps[view] += [None] * (present is not None and not present.all())
@@ -71,7 +71,7 @@ def learn(kernels, source):
 
 
 def news(kernels, source, used, growing):
-    """What is new in a source to the kernels in the mask `used` (M,); with `growing` lengths of sequences too."""
+    """What is new in a source to the kernels in the mask `used` (M,); with `growing`, lengths of sequences too."""
     gaps = [] if kernels.known is None else _new_gaps(kernels, source, used)
     return gaps + _new_in_views(kernels, source, used, growing)
 
@@ -88,7 +88,7 @@ def _new_in_views(kernels, source, used, growing):
 
 
 def unequal(kernels, used):
-    """(a kernel, its shortest and its longest training sequence) where its norm grows with lengths that differ."""
+    """(kernel, shortest, longest training length) of the first kernel whose norm grows with unequal lengths."""
     for m in np.flatnonzero(used):
         span, join = _grown(kernels, m), kernels.view_plans[kernels.view_of[m]].join
         if span is not None and span[1] > LONGER * max(span[0], 1):
@@ -99,7 +99,7 @@ def unequal(kernels, used):
 
 
 def _grown(kernels, m):
-    """The least and the largest length of training sequences as kernel m sees them, None where it does not grow."""
+    """The least and the largest size of the training sequences of kernel m, None if its norm does not grow."""
     span = None if kernels.known is None else kernels.known.lengths[kernels.view_of[m]]
     sizes = None if span is None else kernels.kernels[m].sizes(np.array(span))
     return None if sizes is None else (int(sizes[0]), int(sizes[1]))
@@ -123,7 +123,7 @@ def _new_gaps(kernels, source, used):
 
 
 def _missing(x):
-    """{name or position of a column: rows in which it is missing} of one view."""
+    """{name or position of a column: rows with missing values} of one view."""
     if x is None or sp.issparse(x) or isinstance(x, Sequences) or len(x.shape) > 2:
         return {}
     if is_frame(x):
@@ -151,7 +151,7 @@ def _new_categories(plan, source):
 
 
 def _strange(transformer, X, columns, present):
-    """(column, rows, one of them) of categories that a fitted encoder, or one in a ColumnTransformer, does not know."""
+    """(column, rows, example) of categories that no encoder, alone or in a ColumnTransformer, was fitted on."""
     from sklearn.utils import _safe_indexing
 
     for _, part, which in getattr(transformer, "transformers_", ()):  # of a ColumnTransformer
@@ -161,14 +161,14 @@ def _strange(transformer, X, columns, present):
             x = _safe_indexing(X, which, axis=1)
             own = [at.index(name) for name in x.columns] if is_frame(x) else np.arange(X.shape[1])[which]
             yield from _strange(part, x, [columns[j] for j in np.atleast_1d(own)], present)
-    known = getattr(transformer, "categories_", ())  # a ColumnTransformer has none
+    known = getattr(transformer, "categories_", ())  # an encoder's, scikit-learn's or a user's
     x = values(X) if is_frame(X) else np.asarray(X)
     x = x[:, None] if x.ndim == 1 else x
     if len(known) != x.shape[1]:
         return
     lost = missing_entries(x) if present is None else missing_entries(x) | ~present[:, None]
     for j, categories in enumerate(known):
-        with suppress(TypeError):  # what cannot be compared is refused where it is encoded
+        with suppress(TypeError):  # the encoder refuses values that cannot be compared
             here = set(categories if isinstance(categories, list) else categories.tolist())
             column = x[:, j].tolist()
             rows = np.array([i for i, value in enumerate(column) if not lost[i, j] and value not in here], int)
@@ -192,7 +192,7 @@ def _new_lengths(kernels, source, used):
 
 
 def _sizes(plan, source):
-    """(lengths, rows) of the sequences of a view that are there."""
+    """(lengths, rows) of the sequences of a view, without missing ones."""
     x = source.column(*plan.where) if source.X[plan.name] is not None else []
     if isinstance(x, Sequences):
         return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
@@ -204,6 +204,6 @@ def _sizes(plan, source):
 
 
 def _span(plan, source):
-    """The least and the largest length of the sequences of a view; None where it holds none."""
+    """The least and the largest length of the sequences of a view; None for other views."""
     lengths = [] if plan.encoding is None else _sizes(plan, source)[0]
     return (int(lengths.min()), int(lengths.max())) if len(lengths) else None

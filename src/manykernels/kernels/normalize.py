@@ -13,9 +13,9 @@ CHOICES = ("multiplicative", "spherical", "trace", None)
 
 
 class Scaled(NamedTuple):
-    """A normalisation `kind` whose factors were found on other examples, of which a bank holds some: (M,) each.
+    """A normalisation `kind` with factors that were computed on all examples, for a bank of some of them: (M,) each.
 
-    `mean` is that of the entries of each kernel before it is scaled.
+    `mean` is the mean entry of each kernel before scaling.
     """
 
     kind: str | None
@@ -24,12 +24,12 @@ class Scaled(NamedTuple):
     mean: np.ndarray
 
     def part(self, kernels):
-        """That of these kernels alone."""
+        """The normalisation of these kernels alone."""
         return Scaled(self.kind, self.scale[kernels], self.usable[kernels], self.mean[kernels])
 
 
 def kind_of(normalize):
-    """One of `CHOICES`: what a bank was given, or what its `Scaled` is of."""
+    """The kind, one of `CHOICES`, of a normalisation or of a `Scaled`."""
     return normalize.kind if isinstance(normalize, Scaled) else normalize
 
 
@@ -94,13 +94,13 @@ def trace(K: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
 def spherical(K: np.ndarray, diag_x: ArrayLike | None = None, diag_y: ArrayLike | None = None) -> np.ndarray:
     """The cosine in feature space.
 
-    k_ij / √(k_ii k_jj), 0 where k_ii or k_jj is 0.
+    k_ij / √(k_ii k_jj), 0 if k_ii or k_jj is 0.
 
     Parameters
     ----------
     K : array (n, m)
     diag_x, diag_y : array (n,) and (m,), optional
-        k(x, x) of the rows and of the columns, for new data; K's own diagonal unless given.
+        k(x, x) of the rows and of the columns, for new data; by default the diagonal of K.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def spherical(K: np.ndarray, diag_x: ArrayLike | None = None, diag_y: ArrayLike 
 
 
 def inverse_root(diagonal):
-    """1/√d, 0 where d <= 0."""
+    """1/√d, 0 if d <= 0."""
     d = np.asarray(diagonal, float)
     return np.divide(1.0, np.sqrt(np.maximum(d, 0)), out=np.zeros_like(d), where=d > 0)
 
@@ -129,17 +129,17 @@ def check_choice(normalize):
 
 
 def precision(dtype):
-    """The share of its mean diagonal to which the variance of a kernel is known, from entries of this dtype."""
+    """The relative precision, in units of the mean diagonal, of a kernel's variance from entries of this dtype."""
     return 1e-6 if dtype == np.float32 else 1e-12
 
 
 def scales(diagonal, variance, normalize, known):
     """(scale, usable) of kernels, (M,) each, from mean diagonals Σ w_i k_ii / W and variances in feature space.
 
-    The variance is Σ w_i k_ii / W − Σ w_i w_j k_ij / W². A kernel has none, and is not usable, where it is at most
-    `known` times the mean diagonal, the precision to which it was computed; its scale is 0 then.
+    The variance is Σ w_i k_ii / W − Σ w_i w_j k_ij / W². A kernel is not usable, and its scale is 0, if its variance is
+    at most `known`, the precision of its computation, times the mean diagonal.
     """
-    diagonal, variance = np.asarray(diagonal, float), np.asarray(variance, float)  # of integers, their sums are such
+    diagonal, variance = np.asarray(diagonal, float), np.asarray(variance, float)
     by = {"multiplicative": variance, "trace": diagonal}.get(normalize, np.ones_like(diagonal))
     scale = np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny)
     usable = (variance > known * np.maximum(np.abs(diagonal), np.finfo(float).tiny)) & (scale > 0)

@@ -13,34 +13,35 @@ from .base import Kernel, len_
 from .low_rank import LowRank
 
 LANDMARKS = ("k-means++", "uniform")
-POOL = 8  # times as many examples as landmarks are looked at to choose them,
-MOST = 6000  # and no more than these
-KEPT = 1e-10  # of the largest eigenvalue of k(Z, Z) must one be: below it is rounding
+CANDIDATES_PER_LANDMARK = 8  # examples from which k-means++ draws one landmark
+MAX_CANDIDATES = 6000
+MIN_EIGENVALUE_RATIO = 1e-10  # to the largest eigenvalue of k(Z, Z); smaller ones are rounding
 
 
 class Nystroem(LowRank):
-    """Any kernel by its values at some training examples, the landmarks.
+    """The Nyström approximation of any kernel by its values at some training examples, the landmarks.
 
-    φ(x) = k(x, Z) k(Z, Z)^−½ with Z the landmarks, so that ⟨φ(x), φ(y)⟩ = k(x, Z) k(Z, Z)⁻¹ k(Z, y), which is exact
-    where x or y is one of them, and never larger than k on the diagonal (Williams and Seeger 2001).
+    φ(x) = k(x, Z) k(Z, Z)^−½ with the landmarks Z, so that ⟨φ(x), φ(y)⟩ = k(x, Z) k(Z, Z)⁻¹ k(Z, y). The approximation
+    is exact if x or y is a landmark, and never larger than k on the diagonal (Williams and Seeger 2001).
 
     Parameters
     ----------
     kernel : Kernel
-        Of numbers, strings or any objects.
+        A kernel of numbers, strings or any objects.
     rank : int, default 256
-        How many landmarks, at most as many as there are examples.
+        The number of landmarks; all examples if there are fewer.
     landmarks : "k-means++" or "uniform", default "k-means++"
-        Drawn from a sample of the examples each with a chance in proportion to its squared distance, in the kernel's
-        own feature space, from those drawn before (Arthur and Vassilvitskii 2007), or all alike.
+        "k-means++" draws from a sample of the examples, with probability proportional to the squared distance, in the
+        kernel's feature space, to the landmarks drawn before (Arthur and Vassilvitskii 2007). "uniform" draws all
+        examples with equal probability.
     random_state : int, default 0
 
     Attributes
     ----------
     landmarks_ : array, CSR matrix or sequences
-        Of a kernel that was resolved on training data.
+        The landmarks, after `resolve` on training data.
     projection_ : array (rank, D)
-        k(Z, Z)^−½ in its eigenvectors, without those whose eigenvalue is 0.
+        k(Z, Z)^−½ in its eigenvectors, without eigenvectors whose eigenvalue is 0.
 
     Examples
     --------
@@ -67,8 +68,8 @@ class Nystroem(LowRank):
         check_choice("landmarks", self.landmarks, LANDMARKS, of=self)
         if self.kernel.base in ("same", "gram") or self.kernel.reads in ("views", "nothing"):
             raise ValueError(
-                f"{self.kernel!r} cannot be approximated by landmarks: it looks at no single example, or at several "
-                "views at once. Leave it as it is, or make products and sums of approximated kernels instead."
+                f"{self.kernel!r} cannot be approximated by landmarks: it sees no single example, or several views "
+                "at once. Leave it as it is, or make products and sums of approximated kernels instead."
             )
 
     def to_state(self) -> dict[str, Any]:
@@ -89,7 +90,7 @@ class Nystroem(LowRank):
 
     @property
     def resolved(self) -> bool:
-        """Whether it has its landmarks."""
+        """Whether the landmarks are known."""
         return "landmarks_" in vars(self)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
@@ -98,20 +99,19 @@ class Nystroem(LowRank):
         self._check()
         found = self._of(self.kernel.resolve(X) if weights is None else self.kernel.resolve(X, weights))
         kernel, rng = found.kernel, np.random.RandomState(self.random_state)
-        n = len_(X)
-        size = n if self.landmarks == "uniform" else min(n, POOL * self.rank, max(MOST, self.rank))
-        pool = np.sort(rng.choice(n, min(size, n), replace=False))
-        if self.landmarks == "uniform":
+        n, uniform = len_(X), self.landmarks == "uniform"
+        candidates = min(n, CANDIDATES_PER_LANDMARK * self.rank, max(MAX_CANDIDATES, self.rank))
+        pool = np.sort(rng.choice(n, n if uniform else candidates, replace=False))
+        if uniform:
             pool = np.sort(rng.choice(pool, min(self.rank, n), replace=False))
-            K = kernel(X[pool])
-        else:
-            K = kernel(X[pool])
+        K = kernel(X[pool])
+        if not uniform:
             picked = _spread_out(K, self.rank, rng)
             pool, K = pool[picked], K[np.ix_(picked, picked)]
         values, vectors = eigh(K)
-        used = values > KEPT * max(values[-1], 0.0)
+        used = values > MIN_EIGENVALUE_RATIO * max(values[-1], 0.0)
         if not used.any():
-            raise ValueError(f"{kernel!r} is 0 at all landmarks: check it, and the columns it sees.")
+            raise ValueError(f"{kernel!r} is 0 at all landmarks: check the kernel, and its columns.")
         found.landmarks_, found.projection_ = X[pool], np.ascontiguousarray(vectors[:, used] / np.sqrt(values[used]))
         return found
 
@@ -119,14 +119,14 @@ class Nystroem(LowRank):
         """φ(x), (n, D)."""
         kernel: Any = self.resolve(X)
         Z = kernel.landmarks_
-        if issparse(X) != issparse(Z):  # a base block is of two sides of one kind
+        if issparse(X) != issparse(Z):  # the two sides of a base block are both sparse or both dense
             X = type(Z)(X) if issparse(Z) else X.toarray()
         K = kernel.kernel.between(X, Z)
         return (np.asarray(K, np.float64) @ kernel.projection_).astype(dtype, copy=False)
 
 
 def _spread_out(K, size, rng):
-    """`size` examples, by their kernel matrix K, drawn as k-means++ does: sorted, fewer where the rest coincide.
+    """`size` examples drawn by k-means++ from the kernel matrix K, sorted; fewer if the others coincide with these.
 
     ‖φ(x) − φ(z)‖² = k(x, x) + k(z, z) − 2 k(x, z).
     """

@@ -9,24 +9,23 @@ from .placed import PlacedKernel
 
 
 class On(PlacedKernel):
-    """`kernel` on some columns or a view of X, so that kernels of different columns and views multiply and add.
+    """`kernel` on some columns or a view of X; kernels of different columns and views can be multiplied and added.
 
-    ``On("age", RBF()) * On("sex", Categorical())`` is one kernel that compares examples by both: the age counts among
-    examples of the same sex. Alone in a list it is the same as (name, kernel, columns). Products of different columns
+    ``On("age", RBF()) * On("sex", Categorical())`` is one kernel that compares examples by both: it compares the ages
+    of examples of the same sex. A single On in a list equals (name, kernel, columns). Products of different columns
     have no explicit features: examples are compared pair by pair.
 
     Parameters
     ----------
-    columns : what a kernel specification takes
+    columns : columns of a kernel specification
         Names or positions of columns, a slice or a mask; the name of a view, or (view, columns).
     kernel : Kernel
-        The kernel of what they hold.
+        The kernel of these columns.
     transformer : default=None
-        A scikit-learn transformer that is fitted on those columns of the training data and applied to all others
-        before the kernel sees them.
+        A scikit-learn transformer, fitted on these columns of the training data and applied before the kernel.
     missing : "error" or "zero", default="error"
-        Whether an example that lacks these columns or this view (NaN in them, or no row of a `Views`) is refused, or
-        is like no other, k = 0: so is then the product or sum that this kernel is part of.
+        Whether an example that lacks the columns or the view (by NaN, or without a row in a `Views`) raises an error,
+        or has the kernel value 0 with all others; then the whole product or sum is 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Base blocks: one pairwise quantity between two sides, by BLAS where it can be, for dense and CSR data."""
+"""Base blocks: one pairwise quantity between two sides, computed by BLAS if possible, for dense and CSR data."""
 
 from dataclasses import dataclass, replace
 
@@ -9,21 +9,21 @@ from .._state import check_array, check_index
 from .._threads import run_blocks, slices
 
 KINDS = {"dot": 0, "sqdist": 1, "l1": 2, "chi2": 3, "min": 4}
-_NARROW = 4  # up to so many columns a direct loop is as quick as BLAS, and free of cancellation
+_MAX_LOOP_COLUMNS = 4  # of a direct loop, which is as fast as BLAS here, and free of cancellation
 
 
 @dataclass
 class BlockSide:
-    """One side of a block: its examples, B(x, x), ‖x‖² where needed, and which training examples they are."""
+    """One side of a block: its examples, B(x, x), ‖x‖² if needed, and the numbers of the training examples."""
 
     x: object  # (d, n) array, (n, d) CSR, or None
     own: np.ndarray  # (n,)
     square: np.ndarray | None
     index: np.ndarray | None
-    factor: np.ndarray | None = None  # (kernels, n): what the kernels' rows are multiplied by
-    cache: np.ndarray | None = None  # B between all training examples, where it is kept
-    task: np.ndarray | None = None  # (n,): the tasks' numbers, where a kernel compares them
-    bounds: tuple[float, float] | None = None  # of one dense column, also of those that the examples were taken from
+    factor: np.ndarray | None = None  # (kernels, n): factors of the kernels' rows
+    cache: np.ndarray | None = None  # B between all training examples, if it is kept
+    task: np.ndarray | None = None  # (n,): the numbers of the tasks, if a kernel compares tasks
+    bounds: tuple[float, float] | None = None  # of a single dense column; `take` keeps them
 
     def reach(self):
         """Bounds of a single column."""
@@ -32,7 +32,7 @@ class BlockSide:
         return self.bounds
 
     def check_size(self, n, kernels):
-        """A ValueError where a file has restored no side of n examples for so many kernels; see `_state`."""
+        """A ValueError if the side, read from a file, does not have n examples and this number of kernels."""
         check_array("own", self.own, np.float64, n)
         if self.square is not None:
             check_array("square", self.square, np.float64, n)
@@ -42,7 +42,7 @@ class BlockSide:
             check_array("factor", self.factor, np.float64, kernels, n)
 
     def take(self, rows):
-        """The side of some of its examples: a slice or an index array."""
+        """The side of some examples, by a slice or an index array."""
         x = self.x
         if x is not None:
             x = None if self.cache is not None else x[rows] if sp.issparse(x) else x[:, rows]
@@ -58,7 +58,7 @@ class BlockSide:
         )
 
     def double(self, kind):
-        """The same examples in float64, with B(x, x) and ‖x‖² of the stored x, whatever its precision."""
+        """The same examples in float64, with B(x, x) and ‖x‖² computed from the stored x."""
         own, square, x = self.own.astype(np.float64), self.square, self.x
         if kind in KINDS:
             x = x.astype(np.float64)
@@ -70,27 +70,27 @@ class BlockSide:
 
 
 def _centre(X):
-    """The mean of X (n, d), or the median of some rows where few that are far away have drawn it off.
+    """The mean of X (n, d), or the median of some rows if a few outliers have moved the mean far away.
 
-    Distances come from ‖x‖² + ‖y‖² − 2⟨x, y⟩, which is right for examples that lie near the centre of their own: test
-    examples beyond all others, in a matrix that folds share, must not cost those that are trained on their digits.
+    ‖x‖² + ‖y‖² − 2⟨x, y⟩ is accurate for examples near the centre. Outliers among the test examples of a matrix that
+    folds share must not reduce the accuracy for the training examples.
     """
     mean = X.mean(axis=0, dtype=np.float64)
     some = X[:: max(1, len(X) // 100)].astype(np.float64)
     if len(some) < 3 or not np.isfinite(mean).all():
         return mean
     middle = np.median(some, axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers too large are refused later, by column
+    with np.errstate(over="ignore", invalid="ignore"):  # `check_size` refuses numbers that are too large
         usual = np.median(np.linalg.norm(some - middle, axis=1))
         return middle if np.linalg.norm(mean - middle) > 10 * usual > 0 else mean
 
 
 class TooLarge(ValueError):
-    """The numbers are too large for the precision asked for."""
+    """The numbers are too large for the precision."""
 
 
 class PairBase:
-    """The base `kind` on data like X, with what its sides must share (the centre of X for distances)."""
+    """The base `kind` on data like X, with the centre of X, which both sides of a distance subtract."""
 
     def __init__(self, kind, X, dtype):
         self.kind, self.dtype = kind, np.dtype(dtype)
@@ -99,12 +99,12 @@ class PairBase:
             self.centre = _centre(np.asarray(X))
 
     def to_state(self):
-        """What a file must have to make it anew, with `like`."""
+        """The state for a file; `like` reads it."""
         return {"centre": self.centre}
 
     @classmethod
     def like(cls, state):
-        """The X that pairs with this state are made for: one example, of which nothing but the mean is read."""
+        """An X of one example, from which the constructor computes the centre of this state."""
         centre = state["centre"]
         if centre is None:
             return sp.csr_array((1, 1))
@@ -112,7 +112,7 @@ class PairBase:
         return centre[None]
 
     def side(self, X, index=None, n_jobs=1):
-        """The prepared examples X (n, d); `index` says which training examples they are (None: new ones)."""
+        """The prepared examples X (n, d); `index` has their numbers as training examples, None for new examples."""
         n = X.shape[0]
         if self.kind == "same":
             return BlockSide(None, np.full(n, float(index is not None), self.dtype), None, index)
@@ -151,7 +151,7 @@ class PairBase:
         return side
 
     def check_size(self, x):
-        """A `TooLarge` where B between examples such as x (d, n) would overflow."""
+        """A `TooLarge` if B between examples like x (d, n) would overflow."""
         power = 2 if self.kind in ("dot", "sqdist", "chi2") else 1
         top = np.maximum(x.max(axis=1, initial=0), -x.min(axis=1, initial=0)).astype(np.float64)
         reach = float(np.max(top, initial=0.0))
@@ -160,11 +160,11 @@ class PairBase:
             j = int(np.argmax(np.where(np.isnan(top), np.inf, top)))
             raise TooLarge(
                 f"X holds values of about {top[j]:.0e} in column {j} of the {len(x)} that a kernel sees: products of "
-                f"such numbers overflow. Rescale it, with StandardScaler() say."
+                f"these numbers overflow. Rescale the column, for example with StandardScaler()."
             )
 
     def block(self, left, right, out, hits=None):
-        """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, what `same` says of their indices."""
+        """B (rows, cols) between two sides into `out`, exactly B(x, x) at `hits`, the result of `same`."""
         if left.cache is not None and right.cache is not None:
             rows, cols = span(left.index), span(right.index)
             both = isinstance(rows, slice) or isinstance(cols, slice)
@@ -192,8 +192,8 @@ class PairBase:
 
 
 def is_narrow(x):
-    """Whether the examples of a side have few enough columns for a direct loop, which is exact where they are equal."""
-    return isinstance(x, np.ndarray) and len(x) <= _NARROW
+    """Whether a side has few enough columns for a direct loop, which is exact for equal examples."""
+    return isinstance(x, np.ndarray) and len(x) <= _MAX_LOOP_COLUMNS
 
 
 def same(left, right):
@@ -204,7 +204,7 @@ def same(left, right):
     if isinstance(rows, slice) and isinstance(cols, slice):
         both = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
         return both - rows.start, both - cols.start
-    if left[-1] < right[0] or right[-1] < left[0]:  # quick way out for ascending blocks
+    if left[-1] < right[0] or right[-1] < left[0]:  # a shortcut for ascending blocks
         if np.all(left[1:] >= left[:-1]) and np.all(right[1:] >= right[:-1]):
             return np.empty(0, int), np.empty(0, int)
     order = np.argsort(left, kind="stable")
@@ -216,6 +216,6 @@ def same(left, right):
 
 
 def span(index):
-    """A slice where the index is one."""
+    """The index as a slice, if its entries are consecutive."""
     run = index.size and index[-1] - index[0] == index.size - 1 and (index[1:] > index[:-1]).all()
     return slice(int(index[0]), int(index[-1]) + 1) if run else index

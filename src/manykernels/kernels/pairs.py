@@ -1,4 +1,4 @@
-"""Pairs of objects: who meets whom, and what is known of each side."""
+"""Pairs of objects: the numbers of the two objects of each pair, and a table of objects for each side."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from numpy.typing import ArrayLike
 
 from ..sequences import Sequences
 from .base import len_
-from .frames import is_frame
 from .stack import KernelStack
 
 
 class Pairs:
-    """n pairs of objects, as X of an estimator whose kernels are `Pairwise`; scikit-learn cuts it by pairs.
+    """n pairs of objects: the X of an estimator with `Pairwise` kernels, which scikit-learn splits by pairs.
 
     Parameters
     ----------
     index : (n, 2) integers
         The numbers of the left and of the right object of each pair.
     left, right : tables
-        What the kernels of a side see, a row an object: an array, a CSR matrix, a frame, a list of strings or objects,
-        a dict of views; or matrices between all objects of the side, for kernels "precomputed": an (m, m, M) array or a
-        `KernelStack`. Number i of a table is the same object in fit and in predict; new objects come after those.
+        The data of a side, with a row per object: an array, a CSR matrix, a frame, a list of strings or objects, or a
+        dict of views. For kernels "precomputed", matrices between all objects of the side: an (m, m, M) array or a
+        `KernelStack`. Row i of a table is the same object in fit and in predict; new objects are appended.
 
     Examples
     --------
@@ -55,7 +54,7 @@ class Pairs:
 
     @classmethod
     def grid(cls, left: Any, right: Any) -> Pairs:
-        """All pairs of the two tables, the right objects running faster: y is `Y.ravel()` of a table (left, right)."""
+        """All pairs of the two tables, in the order of `Y.ravel()` for targets Y (left, right)."""
         sizes = count(_table("left", left)), count(_table("right", right))
         return cls(np.indices(sizes).reshape(2, -1).T, left, right)
 
@@ -84,10 +83,11 @@ class Pairs:
 
 
 def _table(name, table):
-    """What a user gives for a side, checked; lists of numbers as an array."""
-    if table is None or isinstance(table, str) or not isinstance(table, Sized) and not hasattr(table, "shape"):
-        raise ValueError(f"{name} is {type(table).__name__}: give a table with a row an object, or their kernels.")
-    if is_frame(table) or hasattr(table, "shape") or isinstance(table, dict):  # a user's array of any library
+    """The user's table of a side, checked; lists of numbers as an array."""
+    shaped = hasattr(table, "shape")  # the user's array of any library
+    if table is None or isinstance(table, str) or not isinstance(table, Sized) and not shaped:
+        raise ValueError(f"{name} is {type(table).__name__}: give a table with a row per object, or their kernels.")
+    if shaped or isinstance(table, dict):
         return table
     try:
         array = np.asarray(table)
@@ -113,7 +113,7 @@ def take(table: Any, numbers: np.ndarray) -> Any:
 
 
 def matrices(table: Any, what: str) -> np.ndarray:
-    """A table of precomputed kernels as (M, m, m) float64, views of it where it can be; else a ValueError."""
+    """A table of precomputed kernels as an array (M, m, m), without a copy if possible; or a ValueError."""
     stack = table.matrices if isinstance(table, KernelStack) else np.moveaxis(np.asarray(table), -1, 0)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
         raise ValueError(

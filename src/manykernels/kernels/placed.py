@@ -1,4 +1,4 @@
-"""Kernels of some columns or of a view, and what a `KernelList` makes of products and sums of them."""
+"""Kernels on some columns or a view, and the resolved form of their products and sums in a `KernelList`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .base import Kernel, Product, Sum, len_
 
 
 class PlacedKernel(Kernel):
-    """`kernel` on some columns or a view of X; `On`, which users write, can be called too."""
+    """`kernel` on some columns or a view of X; its subclass `On` can be called."""
 
     reads = "views"
 
@@ -26,7 +26,7 @@ class PlacedKernel(Kernel):
         check_plain("columns", self.columns)
         check_is("kernel", self.kernel, Kernel)
         known = self.transformer is None or hasattr(self.transformer, "transform")  # scikit-learn's or a user's
-        check(known, "transformer is none")
+        check(known, "transformer has no method transform")
         check(self.missing in ("error", "zero"), f"missing is {self.missing!r}")
 
     @property
@@ -34,13 +34,13 @@ class PlacedKernel(Kernel):
         return isinstance(self.kernel, Kernel) and self.kernel.psd
 
     def placed(self) -> dict[str, Any]:
-        """What a specification says of it: kernel, columns, transformer, and missing where it may be."""
+        """The fields of its specification: kernel, columns, transformer, and missing if it is "zero"."""
         said = {"kernel": self.kernel, "columns": self.columns, "transformer": self.transformer}
         return said if self.missing == "error" else said | {"missing": self.missing}
 
 
 class Seen(Kernel):
-    """`kernel` of part number `part` of a Bundle: what a list makes of On, once it is resolved."""
+    """`kernel` of part number `part` of a Bundle: the resolved form of an On."""
 
     file_tag = ("kernel/seen", 1)
     reads = "views"
@@ -68,7 +68,7 @@ class Seen(Kernel):
 
 
 class Bundle(Tagged):
-    """The same examples as several kernels see them, cut by rows as one."""
+    """Several views of the same examples, sliced by rows together."""
 
     file_tag = ("kernel/bundle", 1)
 
@@ -80,7 +80,7 @@ class Bundle(Tagged):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Bundle:
-        return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` looks at each
+        return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` checks each
 
     @property
     def shape(self) -> tuple[int]:
@@ -88,7 +88,7 @@ class Bundle(Tagged):
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(part, "nbytes", 8 * len_(part)) for part in self.parts)  # CSR matrices have none
+        return sum(getattr(part, "nbytes", 8 * len_(part)) for part in self.parts)  # SciPy's CSR matrices have none
 
     def __len__(self) -> int:
         return len_(self.parts[0])
@@ -98,7 +98,7 @@ class Bundle(Tagged):
 
 
 def leaves(kernel: Any) -> list[PlacedKernel]:
-    """The On kernels that a kernel is made of; [] where it has none; a ValueError where only some parts have."""
+    """The On kernels within a kernel, [] if there are none; a ValueError if only some operands have columns."""
     if isinstance(kernel, PlacedKernel):
         return [kernel]
     if not isinstance(kernel, Sum | Product):
@@ -111,7 +111,7 @@ def leaves(kernel: Any) -> list[PlacedKernel]:
 
 
 def resolved(kernel: Kernel, parts: list[Seen]) -> Kernel:
-    """The kernel with the first of `parts`, which are used up, in the place of each On."""
+    """The kernel with each On replaced by the next of `parts`, which are removed from the list."""
     if isinstance(kernel, PlacedKernel):
         return parts.pop(0)
     if isinstance(kernel, Sum | Product):

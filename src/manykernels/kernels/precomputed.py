@@ -11,11 +11,11 @@ from .spectra import PSD, corrected, projected
 
 
 class Precomputed(Kernel):
-    """Values that were computed elsewhere, as one kernel beside others.
+    """A kernel whose values were computed elsewhere, for use beside other kernels.
 
-    k(x, y) is looked up: an example is a row of a table, its number among the training examples (-1 for a new one) and
-    after it its values with all of them, see `table`. Such tables are cut and matched by id as others are, as a view or
-    as columns. Where all kernels are matrices, `kernels="precomputed"` with a `KernelStack` is quicker.
+    An example is a row of a table: its number among the training examples (-1 for a new one), then its kernel values
+    with all training examples, see `table`. A table can be a view or columns of X, and is sliced and matched by id like
+    other data. If all kernels are matrices, `kernels="precomputed"` with a `KernelStack` is faster.
 
     Examples
     --------
@@ -31,18 +31,18 @@ class Precomputed(Kernel):
     """
 
     file_tag = ("kernel/precomputed", 1)
-    psd = False  # nobody knows
+    psd = False  # not known
 
     @staticmethod
     def table(K: ArrayLike, new: bool = False) -> np.ndarray:
-        """The rows that the kernel reads, of a matrix.
+        """The table of a kernel matrix, whose rows the kernel reads.
 
         Parameters
         ----------
         K : array (n, n_train)
             Values between the examples and the training examples.
         new : bool, default False
-            Whether the examples are new ones. Else they are the training examples, and K is square and symmetric.
+            Whether the examples are new. Otherwise they are the training examples, and K is square and symmetric.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class Precomputed(Kernel):
             raise ValueError(f"K has shape {K.shape}; it must be (n, n_train).")
         if not new:
             if K.shape[0] != K.shape[1]:
-                raise ValueError(f"K has shape {K.shape}, not square: give new=True where its rows are new examples.")
+                raise ValueError(f"K has shape {K.shape}, not square: give new=True if its rows are new examples.")
             off = np.abs(K - K.T)
             if (off > 1e-6 * np.abs(K).max(initial=0.0)).any():
                 i, j = np.unravel_index(off.argmax(), off.shape)
@@ -84,19 +84,20 @@ class Precomputed(Kernel):
 
     @staticmethod
     def _places(X):
-        """The numbers of the examples among the training examples, (n,)."""
+        """The numbers of the examples among the training examples, (n,), −1 for new ones."""
         place = np.asarray(X[:, 0], float)
         if not (place == np.round(place)).all() or (place < -1).any() or (place >= X.shape[1] - 1).any():
             raise ValueError(
-                "Precomputed() sees rows that begin with no number of a training example: give Precomputed.table(K)."
+                "Precomputed() sees rows that do not begin with the number of a training example: give "
+                "Precomputed.table(K)."
             )
         return place.astype(int)
 
 
 class Corrected(Precomputed):
-    """`Precomputed` made positive semidefinite on the training examples, see `_spectra`: what `psd` puts in its place.
+    """`Precomputed` made positive semidefinite on the training examples, by the parameter `psd`; see `spectra`.
 
-    When it is resolved it keeps their `places` (n,), the `removed` eigenvectors (n, r) and the `shift`.
+    `resolve` sets the numbers `places` (n,) of the examples, the `removed` eigenvectors (n, r) and the `shift`.
     """
 
     file_tag = ("kernel/corrected", 1)
@@ -120,11 +121,10 @@ class Corrected(Precomputed):
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         if self.places is not None:
             return self
-        places = self._places(X)
-        if (places < 0).any():
+        given = self._places(X)
+        if (given < 0).any():
             raise ValueError("Precomputed() is fitted on rows of training examples: give Precomputed.table(K).")
-        places = np.unique(places)
-        rows = dict(zip(self._places(X).tolist(), range(len(X)), strict=True))
+        places, rows = np.unique(given), dict(zip(given.tolist(), range(len(X)), strict=True))
         K = np.asarray(X, float)[[rows[i] for i in places.tolist()]][:, 1 + places]
         _, removed, shift = corrected(0.5 * (K + K.T), self.how, len(K) * 2.0**-52, "Precomputed()")
         return Corrected(self.how, places, removed, shift)
@@ -135,7 +135,7 @@ class Corrected(Precomputed):
         left, right = self._places(X), self._places(X if Y is None else Y)
         cols = np.searchsorted(self.places, right)
         if (right < 0).any() or not np.array_equal(self.places[np.minimum(cols, len(self.places) - 1)], right):
-            raise ValueError("Precomputed() with psd has values with the training examples of the fit alone.")
+            raise ValueError("Precomputed() with psd has values only with the training examples of the fit.")
         K = projected(np.asarray(X, float)[:, 1 + self.places], self.removed, cols)
         return K + self.shift * (left[:, None] == right)
 
@@ -150,11 +150,11 @@ class Corrected(Precomputed):
 
 
 def with_psd(kernel: Kernel, psd: str) -> Kernel:
-    """The kernel, corrected where it is `Precomputed`."""
+    """The kernel, corrected if it is `Precomputed`."""
     return Corrected(psd) if type(kernel) is Precomputed else kernel
 
 
 def holds_tables(kernels: Any) -> bool:
-    """Whether one of these kernels, as an estimator takes them, is `Precomputed`."""
+    """Whether one of an estimator's `kernels` is `Precomputed`."""
     parts = kernels if isinstance(kernels, list | tuple) else [kernels]
     return any(type(p) is Precomputed or isinstance(p, list | tuple) and holds_tables(p) for p in parts)

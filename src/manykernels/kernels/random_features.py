@@ -11,25 +11,25 @@ from .laplacian import Laplacian
 from .low_rank import LowRank
 from .rbf import RBF
 
-FAR = 1e3  # beyond, a float32 angle has too few digits for its cosine
+MAX_FLOAT32_PHASE = 1e3  # a larger float32 angle has too few digits for its cosine
 
 
 class RandomFeatures(LowRank):
-    """A kernel by random Fourier features.
+    """The approximation of a kernel by random Fourier features.
 
-    φ(x) = (cos xᵀw_j, sin xᵀw_j)_j / √(rank/2), the w_j drawn so that ⟨φ(x), φ(y)⟩ is k(x, y) on average: of RBF
-    Gaussian, orthogonal to each other (Yu et al. 2016), of Laplacian Cauchy (Rahimi and Recht 2007). The error falls as
+    φ(x) = (cos xᵀw_j, sin xᵀw_j)_j / √(rank/2), with w_j drawn so that E ⟨φ(x), φ(y)⟩ = k(x, y). For RBF the w_j are
+    Gaussian and orthogonal (Yu et al. 2016), for Laplacian they are Cauchy (Rahimi and Recht 2007). The error falls as
     1/√rank, and k(x, x) is exact.
 
     Parameters
     ----------
     kernel : RBF or Laplacian
-        Others have no such features here: take `Nystroem` for them.
+        For other kernels use `Nystroem`.
     rank : int, default 256
-        How many features, an even number.
+        The number of features, even.
     random_state : int, default 0
-        Of the w_j, which are drawn anew wherever they are needed and never kept. Kernels with one number on as many
-        columns share them: give each its own.
+        The seed of the w_j, which are drawn again at each use and never stored. Kernels with the same seed and number
+        of columns have the same w_j: give each kernel a different seed.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class RandomFeatures(LowRank):
         super()._check()
         if type(self.kernel) not in (RBF, Laplacian):
             raise ValueError(
-                f"{self.kernel!r} has no random features here, only RBF and Laplacian have: take "
+                f"{self.kernel!r} has no random features here, only RBF and Laplacian have: use "
                 f'Nystroem({type(self.kernel).__name__}(...)), or approximation="nystroem".'
             )
         if self.rank % 2:
@@ -70,7 +70,7 @@ class RandomFeatures(LowRank):
         W = width * _directions(plain, X.shape[1], self.rank // 2, self.random_state)
         exact = np.dtype(dtype) if plain else np.dtype(np.float64)  # Cauchy numbers are large
         phase = X.astype(exact, copy=False) @ W.astype(exact, copy=False)
-        if exact == np.float32 and not max(phase.max(initial=0.0), -phase.min(initial=0.0)) < FAR:
+        if exact == np.float32 and not max(phase.max(initial=0.0), -phase.min(initial=0.0)) < MAX_FLOAT32_PHASE:
             phase = X.astype(np.float64) @ W
         F = np.empty((phase.shape[0], self.rank), dtype)
         np.cos(phase, out=F[:, : self.rank // 2], casting="same_kind")
@@ -81,9 +81,9 @@ class RandomFeatures(LowRank):
 
 @lru_cache(maxsize=1024)
 def _directions(gaussian, d, size, seed):
-    """w_j as columns, (d, size): standard normal, d at a time orthogonal, or standard Cauchy.
+    """w_j as columns, (d, size): standard normal, orthogonal in blocks of d, or standard Cauchy.
 
-    By NumPy's old generator, whose numbers never change: a model is read again with the same ones.
+    NumPy's old generator never changes its numbers, so that a model read from a file has the same w_j.
     """
     rng = np.random.RandomState(seed)
     if not gaussian:
@@ -92,5 +92,5 @@ def _directions(gaussian, d, size, seed):
     for start in range(0, size, d):
         Q, R = np.linalg.qr(rng.standard_normal((d, min(d, size - start))))
         norms = np.sqrt(rng.chisquare(d, Q.shape[1]))
-        parts.append(Q * np.sign(np.diagonal(R)) * norms)  # with signs Q is the same by every LAPACK
+        parts.append(Q * np.sign(np.diagonal(R)) * norms)  # the signs make Q the same with every LAPACK
     return np.hstack(parts)

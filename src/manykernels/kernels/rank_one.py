@@ -7,18 +7,16 @@ from .spec import KernelSpec
 
 
 def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:
-    """A kernel for each single column.
+    """One `Linear` kernel for each column, named after the column if it has a name.
 
-    k_j(x, y) = x_j y_j, one `Linear` kernel for each column.
-
-    Kernels take the names of the columns where these have names.
+    k_j(x, y) = x_j y_j.
 
     Parameters
     ----------
     columns : array, DataFrame, vectorizer, list of names or int
-        The data themselves, a fitted vectorizer (get_feature_names_out), the names, column after column, or a number.
+        The data, a fitted vectorizer (get_feature_names_out), the names in the order of the columns, or their number.
     view : str, optional
-        The view of X that holds them, where X is a dict.
+        The view of X that holds the columns, if X is a dict.
 
     Returns
     -------
@@ -30,14 +28,14 @@ def rank_one_kernels(columns: Any, view: str | None = None) -> list[KernelSpec]:
     >>> [(spec.name, spec.columns) for spec in rank_one_kernels(["height", "width"])]
     [('height', [0]), ('width', [1])]
     """
-    names, width, axes = None, columns, len(getattr(columns, "shape", ()))  # of a user's array or frame
-    if hasattr(columns, "get_feature_names_out"):  # a user's vectorizer
+    names, width, axes = None, columns, len(getattr(columns, "shape", ()))  # the user's array or frame
+    if hasattr(columns, "get_feature_names_out"):  # the user's vectorizer
         names = columns.get_feature_names_out()
-    elif hasattr(columns, "columns"):  # a user's frame
+    elif hasattr(columns, "columns"):  # the user's frame
         names = columns.columns
     elif axes > 1:
         width = columns.shape[1]
-    elif axes == 1 or not isinstance(columns, SupportsIndex):  # every array is one
+    elif axes == 1 or not isinstance(columns, SupportsIndex):  # arrays are SupportsIndex too
         names = columns
     names = [None] * int(width) if names is None else [str(name) for name in names]
     if not names:

@@ -11,9 +11,9 @@ class RBF(ScaledKernel):
     Parameters
     ----------
     gamma : float, None, "scale" or "median", default None
-        A number > 0, or one that comes from the training examples, by their weights, and the columns that the kernel
-        sees. None, the default, is 1/n_features, right for columns of unit variance and no others: on unscaled columns
-        the kernel may be nearly diagonal. "scale" is 1/(n_features · variance of X), of all its entries about their
+        A number > 0, or a rule that computes it from the weighted training examples and the columns that the kernel
+        sees. None, the default, is 1/n_features, which suits columns of unit variance; on unscaled columns the kernel
+        may be nearly diagonal. "scale" is 1/(n_features · variance of X), the variance of all entries about their
         common mean: large columns hide small ones, and on many columns of noise all examples are about equally far
         apart. "median" is 1/the median of ‖x − y‖² over pairs of different examples (500 at most), which adapts to the
         columns: half of the pairs lie within the width. Fitted models keep the number.

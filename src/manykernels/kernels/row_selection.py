@@ -1,10 +1,10 @@
-"""Rows of whatever holds examples, by position."""
+"""Rows of arrays, frames, lists and stacks, by position."""
 
 import numpy as np
 
 
 def positions(key, size):
-    """The positions (k,) that a number, a slice, a mask or a list stands for; None for all."""
+    """The positions (k,) of a number, a slice, a mask or a list; None for all."""
     if key is None or isinstance(key, slice) and key == slice(None):
         return None
     if isinstance(key, slice):
@@ -23,7 +23,7 @@ def positions(key, size):
 
 
 def axes(index):
-    """(rows, columns, kernels) of what stands in the brackets, None for an axis that is not cut."""
+    """(rows, columns, kernels) of an index of a stack, None for an axis that is not cut."""
     parts = list(index) if isinstance(index, tuple) else [index]
     dots = [k for k, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1 or len(parts) - len(dots) > 3 or any(part is None for part in parts):
@@ -34,7 +34,7 @@ def axes(index):
 
 
 def take(x, rows):
-    """The examples of x at these positions, in what they came in."""
+    """The examples of x at these positions, in the type of x."""
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(x, rows)

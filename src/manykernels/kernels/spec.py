@@ -1,4 +1,4 @@
-"""What a user says of one kernel."""
+"""The specification of one kernel: name, kernel, columns, missing, task, transformer."""
 
 from typing import Any, NamedTuple, Self
 
@@ -11,21 +11,21 @@ from .placed import PlacedKernel
 
 @tagged("kernel/spec", 1)
 class KernelSpec(NamedTuple):
-    """One kernel: its name and what it sees.
+    """One kernel, its name and its columns.
 
     Parameters
     ----------
     name : str or None
-        None: made from the kernel.
+        If None, the name is made from the kernel.
     kernel : Kernel, function or str
     columns : column, list of columns, slice, name of a view, (view, columns) or None, default None
-        None: the view called `name` where there is one, else all.
+        If None, the view called `name` if there is one, else all columns.
     missing : "error" or "zero", default "error"
-        Whether an example that lacks the view, or has NaN in it, is refused or is like no other, k = 0.
+        Whether an example that lacks the view, or has NaN in it, raises an error or has k = 0 with all others.
     task : optional
-        Which pairs of examples it compares, by their tasks, see `multi_task`; None stands for all.
+        The pairs of examples that the kernel compares, by their tasks, see `multi_task`; None for all pairs.
     transformer : optional
-        Is fitted on the columns or view in the training data, and the kernel sees what it makes of them.
+        A transformer, fitted on the columns or view of the training data and applied before the kernel.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def as_spec(spec):
         spec = _from_tuple(spec) if isinstance(spec, tuple) else KernelSpec(None, spec)
     if isinstance(spec.kernel, PlacedKernel) and spec.transformer is None:
         if spec.columns is not None:
-            raise ValueError(f"{spec.kernel!r} has columns of its own: leave columns={spec.columns!r} out.")
+            raise ValueError(f"{spec.kernel!r} has its own columns: leave columns={spec.columns!r} out.")
         return as_spec(spec._replace(**spec.kernel.placed()))
     return spec
 
@@ -67,8 +67,8 @@ def _from_tuple(spec):
         return KernelSpec(name, kernel, *rest, transformer=transformer)
     if not named or len(spec) > 4:
         raise ValueError(
-            f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing), nor one of "
-            "them with a transformer before the kernel."
+            f"{spec!r} is not (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing), with or "
+            "without a transformer before the kernel."
         )
     return KernelSpec(*spec)
 
@@ -79,7 +79,7 @@ def has_transformer(spec):
 
 
 class Transformed(BaseEstimator):
-    """The parameters of a kernel and of the transformer before it, as `transformer` and `kernel`, for a search."""
+    """A transformer and the kernel behind it, so that a search can set the parameters of both."""
 
     def __init__(self, transformer: Any, kernel: Any) -> None:
         self.transformer = transformer

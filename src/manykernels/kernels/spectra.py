@@ -1,11 +1,11 @@
-"""Kernel matrices that are not positive semidefinite, made so: the choices of `psd`.
+"""Corrections of kernel matrices that are not positive semidefinite: the choices of `psd`.
 
     K = Σ_k λ_k u_k u_kᵀ on the training examples, U₋ the eigenvectors with λ_k < 0, P = I − U₋ U₋ᵀ
-    "clip":   K becomes K P, what is left when λ_k < 0 become 0, and values of new examples become K_new P
-    "shift":  K becomes K + max(0, −min λ) I, and values of new examples stay as they are
+    "clip":   K becomes K P, which sets each λ_k < 0 to 0, and values of new examples become K_new P
+    "shift":  K becomes K + max(0, −min λ) I, and values of new examples do not change
 
-A row of K_new that is one of K becomes the row of K P: training and new examples are treated alike (Y. Chen et al.,
-JMLR 10, 2009). Eigenvalues that rounding may have pushed below 0 are left alone.
+A row of K_new that equals a row of K becomes the same row of K P: training and new examples are treated alike (Y. Chen
+et al., JMLR 10, 2009). Eigenvalues that may be negative by rounding alone do not change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PSD = ("warn", "clip", "shift", "error")
 
 
 def corrected(K: np.ndarray, psd: str, rounding: float, name: str) -> tuple[np.ndarray, np.ndarray, float]:
-    """(K' (n, n), U₋ (n, r), shift) of a symmetric K; r = 0 and shift = 0 where nothing is to be done."""
+    """(K' (n, n), U₋ (n, r), shift) of a symmetric K; r = 0 and shift = 0 if K needs no correction."""
     values, vectors = np.linalg.eigh(np.asarray(K, np.float64))
     negative = values < -rounding * max(abs(values[0]), abs(values[-1]), 1e-300)
     nothing = vectors[:, :0]
@@ -36,6 +36,6 @@ def corrected(K: np.ndarray, psd: str, rounding: float, name: str) -> tuple[np.n
 
 
 def projected(K: np.ndarray, U: np.ndarray, cols: np.ndarray | None = None) -> np.ndarray:
-    """K P of values K (n', n) between any examples and the training examples, of its columns `cols` alone if given."""
+    """K P of values K (n', n) between any examples and the training examples, or only the columns `cols` of K P."""
     part, right = (K, U) if cols is None else (K[:, cols], U[cols])
     return part - (np.asarray(K, np.float64) @ U) @ right.T if U.shape[1] else part

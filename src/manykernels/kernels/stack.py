@@ -1,4 +1,4 @@
-"""A stack of precomputed kernel matrices that scikit-learn's cross-validation can slice without a bad layout."""
+"""A stack of precomputed kernel matrices that scikit-learn can slice by examples."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from .stack_examples import StackExamples
 class KernelStack:
     """M kernel matrices between n examples and n_train training examples.
 
-    Stored as (M, n, n_train), reported as `shape == (n, n_train, M)`, and sliced by examples, always to another stack:
+    The array is (M, n, n_train), but `shape` is (n, n_train, M), so that slices take examples. A slice is a stack:
     `stack[rows]` is (rows, n_train, M), for predict; `stack[np.ix_(rows, cols)]`, `stack[:, cols]` and
-    `stack[..., kernels]` cut the other axes. Slices of a square stack remember which examples their rows and columns
-    are: fit takes the columns of its own rows, `square()`, and predict those of the training examples, so that the rows
-    which `train_test_split`, `CalibratedClassifierCV` or `StackingClassifier` cut are all they need.
+    `stack[..., kernels]` cut the other axes. Slices of a square stack record the examples of their rows and columns:
+    fit uses the columns of its own rows, `square()`, and predict the columns of the training examples. Therefore
+    `train_test_split`, `CalibratedClassifierCV` and `StackingClassifier` need to cut rows only.
 
     Parameters
     ----------
     matrices : array (M, n, n_train), or M arrays (n, n_train)
     names : M str, optional
-        Of the kernels.
+        The names of the kernels.
     test_diagonals : array (M, n), optional
-        k_m(x, x) of the n examples, needed only to predict with `normalize="spherical"`; a square stack of the training
-        examples, and so its slices, know their own.
+        k_m(x, x) of the n examples, needed only to predict with `normalize="spherical"`; not needed for a square stack
+        and its slices.
 
     Examples
     --------
@@ -60,17 +60,17 @@ class KernelStack:
             matrices = [np.asarray(K) for K in matrices]
             if not matrices or len({K.shape for K in matrices}) > 1 or matrices[0].ndim != 2:
                 shapes = sorted({K.shape for K in matrices})
-                raise ValueError(f"matrices must be 2-D and of one shape, and there must be one; got shapes {shapes}")
+                raise ValueError(f"matrices must be 2-D, of one shape, and at least one; got shapes {shapes}")
             matrices = np.stack(matrices)
         if matrices.ndim != 3:
             raise ValueError(f"matrices has shape {matrices.shape}; a KernelStack is (M, n, n_train)")
-        self.given = matrices.dtype  # whose rounding the entries have
+        self.given = matrices.dtype  # its rounding is that of the entries
         if matrices.dtype not in (np.float32, np.float64):
             matrices = matrices.astype(np.float64)
         self.matrices: Any = matrices if isinstance(matrices, MatrixFiles) else np.ascontiguousarray(matrices)
         self.names = None if names is None else list(names)
         if self.names is not None and (len(self.names) != len(matrices) or len(set(self.names)) < len(self.names)):
-            raise ValueError(f"names must be {len(matrices)} different names, one a kernel; got {self.names}")
+            raise ValueError(f"names must be {len(matrices)} different names, one per kernel; got {self.names}")
         self._origin = secrets.randbits(62)
         self._link: tuple[int, np.ndarray, np.ndarray] | None = None
         self._given = None if test_diagonals is None else np.asarray(test_diagonals, float)
@@ -81,16 +81,15 @@ class KernelStack:
     def from_files(cls, paths: Any, names: Iterable[str] | None = None) -> KernelStack:
         """The stack of matrices in .npy files, which may be larger than memory.
 
-        A fit reads them in the order of the files, some megabytes at a time, and one matrix as a whole at its
-        beginning; with `memory_limit` it keeps no more than that of the examples that matter. Slices read a few rows
-        only.
+        A fit first reads one whole matrix, then all matrices in the order of the files, some megabytes at a time; with
+        `memory_limit` it keeps at most that many bytes of the rows of active examples. Slices read only their rows.
 
         Parameters
         ----------
         paths : path, or list of M paths
             One file (M, n, n_train), or one (n, n_train) for each kernel: float32 or float64, in C order.
         names : M str, optional
-            Of the kernels.
+            The names of the kernels.
 
         Returns
         -------
@@ -111,7 +110,7 @@ class KernelStack:
 
     @property
     def passes(self) -> float:
-        """How often all matrices in files were read so far, in all: 0 where they lie in memory."""
+        """The bytes read so far in multiples of all matrices; 0 for matrices in memory."""
         return self.matrices.bytes_read / max(self.matrices.nbytes, 1) if self._on_disk else 0.0
 
     @property
@@ -120,14 +119,14 @@ class KernelStack:
 
     @property
     def test_diagonals(self) -> np.ndarray | None:
-        """k_m(x, x) of the n examples, (M, n): as given, or the diagonal of a stack that is symmetric, else None."""
+        """k_m(x, x) of the n examples, (M, n): as given, or the diagonal of a symmetric stack, else None."""
         if self._given is None and self._symmetric():
             own = self.matrices.diagonals() if self._on_disk else np.einsum("mii->mi", self.matrices)
             self._given = own.astype(float)
         return self._given
 
     def _symmetric(self, size=64):
-        """Whether rows and columns are the same examples, as some evenly spaced ones show."""
+        """Whether rows and columns are the same examples, by the symmetry of some evenly spaced rows."""
         M, n, n_train = self.matrices.shape
         if n != n_train or self.matrices.size == 0:
             return False
@@ -140,48 +139,48 @@ class KernelStack:
         return True
 
     def _crossing(self, m, pick):
-        """Some rows and some columns of matrix m, the latter as rows; of files only where they cross."""
+        """Some rows and the same columns of matrix m, as rows; of files only their crossing is read."""
         if self._on_disk:
             corner = self.matrices.read(m, pick, pick)
             return corner, corner.T
         return self.matrices[m][pick], self.matrices[m][:, pick].T
 
     def link(self) -> tuple[int, np.ndarray, np.ndarray] | None:
-        """(number of the square stack it was cut from, positions of its rows there, of its columns); None for none."""
+        """(number of the square stack it was cut from, positions of its rows there, of its columns), or None."""
         if self._link is None and self._symmetric():
             every = np.arange(self.shape[0])
             self._link = self._origin, every, every
         return self._link
 
     def is_part(self) -> bool:
-        """Whether it was cut from a square stack."""
+        """Whether the stack was cut from a square stack."""
         return self._link is not None
 
     def examples(self) -> StackExamples:
-        """The examples of a square stack as something that every tool of scikit-learn cuts, however they are nested."""
+        """The examples of a square stack in a container that all tools of scikit-learn can slice, also nested ones."""
         link = self.link()
         if link is None or not np.array_equal(link[1], link[2]):
             raise ValueError(f"X of shape {self.shape} is not square and symmetric: examples() is for training stacks.")
         return StackExamples(self)
 
     def by_kernel(self) -> StackColumns:
-        """Its examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""
+        """The examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""
         return StackColumns(self)
 
     def square(self) -> KernelStack:
-        """The stack of its rows with themselves, (n, n, M), of a slice by rows of a square stack."""
+        """The stack (n, n, M) of the rows with themselves, for a slice of rows of a square stack."""
         link = self.link()
         if link is None:
             raise ValueError(f"X of shape {self.shape} was not cut from a square stack: give both axes, np.ix_(i, i).")
         return self.columns(link[1])
 
     def columns(self, examples: np.ndarray) -> KernelStack:
-        """The stack with the columns of these examples, by their positions in the square stack it was cut from."""
+        """The stack with the columns of these examples, given by positions in the original square stack."""
         at = self.where(examples)
         return self if np.array_equal(at, np.arange(self.shape[1])) else self[:, at]
 
     def where(self, examples: np.ndarray) -> np.ndarray:
-        """The columns of these examples, by their positions in the square stack that this one was cut from."""
+        """The columns of these examples, given by positions in the original square stack."""
         link = self.link()
         own = np.empty(0, int) if link is None else link[2]
         at = np.full(max(examples.max(initial=0), own.max(initial=0)) + 1, -1)
@@ -220,7 +219,7 @@ class KernelStack:
         return self._linked(cut, rows, cols, kernels)
 
     def _linked(self, cut, rows, cols, kernels):
-        """The stack of what was cut from this one, which knows so."""
+        """The stack of matrices cut from this one, with a link to the original."""
         diagonals, names = self.test_diagonals, self.names
         if kernels is not None:
             diagonals = None if diagonals is None else diagonals[kernels]

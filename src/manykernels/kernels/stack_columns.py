@@ -1,4 +1,4 @@
-"""The examples of a square stack as a table with a column for each kernel, for what shuffles columns."""
+"""The examples of a square stack as a table with a column for each kernel, for tools that shuffle columns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .row_selection import positions
 
 
 class StackColumns:
-    """Examples × kernels of a square `KernelStack`, made by `stack.by_kernel()`; nothing is copied until a model asks.
+    """Examples × kernels of a square `KernelStack`, made by `stack.by_kernel()`; values are copied at prediction only.
 
-    `sklearn.inspection.permutation_importance` moves a column of a table among its rows. Here a column is a kernel: in
-    it example i then has the kernel values of another, with all training examples. A model that was fitted on examples
-    of the stack predicts and scores them; it is not fitted on them, since a kernel whose rows have moved is no longer
-    symmetric. `inspect.relevance` measures the same on held-out examples, with standard errors.
+    `sklearn.inspection.permutation_importance` permutes the rows of one column. Here a column is a kernel, so that
+    example i gets the kernel values of another example with all training examples. A model that was fitted on examples
+    of the stack can predict and score the table. It cannot be fitted on the table, since a kernel with permuted rows is
+    not symmetric. `inspect.relevance` measures the same on held-out examples, with standard errors.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class StackColumns:
 
     @index.setter
     def index(self, labels: Any) -> None:
-        """Rows go by their places: permutation_importance sets it on a column before it puts that back."""
+        """Does nothing: permutation_importance sets the index of a column before it writes the column back."""
 
     @property
     def iloc(self) -> StackColumns:
@@ -77,7 +77,7 @@ class StackColumns:
         return StackColumns(*((stack, found) if kernels is None else (stack[..., kernels], found[:, kernels])))
 
     def __setitem__(self, name: str, column: StackColumns) -> None:
-        """Puts the rows of a column of one kernel in the place of those of kernel `name`."""
+        """Replaces the rows of kernel `name` by the rows of a column of one kernel."""
         if name not in self.columns or not isinstance(column, StackColumns) or column.shape != (len(self), 1):
             raise ValueError(f"{name!r} is set to {column!r}: give a column of {len(self)} examples of {self.columns}.")
         self.rows[:, self.columns.index(name)] = column.rows[:, 0]
@@ -87,11 +87,11 @@ class StackColumns:
         return self[indices] if axis == 0 else self[:, indices]
 
     def copy(self) -> StackColumns:
-        """Another of the same stack, whose columns move by themselves."""
+        """A copy, of the same stack, whose columns can be permuted independently."""
         return StackColumns(self.stack, self.rows.copy())
 
     def with_columns(self, at: np.ndarray) -> Any:
-        """The KernelStack (n, |at|, M) of these rows, each kernel its own, with these columns of the stack."""
+        """The KernelStack (n, |at|, M) of the rows of each kernel, with these columns of the stack."""
         matrices, given = self.stack.matrices, self.stack.test_diagonals
         M = range(len(matrices))
         found = np.stack([matrices[m][np.ix_(self.rows[:, m], at)] for m in M])
@@ -100,7 +100,7 @@ class StackColumns:
 
     def __array__(self, dtype=None, copy=None):
         raise ValueError(
-            f"{self!r} is no table of numbers, so that it cannot be an array: it is for permutation_importance of a "
+            f"{self!r} is no table of numbers, so that it cannot be an array: use it for permutation_importance of a "
             'fitted model with kernels="precomputed".'
         )
 

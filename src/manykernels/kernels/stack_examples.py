@@ -1,4 +1,4 @@
-"""The examples of a square stack of kernels, cut by rows alone, whatever cuts them."""
+"""The examples of a square stack of kernels, sliced by rows only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class StackExamples:
-    """Some examples of a square `KernelStack`, made by `stack.examples()`; nothing is copied until a model asks.
+    """Some examples of a square `KernelStack`, made by `stack.examples()`; values are copied in fit and predict only.
 
-    Its shape is (n, n, M), and a slice is always the slice of examples: `X[rows]`, `X[np.ix_(rows, any)]`. So a search,
-    a stacking or a calibration within one another may cut it as often as they like. A model that is fitted on it knows
-    its training examples, and predicts others of the same stack from their kernel values with these.
+    The shape is (n, n, M), and every slice is a slice of examples: `X[rows]`, `X[np.ix_(rows, any)]`. Therefore nested
+    searches, stacking and calibration can slice it repeatedly. A fitted model predicts other examples of the same stack
+    from their kernel values with the training examples.
 
     Examples
     --------
@@ -62,13 +62,13 @@ class StackExamples:
         return self.stack[self.rows].by_kernel()
 
     def with_examples(self, examples: np.ndarray | None = None) -> Any:
-        """The KernelStack (n, ·, M) with the examples at these positions of the stack; None: with themselves."""
+        """The KernelStack (n, ·, M) with the examples at these positions of the stack; None for the same examples."""
         return self.stack[np.ix_(self.rows, self.rows if examples is None else examples)]
 
     def __array__(self, dtype=None, copy=None):
         raise ValueError(
-            f"{self!r} is no table, so that it cannot be an array; its kernel values are X.with_examples(), and what "
-            "has a column for each kernel, for permutation_importance, is X.by_kernel()."
+            f"{self!r} is no table, so that it cannot be an array; its kernel values are X.with_examples(), and the "
+            "table with a column for each kernel, for permutation_importance, is X.by_kernel()."
         )
 
     def __repr__(self):

@@ -1,6 +1,6 @@
-"""Which kernels a table suggests: what its columns hold, kernels on them, and a sentence that says what was chosen.
+"""The kernels that suit a table: the kinds of its columns, kernels on them, and a sentence that lists the kernels.
 
-Estimators with kernels="auto" and the command line both ask `choose_for`, so one table has one choice of kernels.
+Estimators with kernels="auto" and the command line both call `choose_for`, so both choose the same kernels.
 """
 
 from __future__ import annotations
@@ -14,38 +14,39 @@ import numpy as np
 
 from .categorical import Categorical
 from .features import Features
-from .frames import is_pandas, missing_entries
+from .frames import is_pandas, listed, missing_entries
 from .laplacian import Laplacian
 from .rbf import RBF
 from .spec import KernelSpec
 
-MANY = 100  # columns that have a kernel each; where there are more they share one
-CATEGORIES = 50  # that a column has at most, and half as many as examples
-WIDTHS = 0.3, 1.0, 3.0  # gamma, in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
-ENTRIES = 2e10  # kernel values of columns that have a kernel each
-DIFFERENCES = 2e10  # between entries of columns: some ten seconds on a core
-EMPTY = 0.9  # a column that is emptier than this is left out
-ROWS = 20  # from which on whole numbers without a gap are taken for those of rows
+USED_KINDS = ("numbers", "categories", "texts")
+MAX_COLUMN_KERNELS = 100  # if there are more columns, they share one kernel
+MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
+GAMMA_FACTORS = 0.3, 1.0, 3.0  # gamma in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
+MAX_KERNEL_ENTRIES = 2e10  # of all kernels of single columns
+MAX_DIFFERENCES = 2e10  # between entries of columns: about ten seconds on a core
+MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
+MIN_ROWS_FOR_ROW_NUMBERS = 20  # with fewer rows, consecutive whole numbers count as numbers
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}")
-_NAMELESS = re.compile(r"Unnamed: \d+")  # what pandas calls columns that have no name
+_NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a name
 
 
 class ColumnFacts(NamedTuple):
-    """A column of a table: "numbers", "categories" or "texts", or another kind, left out, and `why`."""
+    """A column of a table: its kind is "numbers", "categories" or "texts", or one that is left out, and `why`."""
 
     name: str
     kind: str
-    gaps: int = 0  # examples that lack it
+    gaps: int = 0  # missing values
     why: str = ""
 
 
 def describe(columns: Iterable[tuple[str, np.ndarray]]) -> list[ColumnFacts]:
-    """What columns (name, entries (n,)) hold."""
+    """The facts of columns (name, entries (n,))."""
     return [_described(name, x) for name, x in columns]
 
 
 def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
-    """(name, entries (n,)) of the columns of a frame; numbers of pandas are taken out at once, which is quicker."""
+    """(name, entries (n,)) of the columns of a frame; all numbers of pandas are read at once, which is faster."""
     numbers = [dtype.kind in "iuf" for dtype in frame.dtypes] if is_pandas(frame) else []
     block = iter(frame.loc[:, numbers].to_numpy(float, na_value=np.nan).T if any(numbers) else ())
     for k, name in enumerate(frame.columns):
@@ -55,22 +56,19 @@ def entries(frame: Any) -> Iterable[tuple[str, np.ndarray]]:
 def choose_for(
     columns: Sequence[ColumnFacts], n: int, memory_limit: float | None = None
 ) -> tuple[list[KernelSpec], str]:
-    """(kernels on the columns of a table, by position, and a sentence that says what they are and what was left out).
+    """(kernels on the columns of a table, by position, and a sentence that lists kernels and columns left out).
 
-    RBF and Laplacian kernels of three widths each on all numbers, standardised; an RBF of the median width on each
-    column of numbers, on those called GROUP.x or GROUP:x together; `Categorical` on each column of categories; tf-idf
-    on each of texts. Where there are more than 100 columns, or kernels of n examples would not fit, columns have none
-    of their own, and no Laplacian where differences of n² pairs in all columns would take long.
+    `auto_kernels` says which.
     """
-    if not any(column.kind in USED for column in columns):
+    if not any(column.kind in USED_KINDS for column in columns):
         columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
-    numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED)
-    most = int(min(ENTRIES / max(n, 1) ** 2, MANY))
+    numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS)
+    most = int(min(MAX_KERNEL_ENTRIES / max(n, 1) ** 2, MAX_COLUMN_KERNELS))
     most = most if memory_limit is None else min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
     groups, specs, said = _grouped(columns, numbers, most), [], []
     if len(numbers) > 1:
         gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
-        quick = n**2 * len(numbers) <= DIFFERENCES
+        quick = n**2 * len(numbers) <= MAX_DIFFERENCES
         kinds = "RBF and Laplacian of 3 widths each" if quick else "RBF of 3 widths"
         said.append(f"{kinds} on all {len(numbers)} columns of numbers, standardised{gaps}")
         name = next(iter(groups)) if len(groups) == 1 else "all numbers" + " together" * ("all numbers" in groups)
@@ -91,29 +89,28 @@ def choose_for(
 
 
 def left_out(columns: Sequence[ColumnFacts]) -> list[str]:
-    """Which columns have no kernel and why, in phrases."""
+    """Phrases that say which columns have no kernel, and why."""
     found: dict[str, list[int]] = {}
     for k, column in enumerate(columns):
-        if column.kind not in USED:
+        if column.kind not in USED_KINDS:
             found.setdefault(column.why, []).append(k)
     return [f"left out {called(columns, where)} ({why})" for why, where in found.items()]
 
 
 def called(columns: Sequence[ColumnFacts], which: Sequence[int]) -> str:
     """The names of some columns, five at most."""
-    some = ", ".join(repr(columns[k].name) for k in which[:5])
-    return some + (f" and {len(which) - 5} more" if len(which) > 5 else "")
+    return listed([columns[k].name for k in which])
 
 
 def words() -> Features:
-    """The kernel of texts."""
+    """The tf-idf kernel of texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return Features(TfidfVectorizer())
 
 
 def scaler() -> Any:
-    """Columns brought to one scale, gaps at their means; new examples may have some where these have none."""
+    """A transformer that standardises columns, and fills missing values with means; new examples may have some."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -121,30 +118,27 @@ def scaler() -> Any:
     return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
 
 
-USED = ("numbers", "categories", "texts")
-
-
 def _mixture(name, columns, both):
-    """Kernels of one or both kinds and of several widths on standardised columns; widths go by how many these are."""
+    """RBF and, if `both`, Laplacian kernels of several widths on d standardised columns."""
     d = len(columns)
-    kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in WIDTHS]
-    kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in WIDTHS] if both else []
+    kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in GAMMA_FACTORS]
+    kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in GAMMA_FACTORS] if both else []
     return [KernelSpec(called, kernel, columns, "zero", transformer=scaler()) for called, kernel in kernels]
 
 
 def source_of(spec: KernelSpec) -> str:
-    """The name of what a chosen kernel sees: that of all kernels on the same columns, without kind and width."""
-    first = f", RBF {WIDTHS[0]:g}"
+    """The name of the columns of a chosen kernel: the kernel's name without kind and width."""
+    first = f", RBF {GAMMA_FACTORS[0]:g}"
     return str(spec.name).removesuffix(first)
 
 
 def _rbf(name, columns):
-    """One column has no other that it could hide, and a width of its own: it need not be scaled."""
+    """An RBF of the median width; only several columns need to be scaled."""
     return KernelSpec(name, RBF("median"), columns, "zero", transformer=scaler() if len(columns) > 1 else None)
 
 
 def _grouped(columns, numbers, most):
-    """{group: columns}: those called GROUP.x or GROUP:x together, others alone, or all together if they are many."""
+    """{group: columns}: columns called GROUP.x or GROUP:x together, others alone, or together if more than `most`."""
     groups: dict[str, list[int]] = {}
     for k in numbers:
         name = columns[k].name
@@ -160,7 +154,7 @@ def _grouped(columns, numbers, most):
 
 
 def _places(groups):
-    """Columns and groups of them, in words."""
+    """A phrase that lists columns and groups of columns."""
     several = {name: columns for name, columns in groups.items() if len(columns) > 1}
     alone = len(groups) - len(several)
     said = ["each of them" if not several else f"each of {alone} columns"] * (alone > 1)
@@ -171,7 +165,7 @@ def _places(groups):
 
 
 def _other(name, specs, more):
-    """The name of a kernel that no other has yet."""
+    """The name, or "name, more" if another kernel has it."""
     return f"{name}, {more}" if any(spec.name == name for spec in specs) else name
 
 
@@ -179,13 +173,13 @@ def _described(name, x):
     lost = missing_entries(x)
     known, gaps = x[~lost], int(lost.sum())
     kind, why = _kind(known, len(x))
-    if kind in USED and gaps > EMPTY * len(x):
+    if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
         kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
     return ColumnFacts(name, kind, gaps, why)
 
 
 def _kind(known, n):
-    """(kind, why it is left out) of the entries that are there, of n."""
+    """(kind, why it is left out) of a column, from its known entries among n."""
     if known.dtype.kind in "mM":
         return "times", "times"
     if known.dtype.kind == "c":
@@ -197,7 +191,7 @@ def _kind(known, n):
     items = known.tolist()
     if not any(isinstance(item, str | bytes | bool) for item in items):
         try:
-            return _kind_of_numbers(known.astype(float), n)  # whole numbers beyond 64 bits, too
+            return _kind_of_numbers(known.astype(float), n)  # includes whole numbers beyond 64 bits
         except (TypeError, ValueError, OverflowError):
             return "objects", "objects"
     return _kind_of_texts([str(item) for item in items])
@@ -208,7 +202,7 @@ def _kind_of_numbers(x, n):
     different = 1 + np.count_nonzero(x[1:] != x[:-1])
     if different == 1:
         return "constant", "one value only"
-    if n >= ROWS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
+    if n >= MIN_ROWS_FOR_ROW_NUMBERS and different == n and x[-1] - x[0] == n - 1 and (x % 1 == 0).all():
         return "rows", "numbers of the rows"
     return "numbers", ""
 
@@ -217,7 +211,7 @@ def _kind_of_texts(texts):
     different, n = len(set(texts)), len(texts)
     if different == 1:
         return "constant", "one value only"
-    if different <= min(CATEGORIES, n // 2):
+    if different <= min(MAX_CATEGORIES, n // 2):
         return "categories", ""
     strange = [text for text in texts if not _reads(text)]
     if 0 < len(strange) <= n // 5:
@@ -233,7 +227,7 @@ def _kind_of_texts(texts):
 
 
 def _share_words(texts):
-    """Whether some word stands in several texts and not in all: else words tell nothing, as in "patient 17"."""
+    """Whether a word stands in several texts but not in all; in texts like "patient 17" no word does."""
     count = Counter(word for text in texts for word in set(text.lower().split()))
     return any(1 < times < len(texts) for times in count.values())
 

@@ -2,7 +2,7 @@
 
     f(x, task t) = f_t(x) + f_shared(x):   k(x, y) beside k(x, y) · [x and y are of task t], one for each t
 
-A `task` kernel is 0 between examples of other tasks. Which tasks there are is read from the training data.
+A task kernel is 0 unless both examples belong to its task. The tasks come from the training data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ALL, SAME = -1, -2
 
 @tagged("kernel/task", 1)
 class Task(NamedTuple):
-    """Which pairs a kernel compares: "shared" all, "each" and "one" those of one task, "same" those of equal tasks."""
+    """The pairs that a kernel compares: "shared" all, "each" and "one" pairs in one task, "same" pairs in any task."""
 
     kind: str
     label: Any = None
@@ -40,7 +40,7 @@ class Task(NamedTuple):
 
 
 class Tasked:
-    """Data X whose example i belongs to task[i]."""
+    """Data X with the task of each example."""
 
     def __init__(self, X, task):
         self.X, self.task = X, task
@@ -50,29 +50,30 @@ class Tasked:
 
 
 def multi_task(kernels: Any, one_parameter: bool = False) -> list[KernelSpec]:
-    """Kernel specifications for several tasks: for each kernel k one shared by all tasks and one for each task.
+    """Kernel specifications for several tasks: for each kernel k, one shared by all tasks and one for each task.
 
-    Called k@shared and k@task=t. With `one_parameter` (Evgeniou and Pontil 2004) each k gives two kernels, k@shared
-    and k@same task = n_tasks · k(x, y) [x and y are of the same task]: with regularizer=1 the block norm is
+    Their names are k@shared and k@task=t. With `one_parameter` (Evgeniou and Pontil 2004) each k gives two kernels,
+    k@shared and k@same task = n_tasks · k(x, y) [x and y are of the same task]: with regularizer=1 the block norm is
     ½ (√(Σ_t ‖f_t‖² / n_tasks) + ‖f_shared‖)² (Tomioka and Suzuki 2011, Corollary 5), else ½ (Σ_t ‖f_t‖ + ‖f_shared‖)².
-    Both hold for the kernels as they are, normalize=None. The former then never uses its shared part, as equal f_t
-    cost no more (the paper does not say so): learn the share by another normalisation, which scales each kernel by
-    itself, or by p > 1, or give it, Fixed([1 - lam, lam]).
+    Both formulas hold for normalize=None. With the first formula the shared part is never used, since equal f_t cost no
+    more (the paper does not say so). To learn the share, use another normalisation, which scales each kernel
+    separately, or p > 1; or fix the share by Fixed([1 - lam, lam]).
 
     Give the tasks as `fit(X, y, task=task)`, `predict(X, task=task)`. A task that was not in the training data is
-    predicted by the shared kernels, with a warning. Cross-validation hands them on by scikit-learn's metadata routing:
+    predicted by the shared kernels, with a warning. Cross-validation passes the tasks by scikit-learn's metadata
+    routing:
 
         with sklearn.config_context(enable_metadata_routing=True):
             model = MKLClassifier(multi_task(kernels)).set_fit_request(task=True).set_score_request(task=True)
             cross_validate(model, X, y, params={"task": task})
 
-    which scores by `model.score`; scorers by name, such as "roc_auc", do not pass the tasks on.
+    Scores then come from `model.score`; named scorers, such as "roc_auc", do not pass the tasks on.
 
     Parameters
     ----------
     kernels : Kernel, KernelSpec or list of them
     one_parameter : bool, default False
-        Two kernels for each, whatever the number of tasks.
+        Whether each kernel gives two kernels for any number of tasks.
 
     Returns
     -------
@@ -101,9 +102,9 @@ def multi_task_stack(
     ----------
     stack : array (M, n, n_train) or KernelStack
     task : array (n,)
-        The tasks of its n examples.
+        The tasks of the n examples.
     train_task : array (n_train,), optional
-        Those of the training examples; None where they are the same.
+        The tasks of the training examples; None if these are the same examples.
     one_parameter : bool, default False
         As in `multi_task`.
 
@@ -139,7 +140,7 @@ def multi_task_stack(
 
 
 def split(X):
-    """(data, task) of what may be `Tasked`."""
+    """(data, task) of X, with task None unless X is `Tasked`."""
     return (X.X, X.task) if isinstance(X, Tasked) else (X, None)
 
 
@@ -155,7 +156,7 @@ def checked(task, n, name="task"):
 
 
 def spread(specs, task):
-    """The specifications with one per task where they ask for it, their task numbers, and the tasks."""
+    """(specifications, with "each" replaced by one per task; their task numbers; the tasks)."""
     wanted = [spec.task for spec in specs if spec.task is not None and spec.task.kind != "shared"]
     if task is None:
         if wanted:
@@ -180,7 +181,7 @@ def spread(specs, task):
 
 
 def numbers(tasks, task):
-    """The number of each example's task, (n,), −1 where it is not one of `tasks`; None without tasks."""
+    """The number of each example's task, (n,), −1 for tasks not in `tasks`; None without tasks."""
     if tasks is None:
         if task is not None:
             raise ValueError("task is given, but the model has no task kernels: leave it out.")

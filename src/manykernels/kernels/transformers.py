@@ -1,4 +1,4 @@
-"""Transformers that stand before kernels: fitted on the training examples that have a view, applied to all others."""
+"""Transformers before kernels: fitted on the training examples that have a view, applied to all examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .view_data import View, checked_view, is_numeric, object_view
 
 @dataclass(frozen=True, eq=False)
 class Pipe(Tagged):
-    """A transformer of one view: a fitted copy of `given`, and the number of columns, `width`, that it gives."""
+    """A transformer of one view: a fitted copy of `given`, and the number `width` of its output columns."""
 
     file_tag = ("kernel/pipe", 1)
 
@@ -27,7 +27,7 @@ class Pipe(Tagged):
     width: Any = None
 
     def to_state(self):
-        """For a file, see `_state`."""
+        """The state for a file, see `_state`."""
         return {"fitted": tried(self.fitted), "width": self.width}
 
     @classmethod
@@ -39,7 +39,7 @@ class Pipe(Tagged):
         return cls(given, fitted, check_integer("width", state["width"], 1, 2**48))
 
     def fit(self, view, weights):
-        """The Pipe fitted on the examples that have the view, of these weights; None for all equal."""
+        """The Pipe fitted on the examples that have the view, with weights or None."""
         from sklearn.base import clone
 
         X = view.X
@@ -49,7 +49,7 @@ class Pipe(Tagged):
             X, weights = X[np.flatnonzero(view.present)], None if weights is None else weights[view.present]
         weighed = {} if weights is None else dict.fromkeys(_weights_of(self.given), weights)
         try:
-            # the root of a variance of −1e-27; `transform` refuses what is not finite
+            # e.g. the root of a variance of −1e-27; `transform` refuses numbers that are not finite
             with np.errstate(invalid="ignore"):
                 fitted = settle(clone(self.given, safe=False).fit(X, **weighed))
         except ValueError as error:
@@ -60,11 +60,11 @@ class Pipe(Tagged):
         return replace(found, width=int(found._apply(X[:1]).shape[1]))
 
     def transform(self, view):
-        """The view as the transformer makes it, rows of numbers."""
+        """The transformed view, rows of numbers."""
         if view.X is None:
             return view._replace(X=np.zeros((len(view.present), self.width)))
         x = self._apply(view.X)
-        if view.present is not None and not sp.issparse(x):  # scalers hand NaN on, and kernels are 0 there
+        if view.present is not None and not sp.issparse(x):  # scalers keep NaN, and kernels are 0 there
             x = np.where(view.present[:, None], x, 0.0)
         data = x.data if sp.issparse(x) else x
         if x.shape[1] != self.width:
@@ -72,7 +72,7 @@ class Pipe(Tagged):
         if not np.isfinite(data).all():
             where = "" if sp.issparse(x) else f" (in row {int(np.argmin(np.isfinite(x).all(axis=1)))})"
             raise ValueError(
-                f"{self.given!r} made NaN or infinity of X{where}: mend it, or put SimpleImputer() before it."
+                f"{self.given!r} made NaN or infinity of X{where}: change it, or put SimpleImputer() before it."
             )
         return view._replace(X=x)
 
@@ -81,23 +81,23 @@ class Pipe(Tagged):
         x = values(x) if is_frame(x) else x
         x = x.tocsr() if sp.issparse(x) else np.asarray(x)
         if x.ndim != 2:
-            raise ValueError(f"{self.given!r} made X an array of shape {x.shape}: kernels take a row an example.")
+            raise ValueError(f"{self.given!r} made X an array of shape {x.shape}: kernels take a row per example.")
         return x if is_numeric(x) else to_numbers(x, lambda: list(range(x.shape[1])))
 
 
 def signature(transformer):
-    """Something that equal transformers have in common."""
+    """A value that is the same for equal transformers."""
     if transformer is None:
         return None
     from joblib import hash as hash_of
 
-    with suppress(Exception):  # what cannot be pickled
+    with suppress(Exception):  # the transformer cannot be pickled
         return hash_of(transformer, "sha1")
     return id(transformer)
 
 
 def check_transformer(transformer, called):
-    """A ValueError where what a user gives is no transformer."""
+    """A ValueError if the user's object is no transformer."""
     if isinstance(transformer, type) or not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
         raise ValueError(
             f"transformer={transformer!r} of {called} must have fit and transform, such as StandardScaler() or "
@@ -107,7 +107,7 @@ def check_transformer(transformer, called):
 
 def first_step(transformer):
     """The step that sees X."""
-    while getattr(transformer, "steps", None):  # of scikit-learn's Pipeline
+    while getattr(transformer, "steps", None):  # scikit-learn's Pipeline
         transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
     return transformer
 
@@ -115,19 +115,19 @@ def first_step(transformer):
 def _tags(transformer):
     from sklearn.utils import get_tags
 
-    with suppress(Exception):  # one of another library may have none
+    with suppress(Exception):  # a transformer of another library may have none
         return get_tags(first_step(transformer)).input_tags
     return None
 
 
 def reads_of(transformer):
-    """What a transformer reads: "objects" if texts, one an example, else "anything", tables of numbers or not."""
+    """What a transformer reads: "objects" for one text per example, "anything" for tables."""
     tags = _tags(transformer)
     return "objects" if tags is not None and tags.string and not tags.two_d_array else "anything"
 
 
 def raw_view(source, key, transformer, zero):
-    """The View that a transformer is given of a source: texts (n,), a frame, numbers or objects (n, d)."""
+    """The input View of a transformer: texts (n,), a frame, numbers or objects (n, d)."""
     name, columns, names = key
     if reads_of(transformer) == "objects":
         return _texts(source.X[name] if columns is None and not is_frame(source.X[name]) else source.cut(*key), zero)
@@ -150,7 +150,7 @@ def _texts(x, zero):
     if view.X is None:
         return view
     if len(view.X.shape) != 1:
-        raise ValueError(f"X of shape {view.X.shape} must be one text an example: give one column for a vectorizer.")
+        raise ValueError(f"X of shape {view.X.shape} must be one text per example: give a vectorizer one column.")
     wrong = [i for i, item in enumerate(view.X) if not isinstance(item, str | bytes)]
     if wrong:
         raise ValueError(
@@ -161,7 +161,7 @@ def _texts(x, zero):
 
 
 def _weights_of(transformer):
-    """The parameters of `fit` that take sample weights, of a pipeline those of its steps."""
+    """The parameters of `fit` that take sample weights; for a pipeline, the parameters of its steps."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 

@@ -1,4 +1,4 @@
-"""The data as kernels see them: sets of columns of an array, a CSR matrix or a DataFrame, or views of a dict."""
+"""The data of kernels: sets of columns of an array, a CSR matrix or a DataFrame, or views of a dict."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from .views import Views
 
 
 class View(NamedTuple):
-    """The examples as one set of columns shows them: `present` (n,) is False where a source is missing.
+    """One set of columns of the examples: `present` (n,) is False for examples that lack it.
 
     `task` (n,) is the number of each example's task, −1 for a task that was not in the training data.
     """
@@ -26,9 +26,9 @@ class View(NamedTuple):
 class ViewArrays:
     """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
 
-    A view may be None, for examples that all lack it, where `known` says how many features it has otherwise. Lists in
-    the views `objects` are of one object an example, whatever that is. `present` has a mask for the views of a Views
-    that some examples lack; any row stands for theirs.
+    A view that all examples lack may be None if `known` has its number of features. Lists in the views `objects` hold
+    one object of any type per example. `present` has a mask for each view of a Views that some examples lack; their
+    rows hold the data of any other example.
     """
 
     def __init__(self, X, known=None, objects=()):
@@ -84,12 +84,12 @@ class ViewArrays:
         return view, indices, f"{prefix}:{_label(rest, indices)}" if prefix else _label(rest, indices)
 
     def names(self, view, indices):
-        """The columns' names where X has names, to select new data by."""
+        """The names of the columns if X has names; new data are selected by them."""
         frame = self.X[view]
         return None if indices is None or not is_frame(frame) else [frame.columns[i] for i in indices]
 
     def labels(self, view, columns=None, names=None):
-        """What to call the columns of a view in messages: names, or positions."""
+        """The names of the columns of a view in messages, or their positions."""
         if names is None and is_frame(self.X[view]):
             names = list(self.X[view].columns)
             names = names if columns is None else [names[i] for i in columns]
@@ -98,7 +98,7 @@ class ViewArrays:
         return list(names) if view is None else [f"{view}: {name}" for name in names]
 
     def cut(self, view, columns=None, names=None):
-        """The columns of a view, by name where they were named and X has names; None where there is no view."""
+        """The columns of a view, by name if `names` are given and X has names; None if the view is None."""
         if view not in self.X:
             raise ValueError(f"X lacks the view {view!r}; it has {list(self.X)}.")
         x = self.X[view]
@@ -122,14 +122,14 @@ class ViewArrays:
         return x if is_numeric(x) else to_numbers(x, lambda: self.labels(view, columns))
 
     def column(self, view, columns=None, names=None):
-        """What string kernels see of a view: as it was given, or one column of it."""
+        """The data of string kernels: a view as it was given, or one column of it."""
         if view not in self.given:
             raise ValueError(f"X lacks the view {view!r}; it has {list(self.given)}.")
         return self.given[view] if columns is None and names is None else self.cut(view, columns, names)
 
 
 def _as_columns(X, objects=False):
-    """X with .shape: sparse as CSR, all-numeric frames, arrays, lists and sequences as they are."""
+    """X with .shape: sparse matrices as CSR, lists as arrays; frames, arrays and sequences unchanged."""
     if sp.issparse(X):
         return X.tocsr()
     if isinstance(X, Sequences):
@@ -137,11 +137,11 @@ def _as_columns(X, objects=False):
     if is_frame(X):
         check_names(X)
         return X
-    if hasattr(X, "shape"):  # a user's array of any library
+    if hasattr(X, "shape"):  # the user's array of any library
         return X if isinstance(X, np.ndarray) else np.asarray(X)
     if objects:
         return _one_by_one(X)
-    if len(X) and isinstance(X[0], str | bytes):  # NumPy's own strings are as long as the longest: `cut` makes them
+    if len(X) and isinstance(X[0], str | bytes):  # `cut` makes NumPy's strings, all as long as the longest
         return np.fromiter(X, object, len(X))
     try:
         return np.asarray(X)
@@ -150,7 +150,7 @@ def _as_columns(X, objects=False):
 
 
 def _one_by_one(X):
-    """A list as an array (n,) of what is in it: NumPy would look into lists, graphs and the like."""
+    """A list as an array (n,) of objects; np.asarray would also convert lists and graphs inside it."""
     items = np.empty(len(X), object)
     for i, item in enumerate(X):
         items[i] = item
@@ -169,16 +169,16 @@ def n_examples(X):
 
 
 def is_views(X):
-    """Whether X is several sources, a Views or a dict."""
+    """Whether X is a Views or a dict of views."""
     return isinstance(X, Views) or isinstance(X, dict) and not sp.issparse(X)  # scipy's DOK matrices are dicts
 
 
 def is_numeric(x):
-    return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"  # a user's array of any library
+    return hasattr(x, "dtype") and getattr(x.dtype, "kind", "O") in "fiub"  # the user's array of any library
 
 
 def _column_indices(columns, X):
-    """Positions of `columns`, which may be names, positions, a slice of either or a mask."""
+    """The positions of `columns`: names, positions, a slice of either or a mask."""
     names = list(X.columns) if is_frame(X) else None
     d = _width(X)
     if isinstance(columns, slice):
@@ -219,7 +219,7 @@ def _label(columns, indices):
 
 
 def string_view(x, encoding, zero):
-    """The view as Sequences; where missing="zero", examples without a string (None, NaN, "") are absent."""
+    """The view as Sequences; with missing="zero", examples without a string (None, NaN, "") are absent."""
     if zero and not isinstance(x, Sequences):
         items = np.asarray(x, object)
         items = items[:, 0] if items.ndim == 2 and items.shape[1] == 1 else items
@@ -229,13 +229,13 @@ def string_view(x, encoding, zero):
                 if not present.any():
                     return View(None, present)
                 items = items.copy()
-                items[~present] = items[present][0]  # any string will do: its rows are put to 0
+                items[~present] = items[present][0]  # any string works, since its kernel rows are set to 0
                 return View(Sequences.encode(items, *encoding), present)
     return View(Sequences.encode(x, *encoding), None)
 
 
 def object_view(x, zero):
-    """The view as objects, (n,) where they stand in one column; where missing="zero", None and NaN are absent."""
+    """The view as objects, (n,) if there is one column; with missing="zero", None and NaN are absent."""
     if len(x.shape) == 2 and x.shape[1] == 1 and not is_numeric(x):
         x = x[:, 0]
     if not zero or len(x.shape) != 1:
@@ -247,12 +247,12 @@ def object_view(x, zero):
         return View(None, present)
     items, some = x.copy(), x[np.argmax(present)]
     for i in np.flatnonzero(~present):
-        items[i] = some  # any object will do: its rows are put to 0
+        items[i] = some  # any object works, since its kernel rows are set to 0
     return View(items, present)
 
 
 def checked_view(x, zero, finite, labels):
-    """The view with missing rows put to 0, or a ValueError; `labels()` are names of the columns for it."""
+    """The view with missing rows set to 0, or a ValueError that names columns by `labels()`."""
     if len(x.shape) > 2:
         raise ValueError(
             f"X of shape {x.shape} must have two dimensions: give X.reshape(len(X), -1), a row of numbers per example; "
@@ -285,7 +285,7 @@ def checked_view(x, zero, finite, labels):
 
 
 def _where(x, bad, labels):
-    """In which columns the entries `bad` lie, in words."""
+    """A phrase that names the columns of the entries `bad`."""
     columns = np.unique(x.indices[bad]) if sp.issparse(x) else np.flatnonzero(bad.any(axis=0))
     names = labels()
     return f" in {called([names[j] for j in columns])}"

@@ -1,4 +1,4 @@
-"""The plan of one view: which part of X its kernels see, and what is done to it before they see it."""
+"""The plan of one view: the part of X that its kernels see, and the steps before the kernels."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from .._state import check_is
 from .transformers import Pipe, raw_view, reads_of
 from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, string_view
 
-NOTHING = np.empty(0, int)  # the columns of kernels that see no data
+NO_COLUMNS = np.empty(0, int)  # the columns of kernels that see no data
 
 
 @dataclass(frozen=True, eq=False)
 class ViewPlan:
-    """Which part of X a view is, and what is done to it before kernels see it.
+    """The part of X that a view is, and the steps before the kernels.
 
-    `view(source)` cuts the columns out of X, refuses examples that lack them or marks these as absent, and applies the
-    transformer. A `ViewArrays` holds X by the names of its parts.
+    `view(source)` cuts the columns out of X, refuses examples without these columns or marks them as absent, and
+    applies the transformer. A `ViewArrays` holds X by the names of its parts.
 
     Attributes
     ----------
     name : str or None
-        The part of X: the name of a view, or None where X is one array or frame.
+        The part of X: the name of a view, or None if X is one array or frame.
     columns : array (d,) of int, or None
-        The positions of the columns; None for all of them, and empty where kernels see no data.
+        The positions of the columns; None for all columns, and empty if kernels see no data.
     column_names : list or None
-        The names of these columns where X has names; new data are cut by them.
+        The names of these columns if X has names; new data are selected by these names.
     encoding : tuple or None
         (alphabet, unknown) where string kernels see the view.
     transformer : Pipe or None
         The transformer before the kernels.
     join : KernelList or None
-        The kernels that are multiplied or added across views; such a view has no columns of its own.
+        The kernels that are multiplied or added across views; the view then has no columns.
     missing : "error" or "zero"
-        Whether an example that lacks the view is refused, or gets zero kernel rows.
+        Whether an example that lacks the view raises an error, or gets zero kernel rows.
     reads : str
         What the kernels of the view read, see `Kernel`.
     """
@@ -63,13 +63,13 @@ class ViewPlan:
 
     @property
     def takes_objects(self) -> bool:
-        """Whether its kernels or its transformer read one object an example, so that lists of them stay lists."""
+        """Whether its kernels or its transformer read one object per example, so that lists of objects stay lists."""
         before = None if self.transformer is None else reads_of(self.transformer.given)
         return "objects" in (self.reads, before)
 
     @property
     def is_plain(self) -> bool:
-        """Whether its kernels see columns of X as they are, and every example must have them."""
+        """Whether its kernels see unchanged columns of X, which every example must have."""
         return self.missing == "error" and self.transformer is None
 
     @property
@@ -78,18 +78,18 @@ class ViewPlan:
         return self.transformer is not None or self.join is not None
 
     def fitted(self, source: ViewArrays, weights: np.ndarray | None) -> ViewPlan:
-        """The plan with its transformer fitted on the examples of a source, of these weights (n,)."""
+        """The plan with its transformer fitted on the examples of a source, with weights (n,) or None."""
         if self.transformer is None:
             return self
         return replace(self, transformer=self.transformer.fit(self.before_transformer(source), weights))
 
     def view(self, source: ViewArrays) -> View:
-        """The View of a source; its X is None where the kernels read strings or objects and no example has any."""
+        """The View of a source; its X is None if the kernels read strings or objects and all examples lack them."""
         view = self.before_transformer(source)
         return view if self.transformer is None else self.transformer.transform(view)
 
     def before_transformer(self, source: ViewArrays) -> View:
-        """The View of a source as the transformer takes it, without the examples that lack this part of X."""
+        """The View of a source before the transformer, with examples that lack this part of X marked as absent."""
         given = source.present.get(self.name)
         if given is None or source.X[self.name] is None or self.sees_nothing:
             return self._cut(source)
@@ -103,7 +103,7 @@ class ViewPlan:
         return view._replace(present=given if view.present is None else given & view.present)
 
     def _cut(self, source):
-        """The View of the columns; where missing="zero", examples with gaps in them are absent."""
+        """The View of the columns; with missing="zero", examples with missing values are absent."""
         zero = self.missing == "zero"
         if self.sees_nothing:
             return View(np.zeros((source.n, 1)), None)
@@ -121,7 +121,7 @@ class ViewPlan:
         return checked_view(x, zero, source.finite, lambda: source.labels(*self.where))
 
     def _absent(self, source):
-        """The View of a source none of whose examples has this part of X."""
+        """The View of a source without this part of X."""
         if self.missing == "error":
             raise ValueError(
                 f"X[{self.name!r}] is None, but kernels need it: give it, or fit them with missing, "
@@ -132,10 +132,7 @@ class ViewPlan:
         return View(np.zeros((source.n, width)) if numbers else None, np.zeros(source.n, bool))
 
     def width(self, n_features: Any) -> Any:
-        """How many columns kernels see, None for strings, and for a join a list of (width, reads).
-
-        `n_features` is that of X, an int or {name: int}.
-        """
+        """The number of columns, None for strings, a list of (width, reads) for a join; X has `n_features`."""
         if self.join is not None:
             return list(zip(self.join.widths, self.join.reads, strict=True))
         if self.encoding is not None:
@@ -147,7 +144,7 @@ class ViewPlan:
         return n_features[self.name] if isinstance(n_features, dict) else n_features
 
     def label(self) -> str | None:
-        """What to call the view: its name, or of one table its columns; "one × other" for a join; None for no data."""
+        """The view's name, or the columns of a single table; "one × other" for a join; None for no data."""
         if self.join is not None:
             return " × ".join(dict.fromkeys(str(self.join.seen(part)) for part in range(self.join.M)))
         if self.sees_nothing:
@@ -163,13 +160,13 @@ class ViewPlan:
         return f"column{'s'[: len(labels) > 1]} {some}"
 
     def needs(self) -> dict[Any, set | None]:
-        """{part of X: names or positions of the columns that the view is made of, None for all}."""
+        """{part of X: names or positions of the columns of the view, None for all}."""
         if self.join is not None:
             return self.join.needs(np.ones(self.join.M, bool))
         return {self.name: None if self.columns is None else set(self.column_names or self.columns.tolist())}
 
     def to_state(self) -> dict[str, Any]:
-        """For a file, see `_list_state`."""
+        """The state for a file, see `_kernel_list_state`."""
         return {
             "name": self.name, "columns": self.columns, "column_names": self.column_names, "encoding": self.encoding,
             "zero": self.missing == "zero", "reads": self.reads, "pipe": self.transformer, "join": self.join,
@@ -177,18 +174,18 @@ class ViewPlan:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> ViewPlan:
-        """The plan of what a file says; `_list_state` checks it. Version 1 has neither transformers nor joins."""
+        """The plan of a state, which `_kernel_list_state` checks; version 1 has neither transformers nor joins."""
         missing = "zero" if check_is("zero", state["zero"], bool) else "error"
         where = state["name"], state["columns"], state["column_names"]
         return cls(*where, state["encoding"], state.get("pipe"), state.get("join"), missing, state["reads"])
 
 
 def by_source(plans: Sequence[ViewPlan]) -> tuple[list[ViewPlan], np.ndarray, list[np.ndarray | None]]:
-    """(fewer plans, one for each part of X; which of them has the columns of each given plan; which columns these are).
+    """(fewer plans, one for each part of X; the number of the new plan for each given plan; its columns there).
 
-    The views are of numbers. Plans of all columns keep a view of their own, since new data are cut by name where
-    columns have names. So do plans that are not plain, since an example may lack one of them and have another. Columns
-    are positions in the new view, or None for all of it.
+    All views hold numbers. Plans of all columns keep their own view, since new data are selected by the names of
+    columns. Plans that are not plain keep theirs too, since an example may lack one view and have another. Columns are
+    positions in the new view, None for all.
     """
     groups: dict[tuple, list[int]] = {}
     for v, plan in enumerate(plans):

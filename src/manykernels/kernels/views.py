@@ -1,4 +1,4 @@
-"""Several sources of the same examples in one container that scikit-learn can index, split and search over."""
+"""Several sources of the same examples in one container that scikit-learn can index and split."""
 
 from __future__ import annotations
 
@@ -8,42 +8,43 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._ids import matched, shown, unfit
+from ._ids import matched, unfit
 from .base import len_
+from .frames import listed
 from .row_selection import positions, take
 
 
 class Views:
     """Sources of the same examples, by name: arrays, data frames, sparse matrices, lists of strings or objects.
 
-    Examples are the rows of all views. `train_test_split`, `cross_val_score`, `GridSearchCV` and their kin cut a Views
-    as they cut a table, where a dict has as many rows as it has names. Kernels find their view by its name,
-    ``(name, kernel, view)``; one that says none sees the view that is called like it.
+    A row of a Views is an example. `train_test_split`, `cross_val_score` and `GridSearchCV` split a Views like a table;
+    they cannot split a dict. A kernel names its view, ``(name, kernel, view)``; without a view it sees the view with
+    the kernel's name.
 
     Parameters
     ----------
     views : dict
-        {name: data}, each with a row per example. None stands for a view that no example has.
+        {name: data}, each with a row per example. None is a view that no example has.
     ids : None, "index", str or dict, default=None
-        None: row i of every view is the same example. Otherwise rows are matched by id: "index" takes those of pandas
-        indices, another text the column of every frame that is called so (it is left out of the data), and a dict has
-        {name: ids, "index" or a column} for every view.
+        None: row i of every view is the same example. Otherwise rows are matched by id: "index" takes the ids from
+        pandas indices, another text from the column of that name in every frame (the data then exclude the column), and
+        a dict has {name: ids, "index" or a column} for every view.
     examples : array-like, default=None
-        The ids of the examples to keep, in their order, ``y.index`` say. None keeps every id that a view has, in the
-        order in which they come.
+        The ids of the examples to keep, in this order, for example ``y.index``. None keeps all ids, in the order of
+        their first appearance.
 
     Attributes
     ----------
     names : list of the names of the views
-    ids : array (n,) of the ids, None where rows were not matched
-    present : dict {name: mask (n,)}, False where an example lacks the view
-    missing : dict {name: ids or positions of the examples that lack it}, of the views that some lack
+    ids : array (n,) of the ids, None if rows were not matched
+    present : dict {name: mask (n,)}, False for examples that lack the view
+    missing : dict {name: ids or positions of the examples that lack it}, for views that some examples lack
     shape : (n examples, n views)
 
     Notes
     -----
-    An example that lacks a view has the kernel value 0 with all others in kernels that say so,
-    ``(name, kernel, view, "zero")``; kernels that do not refuse it.
+    An example that lacks a view has the kernel value 0 with all others in kernels with missing="zero",
+    ``(name, kernel, view, "zero")``; other kernels raise an error.
 
     Examples
     --------
@@ -60,11 +61,11 @@ class Views:
 
     def __init__(self, views: Mapping[str, Any], ids: Any = None, examples: Any = None) -> None:
         views = views._data if isinstance(views, Views) else views
-        if not isinstance(views, Mapping) or hasattr(views, "shape") or not views:  # a user's
-            raise ValueError(f"views is {type(views).__name__}: give a dict {{name: data}} with a view at least.")
+        if not isinstance(views, Mapping) or hasattr(views, "shape") or not views:  # the user's object
+            raise ValueError(f"views is {type(views).__name__}: give a dict {{name: data}} with at least one view.")
         for name, x in views.items():
             if not isinstance(name, str):
-                raise ValueError(f"views has the name {name!r}: give each view a text for a name.")
+                raise ValueError(f"views has the name {name!r}: give each view a text as its name.")
             wrong = unfit(x)
             if wrong:
                 raise ValueError(f"views[{name!r}] is {wrong}")
@@ -87,7 +88,7 @@ class Views:
 
     @property
     def columns(self) -> list[str]:
-        """The names, as of a table whose columns are views: so `permutation_importance` shuffles a view at a time."""
+        """The names of the views as columns, so that `permutation_importance` shuffles one view at a time."""
         return list(self._data)
 
     @property
@@ -96,13 +97,13 @@ class Views:
 
     @property
     def index(self) -> np.ndarray:
-        """The ids, or positions where there are none."""
+        """The ids, or positions if there are none."""
         return np.arange(self._n) if self._ids is None else self._ids
 
     @index.setter
     def index(self, ids: Any) -> None:
         if len(ids) != self._n:
-            raise ValueError(f"index has {len(ids)} entries for {self._n} examples: give one id each.")
+            raise ValueError(f"index has {len(ids)} entries for {self._n} examples: give one id per example.")
         self._ids = None if self._ids is None else np.asarray(ids)
 
     @property
@@ -129,9 +130,9 @@ class Views:
         return (self[i] for i in range(self._n))
 
     def __getitem__(self, key: Any) -> Any:
-        """By rows (positions, a slice, a mask): the Views of these; by names: that of these views; by one name: data.
+        """The Views of some rows (positions, a slice, a mask) or of some names; for one name, the data of the view.
 
-        The data of a view are the rows of those examples that have it.
+        The data have rows only for the examples that have the view.
         """
         if isinstance(key, str):
             return self._data[self._known(key)]
@@ -145,7 +146,7 @@ class Views:
         return views if rows is None else views._cut(rows)
 
     def __setitem__(self, name: str, data: Any) -> None:
-        """Puts new data, a row per example, or the one view of another Views in the place of a view, or beside all."""
+        """Replaces or adds a view: data with a row per example, or a Views of one view."""
         new = data if isinstance(data, Views) else Views({name: data})
         if new.shape != (self._n, 1) or not isinstance(name, str):
             raise ValueError(f"views[{name!r}] is set to {new!r}: give one view of {self._n} examples.")
@@ -163,14 +164,14 @@ class Views:
     loc = iloc
 
     def copy(self) -> Views:
-        """Another Views of the same data."""
+        """A new Views of the same data."""
         return Views._of(dict(self._data), dict(self._present), self._ids, self._n)
 
     def to_dict(self) -> dict[str, Any]:
-        """{name: data}; a ValueError where examples lack a view, since a dict cannot say so."""
+        """{name: data}; a ValueError if examples lack a view, which a dict cannot express."""
         if self.missing:
             raise ValueError(
-                f"views lacks {_report(self)}: a dict has all rows of all views; keep those that have them."
+                f"views lacks {_report(self)}: a dict has all rows of all views; keep the examples that have them."
             )
         return dict(self._data)
 
@@ -197,14 +198,14 @@ class Views:
         return Views._of(data, present, None if self._ids is None else self._ids[rows], len(rows))
 
     def with_nothing(self, names: list[str]) -> Views:
-        """Another Views with these views, of which no example has anything, beside its own."""
+        """A Views with additional views that no example has."""
         none = dict.fromkeys(names)
         return Views._of(self._data | none, self._present | none, self._ids, self._n)
 
     def filled(self) -> tuple[dict[str, Any], dict[str, np.ndarray | None]]:
-        """({name: data with a row for every example}, {name: mask (n,) or None}): any row stands for one that lacks it.
+        """({name: data with a row for every example}, {name: mask (n,) or None}).
 
-        The data are None where no example has the view.
+        An example that lacks the view has the row of any other; the data are None if no example has the view.
         """
         data = {}
         for name, x in self._data.items():
@@ -230,11 +231,11 @@ def _are_names(key):
 
 def _line(views, name):
     x, mask = views._data[name], views._present[name]
-    shape = () if x is None else tuple(getattr(x, "shape", (len_(x),)))  # lists have none
+    shape = () if x is None else tuple(getattr(x, "shape", (len_(x),)))  # the user's list has none
     what = "nothing" if x is None else f"{type(x).__name__} {shape}"
     lost = 0 if mask is None else int((~mask).sum())
     return f"{name}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
 
 
 def _report(views):
-    return "; ".join(f"{name} of {shown(ids)}" for name, ids in views.missing.items())
+    return "; ".join(f"{name} of {listed(ids.tolist())}" for name, ids in views.missing.items())

@@ -1,4 +1,4 @@
-"""Pairs of objects: their data, kernels on them, and splits that keep objects apart.
+"""Pairs of objects: data, kernels, and cross-validation splits that separate objects.
 
 MKLClassifier(Pairwise(kernels_of_drugs, kernels_of_targets)).fit(Pairs(index, left=drugs, right=targets), y)
 """

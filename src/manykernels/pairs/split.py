@@ -1,4 +1,4 @@
-"""Cross-validation for pairs: which objects a model may have met before it is tested."""
+"""Cross-validation for pairs, by the objects that training and test pairs share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class PairSplit(Part):
     Parameters
     ----------
     setting : "pair", "left", "right" or "both"
-        What is new in the test pairs. "pair": the pair alone, its objects occur in training; "left", "right": the
-        object of that side, no training pair has it; "both": both objects. Scores fall in this order, and a model is
-        to be tested in the setting in which it will be used (Pahikkala et al. 2015).
+        What is new in the test pairs. "pair": only the pair; its objects occur in training. "left", "right": the object
+        of that side, which no training pair has. "both": both objects. Scores usually fall in this order. Test a model
+        in the setting of its later use (Pahikkala et al. 2015).
     n_splits : at least 2
-        So many folds, of pairs or of objects; in setting "both" n_splits² of them, each fold of left objects with each
-        fold of right ones, the pairs that share but one object with the test pairs left out of training.
-    random_state : None (the same as 0) or an integer; who comes into which fold
+        The number of folds, of pairs or of objects. Setting "both" has n_splits² folds, each fold of left objects with
+        each fold of right objects; training excludes pairs that share only one object with the test pairs.
+    random_state : None (the same as 0) or an integer, the seed of the folds
 
     Examples
     --------
@@ -50,9 +50,9 @@ class PairSplit(Part):
         return self.n_splits**2 if self.setting == "both" else self.n_splits
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(train, test), numbers of pairs, for each fold; X is `Pairs` or their index (n, 2), groups are refused."""
+        """(train, test) numbers of pairs for each fold; X is `Pairs` or an index (n, 2), and groups are refused."""
         if groups is not None:
-            raise ValueError("groups is not allowed: the objects of the pairs are the groups of PairSplit.")
+            raise ValueError("groups is not allowed: PairSplit groups pairs by their objects.")
         index = X.index if isinstance(X, Pairs) else np.asarray(X)
         if index.ndim != 2 or index.shape[1] != 2:
             raise ValueError(f"X has shape {index.shape}: give Pairs, or the (n, 2) numbers of their objects.")
@@ -78,7 +78,7 @@ class PairSplit(Part):
             yield np.flatnonzero(train), np.flatnonzero(test)
 
     def _folds(self, numbers, rng, what):
-        """The fold of each pair, by the object that `numbers` name."""
+        """The fold of each pair, by the number of its object."""
         objects, place = np.unique(numbers, return_inverse=True)
         if len(objects) < self.n_splits:
             raise ValueError(f"n_splits={self.n_splits} is more than the {len(objects)} {what} there are: lower it.")

@@ -1,4 +1,4 @@
-"""Sequences as data: alphabets, packed storage, FASTA and FASTQ files. The kernels of them are in `strings`."""
+"""Sequences as data: alphabets, packed storage, FASTA and FASTQ files. Their kernels are in `strings`."""
 
 from .alphabet import BYTES, DNA, POLICIES, PROTEIN, RNA, Alphabet, check_encoding
 from .fasta import read_fasta

@@ -1,4 +1,4 @@
-"""Alphabets: which letters a sequence may hold, and the small number that stands for each."""
+"""Alphabets: the letters of sequences and their integer codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .._state import Stored, check, check_is
 
-BAD = -1
+INVALID_CODE = -1  # of a letter that is an error
 POLICIES = ("error", "ignore")
 
 
@@ -20,14 +20,14 @@ class Alphabet(Stored):
     Parameters
     ----------
     name : str
-        What messages call it.
+        The name in messages.
     letters : str
         The A letters (1 to 256, each within U+0000 … U+00FF), in the order of their codes.
     unknown : str, default ""
-        Letters that are always read as code A (N of DNA); every other letter is an error, or code A under the policy
-        `unknown="ignore"` of whoever encodes. An alphabet of 256 letters has no code A.
+        Letters that are always read as code A (N of DNA). Other letters are errors, or code A if the encoding has
+        `unknown="ignore"`. An alphabet of 256 letters has no code A.
     ignore_case : bool, default False
-        Whether "a" is read as "A". Letters come back in the case they have in `letters`.
+        Whether "a" is read as "A". Decoded letters have the case of `letters`.
 
     Examples
     --------
@@ -47,9 +47,7 @@ class Alphabet(Stored):
     def __post_init__(self):
         letters, both = self.letters, self.letters + self.unknown
         if not isinstance(both, str) or not 1 <= len(letters) <= 256 or max(map(ord, both)) > 255:
-            raise ValueError(
-                f"letters of alphabet {self.name!r}: 1 to 256 letters up to U+00FF are wanted, got {letters!r}"
-            )
+            raise ValueError(f"letters={letters!r} of alphabet {self.name!r}: give 1 to 256 letters up to U+00FF")
         seen = [_variants(c, self.ignore_case) for c in both]
         for i, c in enumerate(both):
             if any(seen[i] & s for s in seen[:i]):
@@ -72,10 +70,10 @@ class Alphabet(Stored):
         return len(self.letters)
 
     def table(self, unknown: str = "error") -> np.ndarray:
-        """Code of each byte, (256,) int16; −1 where the byte is an error."""
+        """Code of each byte, (256,) int16; −1 if the byte is an error."""
         if unknown not in POLICIES:
-            raise ValueError(f"unknown={unknown!r}: take one of {', '.join(map(repr, POLICIES))}")
-        table = np.full(256, self.size if unknown == "ignore" else BAD, dtype=np.int16)
+            raise ValueError(f"unknown={unknown!r}: give one of {', '.join(map(repr, POLICIES))}")
+        table = np.full(256, self.size if unknown == "ignore" else INVALID_CODE, dtype=np.int16)
         for code, letter in enumerate(self.letters):
             for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = code
@@ -85,7 +83,7 @@ class Alphabet(Stored):
         return table
 
     def decoder(self) -> bytes:
-        """Letter of each code, for `bytes.translate`; code A gives the first unknown letter, else a free sign."""
+        """Letter of each code, for `bytes.translate`; code A is the first unknown letter, else an unused character."""
         blank = self.unknown[:1] or next(
             (c for c in "?*-." + "".join(map(chr, range(256))) if c not in self.letters), ""
         )
@@ -108,8 +106,8 @@ _NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}
 
 
 def fitting(letters):
-    """The names of "dna", "rna" and "protein" that have all these letters (uint8), unknown ones included."""
-    return [a.name for a in (DNA, RNA, PROTEIN) if (a.table()[letters] != BAD).all()]
+    """The names among "dna", "rna", "protein" whose alphabet has all these letters (uint8), known or unknown."""
+    return [a.name for a in (DNA, RNA, PROTEIN) if (a.table()[letters] != INVALID_CODE).all()]
 
 
 def get(alphabet: str | Alphabet) -> Alphabet:
@@ -119,13 +117,13 @@ def get(alphabet: str | Alphabet) -> Alphabet:
     found = _NAMED.get(alphabet.lower()) if isinstance(alphabet, str) else None
     if found is None:
         raise ValueError(
-            f"alphabet={alphabet!r}: take one of {', '.join(map(repr, _NAMED))} or an Alphabet(name, letters)"
+            f"alphabet={alphabet!r}: give one of {', '.join(map(repr, _NAMED))} or an Alphabet(name, letters)"
         )
     return found
 
 
 def check_encoding(encoding: Any) -> None:
-    """Raises a ValueError unless it is (alphabet or None, policy).
+    """Raises a ValueError unless the encoding is (alphabet or None, policy).
 
     Parameters
     ----------

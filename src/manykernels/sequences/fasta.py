@@ -1,4 +1,4 @@
-"""FASTA and FASTQ files, compressed or not, read in chunks straight into packed sequences."""
+"""FASTA and FASTQ files, compressed or not, read in chunks directly into packed sequences."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from .packing import Packer, frozen
 if TYPE_CHECKING:
     from .alphabet import Alphabet
 
-ROOM, RATIO = 2**28, 100  # bytes that a file may always unpack to, and so many times its own size
-WIDE = 2**12  # letters of a label
-NOTHING = "{} holds no records; a FASTA file has a line '>name' before each sequence"
-BUFFERS = (2**22, 2**26, 2**30)  # bytes; the longest record must fit into one
+MIN_UNPACKED_LIMIT = 2**28  # bytes that any file may unpack to
+MAX_UNPACKED_RATIO = 100  # of unpacked bytes to the size of a larger file
+MAX_LABEL_LETTERS = 2**12
+NO_RECORDS = "{} holds no records; a FASTA file has a line '>name' before each sequence"
+BUFFER_SIZES = (2**22, 2**26, 2**30)  # bytes; the longest record must fit into one
 
 
 def read_fasta(
@@ -32,7 +33,7 @@ def read_fasta(
     labels: str | Callable[[list[str]], Any] | None = None,
     memory_limit: float | str | None = None,
 ) -> Any:
-    """Sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and labels from the headers if asked.
+    """The sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and optionally labels from the headers.
 
     The file is streamed: memory holds the packed result and one chunk. Needs dnaio: `pip install manykernels[bio]`.
 
@@ -42,17 +43,17 @@ def read_fasta(
     alphabet : str or Alphabet, default "dna"
         "dna", "rna", "protein", "bytes" or an `Alphabet`. Lower-case (soft-masked) letters count as upper-case ones.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
     labels : str or callable, optional
-        A word: y are the values after `word=` or `word:` in the headers (int64, float64 or str, whichever holds them
-        all). Or a function that takes a list of headers (some thousands at a time, without ">" or "@") and returns as
-        many labels: `labels=list` gives the headers themselves.
+        A word: y holds the values after `word=` or `word:` in the headers, as int64, float64 or str, the first that
+        fits all. Or a function of a list of headers (some thousands at a time, without ">" or "@") that returns one
+        label per header; `labels=list` returns the headers.
     memory_limit : float or str, optional
-        How many bytes (or "4GB") the file may unpack to; by default 100 times its size, 256 MiB at least.
+        The most bytes (or "4GB") that the file may unpack to; by default 100 times its size, at least 256 MiB.
 
     Returns
     -------
-    Sequences, or (Sequences, y) where there are labels
+    Sequences, or (Sequences, y) if there are labels
 
     Examples
     --------
@@ -70,28 +71,31 @@ def read_fasta(
     if labels is not None and not callable(labels) and not (isinstance(labels, str) and labels):
         raise ValueError(f"labels={labels!r}: give a word of the headers, a function of a list of headers, or None")
     limit = _limit(path, memory_limit)
-    for size in BUFFERS:
+    for size in BUFFER_SIZES:
         packer = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}")
         try:
-            found = _read(path, packer, labels, size, limit)
+            found = []
+            for letters, offsets, part in _chunks(path, labels, size, limit):
+                packer.add(letters, offsets)
+                found += [] if part is None else [part]
         except OverflowError:
             continue
         if not packer.count:
-            raise ValueError(NOTHING.format(path))
+            raise ValueError(NO_RECORDS.format(path))
         sequences = Sequences.packed(packer)
         return sequences if labels is None else (sequences, gathered(found, isinstance(labels, str)))
-    raise ValueError(f"{path} has a record longer than {BUFFERS[-1]} bytes; cut it into windows first")
+    raise ValueError(f"{path} has a record longer than {BUFFER_SIZES[-1]} bytes; cut it into windows first")
 
 
 def _limit(path, memory_limit):
-    """Bytes that the file may unpack to; inf for what is no file on a disk, whose size is not known."""
+    """The most bytes that the file may unpack to; inf if the path is no file on a disk, so that its size is unknown."""
     if memory_limit is not None:
         return parse_bytes(memory_limit)
-    return max(ROOM, RATIO * os.path.getsize(path)) if os.path.isfile(path) else np.inf
+    return max(MIN_UNPACKED_LIMIT, MAX_UNPACKED_RATIO * os.path.getsize(path)) if os.path.isfile(path) else np.inf
 
 
 class Counted:
-    """A file that is read up to a limit."""
+    """A file with a limit on the bytes read."""
 
     def __init__(self, file, limit):
         self.file, self.limit, self.count = file, limit, 0
@@ -108,18 +112,18 @@ class Counted:
 
 
 class TooMuch(Exception):
-    """The file unpacks to more than it may."""
+    """The file unpacks to more bytes than the limit."""
 
 
 def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16):
-    """Yields (Sequences, labels or None) of about so many records each, in the order of the file.
+    """Yields (Sequences, labels or None) of about `rows` records each, in the order of the file.
 
-    Memory holds one such block. Parameters are those of `read_fasta`; labels come as they stand in the headers.
+    Memory holds one block. Other parameters are those of `read_fasta`; labels are not converted to numbers.
     """
     alphabet, path, total = _alphabet.get(alphabet), os.fsdecode(path), 0
     packer, found = Packer(alphabet, unknown, what=f"sequence {{}} of {_braced(path)}"), []
     try:
-        for letters, offsets, part in _chunks(path, labels, BUFFERS[0], np.inf):
+        for letters, offsets, part in _chunks(path, labels, BUFFER_SIZES[0], np.inf):
             packer.add(letters, offsets)
             found += [] if part is None else [part]
             if packer.count >= rows:
@@ -127,23 +131,17 @@ def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16)
                 total, found = total + packer.count, []
                 packer = Packer(alphabet, unknown, what=f"sequence {total:,} + {{}} of {_braced(path)}")
     except OverflowError:
-        raise ValueError(f"{path} has a record longer than {BUFFERS[0]} bytes; cut it into windows first") from None
+        raise ValueError(
+            f"{path} has a record longer than {BUFFER_SIZES[0]} bytes; cut it into windows first"
+        ) from None
     if packer.count:
         yield Sequences.packed(packer), np.concatenate(found) if found else None
     elif not total:
-        raise ValueError(NOTHING.format(path))
-
-
-def _read(path, packer, labels, buffer_size, limit):
-    found = []
-    for letters, offsets, part in _chunks(path, labels, buffer_size, limit):
-        packer.add(letters, offsets)
-        found += [] if part is None else [part]
-    return found
+        raise ValueError(NO_RECORDS.format(path))
 
 
 def _chunks(path, labels, buffer_size, limit):
-    """Yields (letters, offsets, labels or None) of chunk after chunk of the file."""
+    """Yields (letters, offsets, labels or None) of each chunk of the file."""
     try:
         import dnaio
         from xopen import xopen
@@ -166,15 +164,15 @@ def _chunks(path, labels, buffer_size, limit):
 
 
 def _misnamed(path):
-    """Whether a file called compressed is plain text: no compressed one begins like FASTA or FASTQ."""
+    """Whether a file with a suffix of compression is plain text: no compressed file begins like FASTA or FASTQ."""
     if not path.endswith((".gz", ".bz2", ".xz", ".zst")):
-        return False  # without such a name the reader looks at the content itself
+        return False  # xopen then looks at the content
     with open(path, "rb") as file:
         return file.read(1) in (b">", b"@", b"#")
 
 
 def _next(chunks, path, count):
-    """The next chunk, or None; whatever is wrong with the file is said in its terms."""
+    """The next chunk, or None; errors become ValueErrors that name the file."""
     import dnaio
 
     try:
@@ -183,11 +181,15 @@ def _next(chunks, path, count):
         raise ValueError(
             f"{path} is truncated: the compressed data break off ({count} records were read); fetch it again"
         ) from None
-    except (dnaio.FileFormatError, dnaio.UnknownFileFormat, AssertionError) as error:  # the last: under four bytes
+    except (
+        dnaio.FileFormatError,
+        dnaio.UnknownFileFormat,
+        AssertionError,
+    ) as error:  # AssertionError: fewer than four bytes
         raise ValueError(f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@' ({error})") from None
     except TooMuch:
         raise ValueError(
-            f"{path} unpacks to more than it may ({count} records were read): if you trust it, give "
+            f"{path} unpacks to more bytes than the limit ({count} records were read): if you trust it, give "
             "read_fasta(path, memory_limit=...), such as '100GB'"
         ) from None
     except (OverflowError, MemoryError):
@@ -218,7 +220,7 @@ def _labels(labels, headers, path, first):
         found = np.asarray(found)
         if found.shape[:1] != (len(headers),):
             raise ValueError(
-                f"labels returned shape {found.shape} for {len(headers)} headers; one label for each is wanted"
+                f"labels returned shape {found.shape} for {len(headers)} headers; it must return one label per header"
             )
         return found
     word = re.compile(rf"(?:^|[\s,;|]){re.escape(labels)}\s*[=:]\s*([^\s,;|]+)")
@@ -234,11 +236,13 @@ def _labels(labels, headers, path, first):
 
 
 def _check_widths(found, path):
-    """A ValueError where one label is so long that an array of labels, each of that width, would be out of bounds."""
+    """A ValueError for a very long label, since NumPy's array of labels would have its width in every entry."""
     if isinstance(found, list) and all(isinstance(label, str) for label in found):
         longest = max(map(len, found), default=0)
-        if longest > WIDE:
-            raise ValueError(f"{path} has a label of {longest} letters, and {WIDE} are the most: give another `labels`")
+        if longest > MAX_LABEL_LETTERS:
+            raise ValueError(
+                f"{path} has a label of {longest} letters, more than {MAX_LABEL_LETTERS}: give another `labels`"
+            )
 
 
 def gathered(parts, numbers):

@@ -10,18 +10,18 @@ import numpy as np
 from .._state import check, check_array, check_index, check_integer, check_is
 from .._tags import Tagged
 from . import alphabet as _alphabet
-from .packing import Packer, feed, frozen
+from .packing import Packer, feed, frozen, n_bytes
 
 
 class Sequences(Tagged):
-    """Packed sequences; immutable, and slices share the storage, so that cross-validation costs nothing.
+    """Packed sequences; immutable, and slices share the storage, so that cross-validation copies no data.
 
     Make one with `Sequences.encode` or `read_fasta`.
 
     Parameters
     ----------
     alphabet : Alphabet
-        Of A letters, codes 0 … A−1; code A matches nothing.
+        An alphabet of A letters with codes 0 … A−1; code A matches nothing.
     bits : int
         2 (at most 4 letters, none unknown), 4 (at most 15 letters) or 8.
     data : array (bytes,) of uint8
@@ -62,9 +62,14 @@ class Sequences(Tagged):
         raise AttributeError(f"Sequences are immutable; {name!r} cannot be deleted")
 
     def to_state(self) -> dict[str, Any]:
-        """For a file, see `_state`: the letters of these rows only."""
+        """The state for a file, see `_state`: the letters of these rows only."""
+        alphabet, bits, data, starts, lengths = self._own()
+        return {"alphabet": alphabet, "bits": bits, "data": data, "starts": starts, "lengths": lengths}
+
+    def _own(self):
+        """The arguments of the constructor, with storage for these rows only."""
         own = self if self.nbytes == len(self.data) else self.compact()
-        return {name: getattr(own, name) for name in ("alphabet", "bits", "data", "starts", "lengths")}
+        return own.alphabet, own.bits, own.data, own.starts, own.lengths
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Sequences:
@@ -76,22 +81,22 @@ class Sequences(Tagged):
         check_array("data", data, np.uint8, None)
         check_index("lengths", lengths, 2**31, low=1, dtype=np.int32)
         check_index("starts", starts, max(data.size, 1), len(lengths))
-        sizes = _bytes(lengths, bits)
+        sizes = n_bytes(lengths, bits)
         check((starts <= data.size - sizes).all() and sizes.sum() == data.size, "the sequences do not fit their data")
         return cls(alphabet, bits, data, starts, lengths)
 
     @classmethod
     def encode(cls, X: Any, alphabet: str | _alphabet.Alphabet | None = None, unknown: str = "error") -> Sequences:
-        """Pack X.
+        """X as packed sequences.
 
         Parameters
         ----------
         X : iterable of str or bytes, NumPy or pandas column, or 2-D array of letters (U1, S1, uint8)
-            Sequences are returned as they are, and refused if another alphabet is asked for.
+            Sequences are returned unchanged; a different alphabet is an error.
         alphabet : str or Alphabet, optional
             "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
         unknown : {"error", "ignore"}
-            What happens to letters that the alphabet does not know; ignored, they match nothing.
+            Whether letters outside the alphabet raise an error or match nothing.
 
         Returns
         -------
@@ -108,7 +113,7 @@ class Sequences(Tagged):
 
     @classmethod
     def packed(cls, packer: Packer) -> Sequences:
-        """What a Packer collected."""
+        """The sequences that a Packer collected."""
         if not packer.count:
             raise ValueError("X holds no sequences; give at least one")
         data, starts, lengths, bits = packer.finish()
@@ -116,7 +121,7 @@ class Sequences(Tagged):
 
     @classmethod
     def concatenate(cls, parts: Iterable[Sequences]) -> Sequences:
-        """Several of them, of one alphabet, one after another, with storage of their own.
+        """Several Sequences of one alphabet as one, with new storage.
 
         Parameters
         ----------
@@ -129,12 +134,12 @@ class Sequences(Tagged):
         parts = [part if part.nbytes == len(part.data) else part.compact() for part in parts]
         names = {part.alphabet: part.alphabet.name for part in parts}
         if len(names) != 1:
-            raise ValueError(f"sequences of the alphabets {sorted(names.values())} do not go together")
+            raise ValueError(f"sequences have the alphabets {sorted(names.values())}: encode all with one alphabet")
         bits = max(part.bits for part in parts)
         parts = [part if part.bits == bits else part._copy(np.zeros(len(part)), part.lengths, bits) for part in parts]
         first = np.cumsum([0, *(len(part.data) for part in parts)])
         starts = np.concatenate([part.starts + at for part, at in zip(parts, first[:-1], strict=True)])
-        data, lengths = (np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "lengths"))
+        data, lengths = np.concatenate([part.data for part in parts]), np.concatenate([part.lengths for part in parts])
         return cls(parts[0].alphabet, bits, data, starts, lengths)
 
     def __len__(self) -> int:
@@ -150,12 +155,12 @@ class Sequences(Tagged):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the packed letters of these sequences, shared storage counted once for each."""
-        return int(np.sum(_bytes(self.lengths, self.bits)))
+        """Bytes of the packed letters of these sequences; a sequence that occurs twice counts twice."""
+        return int(np.sum(n_bytes(self.lengths, self.bits)))
 
     @property
     def length(self) -> int:
-        """The common length; a ValueError where there is none."""
+        """The common length; a ValueError if the lengths differ."""
         if not len(self):
             raise ValueError("there are no sequences, so there is no common length")
         first = self.lengths[0]
@@ -164,7 +169,7 @@ class Sequences(Tagged):
             i = other[0]
             raise ValueError(
                 f"sequence 0 has length {first} and sequence {i} has length {self.lengths[i]}: position-dependent "
-                "kernels need equal lengths; cut windows with .window(start, stop), or take Spectrum or GappedKmer"
+                "kernels need equal lengths; cut windows with .window(start, stop), or use Spectrum or GappedKmer"
             )
         return int(first)
 
@@ -201,7 +206,7 @@ class Sequences(Tagged):
         return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
 
     def codes(self, rows: Any = None, fill: int | None = None) -> np.ndarray:
-        """Codes (n, L) uint8 of all or of the given rows; shorter sequences end in `fill` if one is given."""
+        """Codes (n, L) uint8 of all or of the given rows; `fill`, if given, pads shorter sequences."""
         from ..loops.sequences import unpack_rows
 
         part = self if rows is None else self[rows]
@@ -215,21 +220,24 @@ class Sequences(Tagged):
     def window(self, start: int | None = None, stop: int | None = None) -> Sequences:
         """The letters [start:stop] of every sequence, as new Sequences."""
         lengths = self.lengths.astype(np.int64)
-        first, last = (np.zeros_like(lengths) if start is None else _clip(start, lengths)), _clip(stop, lengths)
+        first, last = (
+            (np.zeros_like(lengths) if start is None else slice_bound(start, lengths)),
+            slice_bound(stop, lengths),
+        )
         if np.any(last <= first):
             i = int(np.argmax(last <= first))
             raise ValueError(f"window({start}, {stop}) leaves nothing of sequence {i}, which has length {lengths[i]}")
         return self._copy(first, last - first)
 
     def compact(self) -> Sequences:
-        """The same sequences with storage of their own, in order."""
+        """The same sequences with new storage, in order."""
         return self._copy(np.zeros(len(self), dtype=np.int64), self.lengths)
 
     def _copy(self, first, lengths, bits=None):
         from ..loops.sequences import repack
 
         bits = self.bits if bits is None else bits
-        data = np.empty(int(np.sum(_bytes(lengths, bits))), dtype=np.uint8)
+        data = np.empty(int(np.sum(n_bytes(lengths, bits))), dtype=np.uint8)
         starts = np.empty(len(self), dtype=np.int64)
         first, lengths = frozen(first, np.int32), frozen(lengths, np.int32)
         repack(self.data, self.starts, first, lengths, self.bits, bits, data, starts)
@@ -252,9 +260,9 @@ class Sequences(Tagged):
         return out if dtype is None else out.astype(dtype)
 
     def __reduce__(self):
-        """Pickles hold the letters of these rows only, not of everything they share storage with."""
-        own = self if self.nbytes == len(self.data) else self.compact()
-        return Sequences, (own.alphabet, own.bits, *(np.array(a) for a in (own.data, own.starts, own.lengths)))
+        """Pickles hold the letters of these rows only, not the shared storage."""
+        alphabet, bits, *arrays = self._own()
+        return Sequences, (alphabet, bits, *map(np.array, arrays))
 
     def __repr__(self):
         low, high = self.lengths.min(initial=0 if not len(self) else 2**31 - 1), self.lengths.max(initial=0)
@@ -262,9 +270,6 @@ class Sequences(Tagged):
         return f"Sequences({len(self)} of {span}, alphabet={self.alphabet.name!r}, bits={self.bits})"
 
 
-def _bytes(lengths, bits):
-    return -(np.asarray(lengths, dtype=np.int64) * -bits // 8)
-
-
-def _clip(bound, lengths):
+def slice_bound(bound, lengths):
+    """The start or stop of a slice as a position (n,) in sequences of these lengths; None is the end."""
     return lengths if bound is None else np.clip(bound + lengths if bound < 0 else bound, 0, lengths)

@@ -1,4 +1,4 @@
-"""From letters to packed codes, block by block: no Python object per letter, and none per sequence beyond a block."""
+"""Letters packed to codes in blocks, without a Python object per letter, or per sequence outside the block."""
 
 from itertools import islice
 
@@ -6,27 +6,32 @@ import numpy as np
 
 from .alphabet import fitting
 
-BLOCK = 8192
+SEQUENCES_PER_BLOCK = 8192
 
 
 def width(alphabet, unknown_present=True):
-    """Bits per code: 2 for up to 4 letters where none is unknown, 4 for up to 15 letters, else 8."""
+    """Bits per code: 2 for up to 4 letters without unknown ones, 4 for up to 15 letters, else 8."""
     if alphabet.size <= 4 and not unknown_present:
         return 2
     return 4 if alphabet.size <= 15 else 8
 
 
 def frozen(array, dtype=None):
-    """A contiguous read-only view: one type for the compiled loops, and nobody changes what others share."""
+    """A contiguous read-only view: shared storage cannot change, and compiled loops see a single type."""
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 
 
-class Packer:
-    """Collects blocks of letters; two bits a letter until the first unknown one asks for four.
+def n_bytes(lengths, bits):
+    """Bytes of packed sequences of these lengths."""
+    return -(np.asarray(lengths, dtype=np.int64) * -bits // 8)
 
-    what: how errors call sequence i, as a format string.
+
+class Packer:
+    """Collects blocks of letters, with two bits per letter until the first unknown letter, which needs four.
+
+    what: a format string that names sequence i in errors.
     """
 
     def __init__(self, alphabet, unknown="error", what="X[{}]"):
@@ -47,7 +52,7 @@ class Packer:
             raise ValueError(f"{empty} is an empty sequence; remove it (and its label)")
         starts = np.empty(len(lengths), dtype=np.int64)
         while True:
-            end = self.used + int(np.sum(-(lengths * -self.bits // 8)))
+            end = self.used + int(np.sum(n_bytes(lengths, self.bits)))
             if end > len(self.data):
                 self.data.resize(max(end, len(self.data) * 5 // 4), refcheck=False)
             bad = pack(letters, offsets, self.table, self.alphabet.size, self.bits, self.data, self.used, starts)
@@ -107,7 +112,7 @@ class Packer:
 
         starts, lengths = _joined(self.starts, np.int64), _joined(self.lengths, np.int32)
         wide = width(self.alphabet)
-        data = np.empty(int(np.sum(-(lengths.astype(np.int64) * -wide // 8))), dtype=np.uint8)
+        data = np.empty(int(np.sum(n_bytes(lengths, wide))), dtype=np.uint8)
         zeros, new = frozen(np.zeros_like(lengths)), np.empty_like(starts)
         repack(frozen(self.data), frozen(starts), zeros, frozen(lengths), self.bits, wide, data, new)
         self.data, self.used, self.bits = data, len(data), wide
@@ -129,10 +134,11 @@ def _shown(alphabet):
 
 
 def feed(packer, X):
-    """Give everything in X, a column of sequences or a table of letters, to the packer."""
+    """Adds all of X, a column of sequences or a table of letters, to the packer."""
     if isinstance(X, (str, bytes, bytearray)):
         raise ValueError(f"X is one {type(X).__name__}; give a list of sequences, [X] for a single one")
-    if not isinstance(X, (list, tuple)) and (hasattr(X, "__array__") or hasattr(X, "to_numpy")):
+    array_like = hasattr(X, "__array__") or hasattr(X, "to_numpy")  # the user's array or column of any library
+    if array_like and not isinstance(X, (list, tuple)):
         X = _column(X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object))
         if X.ndim == 2:
             return _feed_table(packer, X)
@@ -141,10 +147,10 @@ def feed(packer, X):
     except TypeError:
         raise ValueError(f"X is of type {type(X).__name__}; give a list or an array of sequences") from None
     if items is None:
-        for lo in range(0, len(X), BLOCK):
-            packer.add_items(X[lo : lo + BLOCK].tolist())
+        for lo in range(0, len(X), SEQUENCES_PER_BLOCK):
+            packer.add_items(X[lo : lo + SEQUENCES_PER_BLOCK].tolist())
     else:
-        while block := list(islice(items, BLOCK)):
+        while block := list(islice(items, SEQUENCES_PER_BLOCK)):
             packer.add_items(block)
 
 
@@ -168,8 +174,8 @@ def _column(X):
 
 def _feed_table(packer, X):
     n, length = X.shape
-    for lo in range(0, n, BLOCK):
-        block = np.ascontiguousarray(X[lo : lo + BLOCK])
+    for lo in range(0, n, SEQUENCES_PER_BLOCK):
+        block = np.ascontiguousarray(X[lo : lo + SEQUENCES_PER_BLOCK])
         offsets = np.arange(len(block) + 1, dtype=np.int64) * length
         if block.dtype.kind == "U":
             points = block.view(np.uint32).ravel()

@@ -1,4 +1,4 @@
-"""String kernels; what they read, alphabets, packed sequences and files of them, is that of `sequences`."""
+"""String kernels; alphabets, packed sequences and files come from `sequences`."""
 
 from ..sequences import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences, read_fasta
 from .degree import Degree

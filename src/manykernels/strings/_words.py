@@ -1,4 +1,4 @@
-"""Kernels on words at any place: occurrences of words compared through a table of them."""
+"""Kernels on words at any place: occurrences of words, compared through a table of words."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .base import MOST, StringKernel, integer
+from ..sequences.packed import slice_bound
+from .base import MAX_IN_FILE, StringKernel, integer
 
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences
 
 
 class Reading(NamedTuple):
-    """One way to read a word from a window of `span` letters: those at `places`, each moved on by `moves` (mod A).
+    """One way to read a word from a window of `span` letters: the codes at `places`, each plus its `moves` (mod A).
 
-    Readings with the same `table` number speak of the same words.
+    Readings with the same `table` number count the same words.
     """
 
     places: Any
@@ -29,8 +30,8 @@ class Reading(NamedTuple):
 class WordKernel(StringKernel):
     """k(x, y) = Σ_c weight_c #{(p, q) : the letters at the places of c in window p of x and in window q of y agree}.
 
-    Subclasses give their channels c as `channels(A)`: (places within a window, its length, weight); `whole` says that
-    a window with an unknown letter does not count at all, not only where that letter is looked at.
+    Subclasses define the channels c by `channels(A)`: (places within a window, its length, weight). If `whole`, a
+    window with an unknown letter anywhere does not count; otherwise only unknown letters at the places matter.
     """
 
     family = "channels"
@@ -40,34 +41,34 @@ class WordKernel(StringKernel):
         raise NotImplementedError
 
     def readings(self, size: int, positive: bool = False) -> list[Any]:
-        """Σ_table ⟨φ, φ⟩ of these is the kernel, φ the numbers of words; `positive`: all with positive weight."""
+        """Readings with Σ_table ⟨φ, φ⟩ = k, φ the counts of words; if `positive`, all weights are positive."""
         channels = enumerate(self.channels(size))
         return [Reading(places, (0,) * len(places), span, weight, c) for c, (places, span, weight) in channels]
 
     def n_readings(self, size: int, positive: bool = False) -> int:
-        """How many there are, or more: quickly, for a kernel that was read from a file."""
-        return MOST
+        """An upper bound of the number of readings, computed fast, for a kernel that was read from a file."""
+        return MAX_IN_FILE
 
     def check_state(self) -> None:
         super().check_state()
-        if self.n_readings(2) > MOST:
+        if self.n_readings(2) > MAX_IN_FILE:
             raise ValueError(f"{self!r} has too many ways to choose places")
 
     def windows(self, X: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(letters, begin, end): the codes of all sequences and where the part [start:stop] of each lies in them."""
+        """(letters, begin, end): the codes of all sequences, and the bounds of the part [start:stop] of each."""
         from ..loops.sequences import unpack_flat
 
         letters = np.empty(int(X.lengths.sum(dtype=np.int64)), np.uint8)
         unpack_flat(X.data, X.starts, X.lengths, X.bits, letters)
         lengths = X.lengths.astype(np.int64)
         offsets = np.cumsum(lengths) - lengths
-        start, stop = (_clip(bound, lengths) for bound in (self.start or 0, self.stop))
+        start, stop = (slice_bound(bound, lengths) for bound in (self.start or 0, self.stop))
         return letters, offsets + start, offsets + np.maximum(start, stop)
 
     def codes(
         self, windows: tuple[np.ndarray, np.ndarray, np.ndarray], places: Sequence[int], span: int, size: int
     ) -> np.ndarray:
-        """The word at each letter of `windows`, −1 where there is none."""
+        """The code of the word at each letter of `windows`, −1 if there is none."""
         from ..loops.words import word_codes
 
         letters, begin, end = windows
@@ -76,9 +77,9 @@ class WordKernel(StringKernel):
         return codes
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
-        """The letters of the part [start:stop]: the more there are, the more words."""
+        """The number of letters of the part [start:stop], with which the number of words grows."""
         lengths = np.asarray(lengths, np.int64)
-        start, stop = (_clip(bound, lengths) for bound in (self.start or 0, self.stop))
+        start, stop = (slice_bound(bound, lengths) for bound in (self.start or 0, self.stop))
         return np.maximum(stop - start, 0)
 
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
@@ -92,7 +93,7 @@ class WordKernel(StringKernel):
         for places, span, weight in self.channels(size):
             x, y = (self.codes(w, places, span, size) for w in (left, right))
             n_words = size ** len(places)
-            if n_words <= min(max(256, 2 * letters), 2**14):  # words are met so often that counting is quicker
+            if n_words <= min(max(256, 2 * letters), 2**14):  # words occur so often that counting is faster
                 F, G = (np.zeros((len(w[1]), n_words)) for w in (left, right))
                 count_words(x, *sides[0], F)
                 count_words(y, *sides[1], G)
@@ -114,9 +115,9 @@ class WordKernel(StringKernel):
         return out
 
     def features(self, X: Any) -> Any:
-        """The numbers of occurrences of words, with features(x)'features(y) = k(x, y): CSR (n, channels · A^k).
+        """The counts of words, with features(x)'features(y) = k(x, y): CSR (n, channels · A^k).
 
-        Word w (a number of base A) of channel c is column (words of the channels before c) + w.
+        Word w (a number in base A) of channel c is column (number of words of the channels before c) + w.
         """
         X = self.encode(X)
         size, windows = X.alphabet.size, self.windows(X)
@@ -144,13 +145,8 @@ class WordKernel(StringKernel):
         return sp.csr_array((values[at], columns[at], ends), shape=(len(X), n_columns))
 
 
-def _clip(bound, lengths):
-    """`bound` as a slice takes it, for strings of these lengths."""
-    return lengths if bound is None else np.clip(bound + lengths if bound < 0 else bound, 0, lengths)
-
-
 def window(kernel):
-    """A ValueError where start or stop is not an integer or None."""
-    for name in ("start", "stop"):
-        if getattr(kernel, name) is not None:
-            integer(kernel, name, low=-(2**62))
+    """A ValueError if start or stop is neither an integer nor None."""
+    for name, value in (("start", kernel.start), ("stop", kernel.stop)):
+        if value is not None:
+            integer(kernel, name, low=-(2**62), value=value)

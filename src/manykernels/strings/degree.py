@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Degree(PositionKernel):
-    """The common words of k letters at the same place.
+    """The number of common words of k letters at the same place.
 
     k(x, y) = #{l : start <= l < stop, x[l:l+k] = y[l:l+k]}.
 
@@ -25,11 +25,11 @@ class Degree(PositionKernel):
     k : int
         Letters of a word.
     start, stop : int, optional
-        The places where words may start, 0 and L by default; a word may end behind `stop`.
+        The range of places where words may start, 0 and L by default; a word may end behind `stop`.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
 
     Examples
     --------

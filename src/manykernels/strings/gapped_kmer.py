@@ -12,27 +12,26 @@ if TYPE_CHECKING:
 
 
 class GappedKmer(WordKernel):
-    """The gapped k-mer kernel: k letters of windows of l.
+    """The gapped k-mer kernel: common choices of k letters in windows of l letters.
 
     k(x, y) = Σ_{S, w} #_{S,w}(x) #_{S,w}(y) = Σ_{windows u of x, v of y} C(l − mismatches(u, v), k).
 
     S are the C(l, k) ways to choose k places of a window of l letters, w the words of k letters, #_{S,w}(x) the number
-    of windows of x that have the letters w at the places S. Strings of any length, 0 where they are shorter than l; an
-    unknown letter is a mismatch with every letter.
-    Ghandi et al. (2014).
+    of windows of x that have the letters w at the places S. Strings may have any length; the kernel is 0 for strings
+    shorter than l. An unknown letter mismatches every letter. Ghandi et al. (2014).
 
     Parameters
     ----------
     l : int
         Letters of a window.
     k : int
-        Letters of it that are compared.
+        Letters of a window that are compared.
     start, stop : int, optional
-        The part [start:stop] of each string that is looked at.
+        The part [start:stop] of each string that the kernel sees.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernel lists that make multiple kernel learning of one string kernel: by degree, by position, by both."""
+"""Lists of kernels that are parts of one string kernel: by degree, by position, or by both."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def degree_kernels(d: int, alphabet: str | Alphabet | None = "dna", unknown: str
 def position_kernels(
     length: int, d: int, block: int = 1, alphabet: str | Alphabet | None = "dna", unknown: str = "error"
 ) -> list[tuple[str, Kernel]]:
-    """WeightedDegree(d) on each block of positions; they add up to it.
+    """WeightedDegree(d) on each block of positions; the sum of these kernels is WeightedDegree(d).
 
     Parameters
     ----------
     length : int
-        Of the strings. Longer ones are taken too: only words that start in their first `length` positions count.
-        Shorter ones are not.
+        Length of the strings. In longer strings only words that start in the first `length` positions count. Shorter
+        strings are refused.
     d : int
         Letters of the longest words.
     block : int, default 1
-        Positions of a kernel.
+        Positions per kernel.
     alphabet, unknown
         As in `WeightedDegree`.
 
@@ -81,7 +81,7 @@ def degree_position_kernels(
     d : int
         Letters of the longest words.
     block : int, default 1
-        Positions of a kernel.
+        Positions per kernel.
     alphabet, unknown
         As in `Degree`.
 

@@ -19,8 +19,9 @@ class Mismatch(WordKernel):
     k(x, y) = Σ_w φ_w(x) φ_w(y), φ_w(x) the number of words of k letters of x with at most m letters unlike w.
 
     Two words at Hamming distance h have I(h) words within m of both, so k(x, y) = Σ_{u in x, v in y} I(h(u, v)), and
-    I(h) = Σ_j c_j C(k − h, j), k − 2m <= j <= k: a weighted sum of gapped kernels, exact in integers. Strings of any
-    length, 0 where they are shorter than k; words with an unknown letter do not count. Leslie et al. (2004).
+    I(h) = Σ_j c_j C(k − h, j), k − 2m <= j <= k: a weighted sum of gapped kernels, exact in integers. Strings may have
+    any length; the kernel is 0 for strings shorter than k. Words with an unknown letter do not count. Leslie et al.
+    (2004).
 
     Parameters
     ----------
@@ -29,11 +30,11 @@ class Mismatch(WordKernel):
     m : int, default 1
         Letters that may differ.
     start, stop : int, optional
-        The part [start:stop] of each string that is looked at.
+        The part [start:stop] of each string that the kernel sees.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
 
     Examples
     --------
@@ -67,13 +68,13 @@ class Mismatch(WordKernel):
         window(self)
 
     def n_readings(self, size: int, positive: bool = False) -> int:
-        if positive:  # of more than 17 letters to change there are too many anyway
+        if positive:  # more than 17 changed letters give too many readings anyway
             return sum(comb(self.k, far) * (size - 1) ** far for far in range(min(self.m, 17) + 1))
         return sum(comb(self.k, j) for j in range(max(0, self.k - 2 * min(self.m, 9)), self.k + 1))
 
     def channels(self, size: int) -> list[Any]:
         fits(self, size, self.k)
-        common = [self._common(self.k - same, size) for same in range(self.k + 1)]  # by the number of like letters
+        common = [self._common(self.k - same, size) for same in range(self.k + 1)]  # by the number of equal letters
         found = []
         for j in range(self.k + 1):
             weight = sum((-1) ** (j - same) * comb(j, same) * common[same] for same in range(j + 1))
@@ -82,10 +83,10 @@ class Mismatch(WordKernel):
         return found
 
     def _common(self, h, size):
-        """I(h): the words within m of two words that differ in h places.
+        """I(h): the number of words within m of two words that differ in h places.
 
-        Of these places a word may follow the first at i, the second at j, neither at the others; elsewhere it may
-        leave both at e places.
+        At the h places a word agrees with the first word i times, with the second j times, and with neither at the
+        others; elsewhere it differs from both at e places.
         """
         total = 0
         for e in range(min(self.m, self.k - h) + 1):
@@ -108,7 +109,7 @@ class Mismatch(WordKernel):
         return sorted(found, key=lambda reading: reading.moves)
 
     def _changes(self, size):
-        """The ways to change at most m letters of a word: lists of (place, how far the letter moves on)."""
+        """The ways to change at most m letters of a word: lists of (place, number added to the code mod A)."""
         return [
             list(zip(places, change, strict=True))
             for far in range(self.m + 1)
@@ -117,7 +118,7 @@ class Mismatch(WordKernel):
         ]
 
     def features(self, X: Any) -> Any:
-        """φ_w(X): CSR (n, A^k), word w in column w, a number of base A."""
+        """φ_w(X): CSR (n, A^k), with word w in column w, a number in base A."""
         from ..loops.words import neighbours
 
         X = self.encode(X)

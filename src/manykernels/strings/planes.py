@@ -25,7 +25,7 @@ def planes(X):
 
 
 def letters(planes, L, unknown):
-    """The codes (n, L) int16 that `planes` took apart; unknown letters have the code `unknown`."""
+    """The codes (n, L) int16 of bit planes; unknown letters have the code `unknown`."""
     bits = np.unpackbits(np.ascontiguousarray(planes).astype("<u8").view(np.uint8), axis=2, bitorder="little")
     codes = np.zeros((len(bits), L), np.int16)
     for b in range(bits.shape[1] - 1):
@@ -34,7 +34,7 @@ def letters(planes, L, unknown):
 
 
 def codes_of(X):
-    """(codes (n, L) int16, alphabet) of Sequences of one length, else None; unknown letters have the code A."""
+    """(codes (n, L) int16, alphabet) of equally long Sequences, else None; unknown letters have the code A."""
     return None if len(X) and np.ptp(X.lengths) else (X.codes().astype(np.int16), X.alphabet)
 
 
@@ -44,7 +44,7 @@ def across(planes):
 
 
 def known_runs(X, depth):
-    """How many known letters follow each position, it included, at most `depth`: (n, L)."""
+    """The number of known letters from each position on, at most `depth`: (n, L)."""
     known = X.codes() < X.alphabet.size
     runs = np.zeros((len(X), X.length + 1), np.int64)
     for p in range(X.length - 1, -1, -1):
@@ -53,14 +53,14 @@ def known_runs(X, depth):
 
 
 class PositionKernel(StringKernel):
-    """k(x, y) = Σ_{l,k} coef[l, k−1] [x[l:l+k] = y[l:l+k]], the coefficients from `degree_table`; equal lengths."""
+    """k(x, y) = Σ_{l,k} coef[l, k−1] [x[l:l+k] = y[l:l+k]] for equal lengths, with coef from `degree_table`."""
 
     family = "degree"
     equal_lengths = True
 
     @property
     def walk(self) -> str:  # type: ignore[override]  # depends on its parameters
-        """Kernels of one walk share the comparison of two sequences: "degree" where positions do not matter."""
+        """Kernels of the same walk share the comparison of sequences: "degree" if all positions count alike."""
         return "degree" if self.start is None and self.stop is None else "positions"
 
     @property
@@ -69,7 +69,7 @@ class PositionKernel(StringKernel):
         raise NotImplementedError
 
     def degree_table(self, L: int) -> np.ndarray:
-        """coef (L, d), d the longest words: coef[l, k−1] for words of k letters at l, zero where they do not count."""
+        """coef (L, d), d letters of the longest words: coef[l, k−1] weighs words of k letters at l."""
         raise NotImplementedError
 
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
@@ -88,9 +88,9 @@ class PositionKernel(StringKernel):
         return runs[np.arange(X.length), known_runs(X, self.words[-1])].sum(axis=1)
 
     def features(self, X: Any) -> Any:
-        """φ(X) with φ(x)'φ(y) = k(x, y), CSR: the word w of k letters at l is √coef[l, k−1] in column l A^k + w,
+        """φ(X) with φ(x)'φ(y) = k(x, y), CSR: the word w of k letters at l is √coef[l, k−1] in column l A^k + w.
 
-        after L A^j columns for each shorter length j that the kernel has.
+        L A^j columns for each shorter length j of `words` come before.
         """
         X = self.encode(X)
         coef = np.sqrt(self.degree_table(X.length))

@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 
 class Spectrum(WordKernel):
-    """The spectrum kernel: how often words occur in both strings.
+    """The spectrum kernel: the inner product of the word counts of two strings.
 
     k(x, y) = Σ_w #_w(x) #_w(y), w the words of k letters.
 
-    Strings of any length, 0 where they are shorter than k; words with an unknown letter do not count. Leslie, Eskin
-    and Noble (2002); Sonnenburg et al. (2006), 3.1.1.
+    Strings may have any length; the kernel is 0 for strings shorter than k. Words with an unknown letter do not count.
+    Leslie, Eskin and Noble (2002); Sonnenburg et al. (2006), 3.1.1.
 
     Parameters
     ----------
     k : int or (int, int)
         Letters of a word; (k1, k2) for the sum over k1 <= k <= k2.
     start, stop : int, optional
-        The part [start:stop] of each string that is looked at, as a slice takes them.
+        The part [start:stop] of each string that the kernel sees, as in a slice.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
 
     Examples
     --------

@@ -24,12 +24,12 @@ class WeightedDegree(PositionKernel):
     d : int
         Letters of the longest words.
     start, stop : int, optional
-        The places where words may start, 0 and L by default; a word may end behind `stop`, so that kernels on disjoint
-        ranges add up to the whole one.
+        The range of places where words may start, 0 and L by default; a word may end behind `stop`, so that kernels on
+        disjoint ranges add up to the kernel on all places.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class WeightedDegree(PositionKernel):
         return range(1, self.d + 1)
 
     def degree_table(self, L: int) -> np.ndarray:
-        """coef (L, d): β_k where a word of k letters starts within [start, stop)."""
+        """coef (L, d): β_k if a word of k letters starts within [start, stop)."""
         self.check(L)
         start, stop = positions(self, L)
         place, k = np.arange(L)[:, None], np.arange(1, self.d + 1)

@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 class WeightedDegreeShift(StringKernel):
-    """The weighted degree kernel of words that may be up to `shift` positions apart.
+    """The weighted degree kernel with words up to `shift` positions apart.
 
     k(x, y) = Σ_{k=1..d} β_k Σ_l Σ_{s=0..shift} δ_s ([x[l+s:l+s+k] = y[l:l+k]] + [x[l:l+k] = y[l+s:l+s+k]]),
     β_k = 2 (d − k + 1) / (d (d + 1)),  δ_s = 1 / (2 (s + 1)).
 
-    Strings of one length. Without shifts it is WeightedDegree.
-    A word with an unknown letter matches nothing. Positive semidefinite for every `shift`: 1/2 + Σ_s cos(sω) / (s + 1)
-    is never negative (Rogosinski and Szegő 1928). Rätsch, Sonnenburg and Schölkopf (2005).
+    Strings have one length. A word with an unknown letter matches nothing. With shift=0 it is WeightedDegree. The
+    kernel is positive semidefinite for every `shift`, since 1/2 + Σ_s cos(sω) / (s + 1) is never negative (Rogosinski
+    and Szegő 1928). Rätsch, Sonnenburg and Schölkopf (2005).
 
     Parameters
     ----------
     d : int
         Letters of the longest words.
     shift : int
-        How far apart words may be.
+        The largest distance, in positions, of two words.
     start, stop : int, optional
-        The kernel sees [start:stop] of each string, words included.
+        The part [start:stop] of each string that the kernel sees; words lie within it.
     alphabet : str or Alphabet, default "dna"
-        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for that of the `Sequences`, DNA for others.
+        "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        Whether letters outside the alphabet raise an error or match nothing.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class WeightedDegreeShift(StringKernel):
         positions(self, length)
 
     def _weights(self, length):
-        """(s, weights (1, d)) for each shift 0 … S that leaves a letter to compare."""
+        """(s, weights (1, d)) for each shift s = 0 … S with a letter left to compare."""
         for s in range(min(self.shift, length - 1) + 1):
             yield s, degree_weights(self.d)[None] * (0.5 / (s + 1) if s else 1.0)
 
     def shift_table(self, L: int) -> np.ndarray:
-        """coef (S + 1, L, d): [s, l, k−1] weighs a word of k letters at l of one string, l + s of the other."""
+        """coef (S + 1, L, d): [s, l, k−1] weighs a word of k letters at l in one string and l + s in the other."""
         self.check(L)
         start, stop = positions(self, L)
         place, k = np.arange(L)[:, None], np.arange(1, self.d + 1)
@@ -91,7 +91,7 @@ class WeightedDegreeShift(StringKernel):
         left, right = planes(X), across(planes(Y))
         out, moved = np.zeros((1, len(X), len(Y))), np.empty_like(right)
         for s, weights in self._weights(X.length):
-            both = np.zeros_like(out)  # of the two directions first: the same sum for (x, y) and (y, x)
+            both = np.zeros_like(out)  # the two directions first, so that (x, y) and (y, x) give the same sum
             for shift in {s, -s}:
                 shift_planes(right, shift, moved)
                 add_degrees(left, moved, weights, np.zeros(1), both)
@@ -121,7 +121,7 @@ class WeightedDegreeShift(StringKernel):
         weights = np.array([w[0] for _, w in self._weights(L)])  # (near + 1, d)
 
         def mix(k):
-            """√β_k R[l, l − s] for s = 0 … near, R R' the weights between the places of words of k letters."""
+            """√β_k R[l, l − s] for s = 0 … near, with R R' the weights between the places of words of k letters."""
             table, n = np.zeros((L, near + 1)), L - k + 1
             if n > 0:
                 band = np.repeat(weights[:n, k - 1 : k], n, axis=1)
