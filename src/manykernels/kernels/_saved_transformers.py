@@ -289,10 +289,16 @@ def tried(transformer: Any) -> Any:
     return transformer
 
 
+def first_step(transformer: Any) -> Any:
+    """The step of a pipeline that sees X, or the transformer itself."""
+    while getattr(transformer, "steps", None):  # scikit-learn's Pipeline
+        transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
+    return transformer
+
+
 def example(transformer: Any) -> Any:
     """One example that a fitted transformer, of scikit-learn or of `Categorical`, can transform."""
-    if getattr(transformer, "steps", None):  # a Pipeline
-        return example(next((step for _, step in transformer.steps if step not in (None, "passthrough")), None))
+    transformer = first_step(transformer)
     if hasattr(transformer, "vocabulary_"):  # a CountVectorizer
         return np.array(["a text"], dtype=object)
     if hasattr(transformer, "categories_"):  # a OneHotEncoder, or Indicators

@@ -10,10 +10,11 @@ from sklearn.utils.validation import has_fit_parameter
 from ._saved_transformers import settle, tried
 from .base import Kernel
 from .linear import Linear
+from .low_rank import FeatureKernel
 from .transformers import check_transformer, reads_of
 
 
-class Features(Kernel):
+class Features(FeatureKernel):
     """The inner product of the features of a scikit-learn transformer.
 
     k(x, y) = ⟨φ(x), φ(y)⟩, where φ is a copy of `transformer`, fitted on the training data.
@@ -88,13 +89,3 @@ class Features(Kernel):
         """φ(x), (n, D), an array or CSR; fitted on X itself if the kernel is not resolved."""
         F = self.resolve(X).fitted_.transform(X)
         return F.tocsr() if sp.issparse(F) else np.asarray(F, dtype=np.float64)
-
-    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        kernel = self.resolve(X)
-        F = kernel.features(X)
-        K = F @ (F if Y is None else kernel.features(Y)).T
-        return K.toarray() if sp.issparse(K) else K
-
-    def diag(self, X: Any) -> np.ndarray:
-        F = self.features(X)
-        return np.asarray(F.multiply(F).sum(axis=1)).ravel() if sp.issparse(F) else np.einsum("ij,ij->i", F, F)

@@ -1,4 +1,4 @@
-"""Low-rank approximations of kernels: the base class of `RandomFeatures` and `Nystroem`."""
+"""Kernels with explicit features, and the base class of the low-rank approximations `RandomFeatures`, `Nystroem`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
+import scipy.sparse as sp
 
 from .._state import check_is
 from .._validation import check_integer
@@ -15,7 +15,25 @@ from .base import Kernel
 APPROXIMATIONS = ("nystroem", "rff", None)  # of estimators
 
 
-class LowRank(Kernel):
+class FeatureKernel(Kernel):
+    """k(x, y) = ⟨φ(x), φ(y)⟩ with φ(x) = `features`."""
+
+    @abstractmethod
+    def features(self, X: Any) -> Any:
+        """φ(x), (n, D), an array or CSR; fitted on X itself if the kernel is not resolved."""
+
+    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
+        kernel: Any = self.resolve(X)
+        F = kernel.features(X)
+        K = F @ (F if Y is None else kernel.features(Y)).T
+        return K.toarray() if sp.issparse(K) else K
+
+    def diag(self, X: Any) -> np.ndarray:
+        F = self.features(X)
+        return np.asarray(F.multiply(F).sum(axis=1)).ravel() if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
+
+
+class LowRank(FeatureKernel):
     """k(x, y) = ⟨φ(x), φ(y)⟩ ≈ `kernel`(x, y), with at most `rank` features φ."""
 
     family = "low_rank"
@@ -50,16 +68,3 @@ class LowRank(Kernel):
     def check_state(self) -> None:
         super().check_state()
         self._check()
-
-    @abstractmethod
-    def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
-        """φ(x), (n, D); fitted on X itself if the kernel is not resolved."""
-
-    def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        kernel: Any = self.resolve(X)
-        F = kernel.features(X)
-        return F @ (F if Y is None else kernel.features(Y)).T
-
-    def diag(self, X: Any) -> np.ndarray:
-        F = self.features(X)
-        return np.einsum("ij,ij->i", F, F)

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from .._state import check, check_integer, check_is, check_list, check_plain
 from ..sequences import Sequences
+from ._saved_transformers import first_step
 from .frames import is_frame, is_pandas, missing_entries, values
-from .transformers import first_step
 
 LONGER = 1.5  # ratio of two lengths above which they count as unequal
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._state import check_integer
 from .._tags import Tagged
-from ._saved_transformers import settle, tried
+from ._saved_transformers import first_step, settle, tried
 from .frames import in_double, is_frame, missing_entries, to_numbers, values
 from .view_data import View, checked_view, is_numeric, object_view
 
@@ -103,13 +103,6 @@ def check_transformer(transformer, called):
             f"transformer={transformer!r} of {called} must have fit and transform, such as StandardScaler() or "
             "RBFSampler(gamma=0.1, random_state=0)."
         )
-
-
-def first_step(transformer):
-    """The step that sees X."""
-    while getattr(transformer, "steps", None):  # scikit-learn's Pipeline
-        transformer = next((step for _, step in transformer.steps if step not in (None, "passthrough")), None)
-    return transformer
 
 
 def _tags(transformer):
