@@ -65,7 +65,7 @@ def test_slopes_and_offsets_are_those_of_a_logistic_regression():
 def test_wrong_values_and_too_few_examples_are_named():
     with pytest.raises(ValueError, match="calibrate='isotonic' is unknown: choose one of None, 'sigmoid'"):
         MKLClassifier(KERNELS, calibrate="isotonic").fit(X, y)
-    with pytest.raises(ValueError, match="calibrate='sigmoid' needs two examples of every class"):
+    with pytest.raises(ValueError, match="calibrate='sigmoid' needs at least two examples of every class"):
         MKLClassifier(KERNELS, calibrate="sigmoid").fit(X[:9], [1] + [0] * 8)
 
 

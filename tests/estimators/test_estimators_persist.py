@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
 def test_an_attribute_that_a_file_does_not_keep_is_named(tmp_path):
     model = MKLClassifier(KERNELS[:1]).fit(X, y)
     model.note = "mine"
-    with pytest.raises(ValueError, match="attribute 'note', which a file does not keep"):
+    with pytest.raises(ValueError, match="attribute 'note', which a file cannot keep"):
         model.save(tmp_path / "model.mk")
 
 

@@ -52,5 +52,5 @@ def test_frame_and_picture_show_the_path():
     heaviest = np.argsort(-shares.max(axis=0))[:2]
     np.testing.assert_allclose([line.get_ydata() for line in ax.get_lines()], shares[:, heaviest].T)
     assert ax.get_xscale() == "log"
-    with pytest.raises(ValueError, match="regularizer=2 is none of the path"):
+    with pytest.raises(ValueError, match="regularizer=2 is not in the path"):
         path.plot(regularizer=2)

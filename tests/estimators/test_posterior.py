@@ -124,7 +124,7 @@ def test_what_has_no_posterior_names_the_cure():
     with pytest.raises(AttributeError, match="CalibratedClassifierCV"):
         hinge.predict_proba(X)
     S = np.stack([k(X) for k in (RBF(gamma=0.5), Linear())], axis=2)
-    with pytest.raises(ValueError, match="posterior's variance needs.*'precomputed'.*manykernels.kernels"):
+    with pytest.raises(ValueError, match="the posterior variance needs.*'precomputed'.*manykernels.kernels"):
         MKLRegressor("precomputed", **OPTIONS).fit(S, y).predict(S, return_std=True)
     random = MKLRegressor([Features(RBFSampler(random_state=0)), Linear()], **OPTIONS).fit(X, y)
     assert (random.predict(NEW, return_std=True)[1] > 0).all()

@@ -53,15 +53,15 @@ def test_who_cannot_take_it_says_so():
     for change, why in (
         (dict(slack="yes"), "slack='yes'"),
         (dict(regularizer=r.Uniform()), "finds weights before"),
-        (dict(regularizer=r.EmpiricalBayes(), loss="squared"), "its noise is that slack"),
-        (dict(regularizer=r.WeightedLpNorm(1, [1.0, 2.0])), "give it an entry more"),
+        (dict(regularizer=r.EmpiricalBayes(), loss="squared"), "its noise is a slack already"),
+        (dict(regularizer=r.WeightedLpNorm(1, [1.0, 2.0])), "add a last entry for slack"),
     ):
         with pytest.raises(ValueError, match=why):
             MKLClassifier(KERNELS, **{"slack": True, **change}).fit(X, y)
-    with pytest.raises(ValueError, match="slack=True needs kernels by pairs.*features='never'"):
+    with pytest.raises(ValueError, match="slack=True needs kernels computed pair by pair.*features='never'"):
         MKLClassifier([Linear()], solver="coordinate", slack=True).fit(X, y)
     for p in (1, 2):
-        with pytest.raises(ValueError, match="slack=True with 'own' among the kernels.*leave it out"):
+        with pytest.raises(ValueError, match="slack=True adds the same kernel as 'own'.*leave it out"):
             MKLClassifier([*KERNELS, ("own", Identity())], regularizer=p, slack=True).fit(X, y)
     three = r.WeightedLpNorm(1, [1.0, 2.0, 3.0])
     assert MKLClassifier(KERNELS, regularizer=three, slack=True).fit(X, y).kernel_weights_.shape == (2,)

@@ -33,7 +33,7 @@ def test_a_tensor_on_a_card_is_fitted_there(monkeypatch, tmp_path):
     for device in ("cpu", "auto", "cuda", "cuda:1"):
         MKLClassifier(KERNELS, device=device).fit(torch.tensor(X), Y).save(tmp_path / "model.mk")
     assert asked == ["cuda:1"] * 4
-    with pytest.raises(ValueError, match=r"X lies on 'cuda:1', but device='cuda:0': move it there"):
+    with pytest.raises(ValueError, match=r"X lies on 'cuda:1', but device='cuda:0': move X there"):
         MKLClassifier(KERNELS, device="cuda:0").fit(torch.tensor(X), Y)
     assert tensors.card_for("torch", None) == "torch"
 

@@ -113,9 +113,9 @@ def test_folds_keep_groups_whole():
 
 def test_distances_are_no_kernel():
     D = np.sum((A[:, None] - A[None]) ** 2, axis=2)
-    with pytest.raises(ValueError, match=r"'kernel 1' of X is 0 between an example and itself .* np\.exp\(-D"):
+    with pytest.raises(ValueError, match=r"'kernel 1' of X is 0 on its diagonal and not elsewhere, .* np\.exp\(-D"):
         MKLClassifier("precomputed").fit(np.stack([A @ A.T, D], axis=2), y)
-    with pytest.raises(ValueError, match="'far' of X is 0 between"):
+    with pytest.raises(ValueError, match="'far' of X is 0 on its diagonal"):
         MKLClassifier("precomputed").fit(KernelStack([np.exp(-D), D], names=["near", "far"]), y)
 
 

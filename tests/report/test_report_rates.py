@@ -95,7 +95,7 @@ def test_the_posterior_of_matrices_has_no_calibration_and_the_page_says_why():
     K = np.stack([RBF(0.5)(X[:60, [j]]) for j in range(3)], axis=2)
     model = MKLClassifier("precomputed", loss="squared", regularizer=EmpiricalBayes()).fit(K, two[:60])
     report = model.report(K, two[:60], **QUICK)
-    assert "which a model of kernels='precomputed' does not keep" in report.facts["score"]["calibration"]["why"]
+    assert "but a model of kernels='precomputed' does not keep them" in report.facts["score"]["calibration"]["why"]
     assert "does not keep" in report.html()
 
 

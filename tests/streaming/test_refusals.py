@@ -34,7 +34,7 @@ def source(tmp_path):
         (dict(kernels="precomputed"), "give X = KernelStack.from_files"),
         (dict(kernels=[RBF(gamma="median")]), r"RBF\(gamma='median'\) is fitted on all examples"),
         (dict(kernels=[("s", StandardScaler(), RBF())]), "kernel s is fitted on all examples"),
-        (dict(kernels=[Linear(), Identity()]), "tells which example it is"),
+        (dict(kernels=[Linear(), Identity()]), "compares the identity of examples"),
     ],
 )
 def test_what_needs_all_examples_at_once(source, options, what):

@@ -1,4 +1,4 @@
-"""scikit-learn estimators: one problem, three kinds of target, and C and the regularizer chosen on request."""
+"""scikit-learn estimators for three kinds of target, and a cross-validated choice of C and the regularizer."""
 
 from .classifier import MKLClassifier
 from .cv import MKLClassifierCV, MKLRegressorCV

@@ -1,4 +1,4 @@
-"""Methods that only some models have: `hasattr` is False without them, and the error itself says what to do."""
+"""Methods that only some models have: without them `hasattr` is False, and the AttributeError names the cure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 
 class Available:
-    """A method of the models for which `check(model)` does not raise; what it raises becomes the AttributeError."""
+    """A method of models for which `check(model)` does not raise; its error becomes the AttributeError."""
 
     def __init__(self, method: Callable, check: Callable) -> None:
         self.method, self.check = method, check
-        update_wrapper(self, method)  # type: ignore[arg-type]  # it stands for the function
+        update_wrapper(self, method)  # type: ignore[arg-type]  # it replaces the function
 
     def __get__(self, model: Any, owner: type | None = None) -> Any:
         if model is not None:
@@ -32,13 +32,13 @@ class Available:
             self.check(model)
         except AttributeError:
             raise
-        except Exception as error:  # of a parameter that is wrong
+        except Exception as error:  # a parameter is wrong
             raise AttributeError(f"{self.method.__name__} is not available: {error}") from error
 
 
 def available_if(check: Callable) -> Callable:
-    """The decorator of such a method: `check(model)` raises an AttributeError with a sentence where it has none.
+    """A decorator of methods: `check(model)` raises an AttributeError if the model does not have the method.
 
-    scikit-learn's own puts that sentence into `__cause__`.
+    scikit-learn's `available_if` hides the message of this error in `__cause__`.
     """
     return lambda method: Available(method, check)

@@ -1,4 +1,4 @@
-"""What the three estimators ask of their parameters and of X, in fit and afterwards."""
+"""Checks of parameters and of X, for fit and for prediction."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ..kernels.spectra import PSD
 from ..kernels.transformers import reads_of
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
+from ..sequences import Sequences
 from ..streaming import is_source
 from ..streaming.stream import Stream
 from .check_inputs import check_kernel_order, check_stack, check_table, check_views, is_precomputed
@@ -32,9 +33,9 @@ from .tensors import to_host
 
 
 class Checks(BaseEstimator):
-    """Parameters and data that are checked, and what the tags of scikit-learn say of them."""
+    """Checks of parameters and data, and the tags of scikit-learn."""
 
-    device = "cpu"  # of those that have no such parameter
+    device = "cpu"  # for estimators without the parameter
     slack: bool | np.bool_ = False
     approximation: str | None
     rank: int
@@ -55,11 +56,11 @@ class Checks(BaseEstimator):
         if self.psd != "warn" and not is_precomputed(self) and not holds_tables(self.kernels):
             raise ValueError(
                 f"psd={self.psd!r} is for precomputed kernels, and kernels={self.kernels!r} has none: leave it at "
-                "'warn', or give it to Pairwise(..., psd=...) where a side of pairs is precomputed."
+                "'warn', or give Pairwise(..., psd=...) if a side of the pairs is precomputed."
             )
         if self.psd not in ("warn", "error") and self.normalize == "spherical":
             raise ValueError(
-                f"psd={self.psd!r} changes k(x, x), which normalize='spherical' would have to know of new examples: "
+                f"psd={self.psd!r} changes k(x, x), which normalize='spherical' needs for new examples: "
                 "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
             )
         check_choice("features", self.features, FEATURES)
@@ -81,31 +82,31 @@ class Checks(BaseEstimator):
     def _check_approximation(self):
         what = f"approximation={self.approximation!r}"
         if self.psd != "warn":
-            raise ValueError(f"{what} leaves nothing of matrices to psd={self.psd!r}: take one of them.")
+            raise ValueError(f"{what} replaces the matrices that psd={self.psd!r} would change: take one of the two.")
         if is_precomputed(self) or isinstance(self.kernels, Source):
-            raise ValueError(f"{what} has no effect on matrices or on kernels with a bank of their own: take None.")
+            raise ValueError(f"{what} has no effect on matrices or on kernels that make their own bank: take None.")
         if self.device not in ("cpu", "auto"):
-            raise ValueError(f"{what} is for the processor, but device={self.device!r}: take device='cpu'.")
+            raise ValueError(f"{what} runs on the processor only, but device={self.device!r}: take device='cpu'.")
 
     def _check_X(self, X, *, reset, part=False):
-        """X as kernels take it; records (or, with reset=False, compares) the number and names of the features.
+        """X as kernels take it; records (with reset=False: compares) the number and names of the features.
 
-        `part`: X are the first of more examples.
+        With `part` X holds only the first examples.
         """
         X = to_host(X)[0]
         if is_source(X):
-            raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load it.")
+            raise ValueError(f"X={X!r} is read block by block, which {type(self).__name__} cannot do here: load X.")
         if isinstance(X, Stream):
             self._check_X(X.head, reset=reset, part=True)
         elif is_precomputed(self):
             X = check_stack(X, reset, None if reset else self.predictor_.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
-            if not reset and hasattr(self, "kernel_names_"):
+            if not reset and "kernel_names_" in vars(self):
                 check_kernel_order(X, self.kernel_names_)
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
             self._check_width(X.shape[1] if isinstance(X, Views) else len(X), "views", reset)
-        elif _is_pairs(X):
+        elif isinstance(X, Pairs):
             if not isinstance(self.kernels, Source):
                 raise ValueError(f"X holds pairs of objects, but kernels={self.kernels!r}: give kernels=Pairwise(...).")
             self._check_width(2, "objects an example", reset)
@@ -113,9 +114,10 @@ class Checks(BaseEstimator):
             check_names(X)
             X = self._check_frame(X if reset else self._without_unread(X), reset)
         elif _holds_objects(X, _reads(self.kernels)) or _is_mixed(X) and _reads(self.kernels, parts=True) - {"numeric"}:
-            self._check_width(X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1, "features", reset)
+            shape = getattr(X, "shape", ())  # of an array of any library
+            self._check_width(shape[1] if len(shape) == 2 else 1, "features", reset)
         else:
-            # of kernels in a list what each sees is looked at, and it may have missing="zero"
+            # kernels in a list check their own columns, and may have missing="zero"
             finite = "allow-nan" if isinstance(self.kernels, Source) else isinstance(self.kernels, str)
             options = dict(accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=finite)
             X = check_table(self, X, reset, options)
@@ -124,30 +126,30 @@ class Checks(BaseEstimator):
         return X
 
     def _check_frame(self, frame, reset):
-        """The frame, by scikit-learn's checks of the names of columns, whose error here names the cure."""
+        """The frame, after scikit-learn's checks of the column names; the error names the cure."""
         try:
             return validate_data(self, frame, reset=reset, skip_check_array=True)
         except ValueError as error:
-            names = getattr(self, "feature_names_in_", ())
+            names = vars(self).get("feature_names_in_", ())
             if reset or not set(names) <= set(frame.columns):
                 raise
             raise ValueError(f"{str(error).rstrip()}\nGive X[model.feature_names_in_].") from error
 
     def _views(self):
-        """The names of the views that the model was fitted on, None where X was one array."""
+        """The names of the views in fit, None if X was one table."""
         kernels = self.predictor_.kernel_list
         return list(kernels.n_features) if kernels is not None and isinstance(kernels.n_features, dict) else None
 
     def _needs(self):
-        """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None where that is all."""
+        """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None for everything."""
         theta, predictor = vars(self).get("kernel_weights_"), self.predictor_
-        if theta is None or not predictor.skips:  # what is not fitted yet reads all
+        if theta is None or not predictor.skips:  # an unfitted model reads everything
             return None
         return predictor.kernel_list.needs((np.atleast_2d(theta) * predictor.scale != 0).any(axis=0))
 
     def _without_unread(self, frame):
-        """New data with empty columns in the place of those that are missing and that no kernel with weight sees."""
-        names, needs = getattr(self, "feature_names_in_", ()), self._needs()
+        """New data, with empty columns for missing ones that no kernel with weight reads."""
+        names, needs = vars(self).get("feature_names_in_", ()), self._needs()
         lost = set(names) - set(frame.columns)
         seen = None if needs is None else needs.get(None, set())
         return frame if not lost or seen is None or lost & seen else completed(frame, list(names))
@@ -158,8 +160,8 @@ class Checks(BaseEstimator):
             vars(self).pop("feature_names_in_", None)
         elif width != self.n_features_in_:
             cure = (
-                ": give the kernel values with those examples, stack[np.ix_(new, train)]; a model from a file does not "
-                "know which rows of a stack they were."
+                ": give the kernel values with these examples, stack[np.ix_(new, train)]; a saved model does not store "
+                "their rows in the stack."
             )
             raise ValueError(
                 f"X has {width} {what}, but {type(self).__name__} is expecting {self.n_features_in_} as in fit"
@@ -167,9 +169,9 @@ class Checks(BaseEstimator):
             )
 
     def _new_X(self, X, task=None):
-        """New data X, of tasks `task`, as the fitted model takes them."""
+        """New data X, with tasks `task`, as the fitted model takes them."""
         X = self._check_X(X, reset=False)
-        known = getattr(self, "tasks_", None)
+        known = vars(self).get("tasks_")
         if task is None and known is None:
             return X
         return with_task(X, check_task(task, n_examples(X), known, self.predictor_))
@@ -181,11 +183,11 @@ def _is_mixed(X):
 
 
 def _reads(kernels, parts=False):
-    """What the kernels that are given for X as a whole, or for `parts` of it too, read, a set; see `kernels._base`."""
+    """The set of `Kernel.reads` of the kernels on X as a whole, or, with `parts`, of kernels on columns too."""
     several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
     found = set()
     for spec in kernels if several else [kernels]:
-        with suppress(ValueError):  # what is no kernel is refused where it is read
+        with suppress(ValueError):  # `KernelList.from_spec` refuses other objects
             spec = as_spec(spec)
             if (parts or spec.columns is None) and isinstance(spec.kernel, Kernel):
                 found.add(spec.kernel.reads if spec.transformer is None else reads_of(spec.transformer))
@@ -193,10 +195,11 @@ def _reads(kernels, parts=False):
 
 
 def _holds_objects(X, reads):
-    """Whether X holds strings, graphs and the like, for kernels that read them or for functions given by the user."""
-    if hasattr(X, "alphabet") or "sequences" in reads:
+    """Whether X holds strings, graphs or other objects."""
+    if isinstance(X, Sequences) or "sequences" in reads:
         return True
-    if "objects" in reads and (isinstance(X, list | tuple) or str(getattr(X, "dtype", "")) == "object"):
+    dtype = getattr(X, "dtype", "")  # of an array or a column of any library
+    if "objects" in reads and (isinstance(X, list | tuple) or str(dtype) == "object"):
         return True
     if hasattr(X, "to_numpy"):  # a column of a frame
         X = X.to_numpy()
@@ -208,7 +211,3 @@ def _holds_objects(X, reads):
         return np.asarray(X[0]).dtype.kind not in "biufc"
     except ValueError:  # ragged
         return True
-
-
-def _is_pairs(X):
-    return isinstance(X, Pairs)

@@ -1,4 +1,4 @@
-"""Kernels whose weight says little: on the training examples each example is like itself and like no other."""
+"""A warning about heavy kernels that are nearly diagonal: each training example resembles only itself."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 
 from .._callers import outside, outside_module
 
-EXAMPLES = 250  # that are looked at, evenly spread
-FEWEST = 30  # examples below which nothing is said
-NARROW = 0.1  # neighbours below which a kernel is nearly diagonal
-SAID: set[str] = set()  # in the loops of scikit-learn
-HEAVY = 0.25, 1.05  # the share of the weights from which on it is said, and that in uniform shares, of several kernels
+MAX_EXAMPLES = 250  # of the estimate, evenly spread
+MIN_EXAMPLES = 30  # for a warning
+MIN_NEIGHBOURS = 0.1  # a kernel with fewer is nearly diagonal
+ALREADY_SAID: set[str] = set()  # in the loops of scikit-learn
+MIN_SHARE, MIN_UNIFORM_SHARES = 0.25, 1.05  # of the weights, and relative to 1/M, for a warning about one of M kernels
 
 
-def effective_widths(bank, kernels, examples=EXAMPLES):
-    """How many other examples count for an example, by each of these kernels: (|kernels|,), 0 for the identity.
+def effective_widths(bank, kernels, examples=MAX_EXAMPLES):
+    """The effective number of neighbours of an example under each kernel, (|kernels|,), 0 for the identity.
 
         n − 1  times the mean over i ≠ j of  k_ij²  /  the mean over i of  k_ii²,   less 1/n,
 
-    k the centred kernel. It is the sum of squares off the diagonal over that on it, estimated from evenly spread
-    examples; the centred identity has 1/n, which is taken off. RBF kernels with gamma="scale" on d columns of noise
-    have about n / 10d, linear ones n / d.
+    with the centred kernel k: the sum of squares off the diagonal over the sum on it, estimated from evenly spread
+    examples, less the 1/n of the centred identity. RBF kernels with gamma="scale" on d columns of noise have about
+    n / 10d, linear kernels n / d.
     """
     rows = np.unique(np.linspace(0, bank.n - 1, min(bank.n, examples)).astype(int))
     size, found = len(rows), []
@@ -40,26 +40,26 @@ def effective_widths(bank, kernels, examples=EXAMPLES):
 
 
 def warn_diagonal(model, bank):
-    """A UserWarning that names the kernels that are nearly diagonal on the training data and carry weight.
+    """A UserWarning that names heavy kernels, other than `Identity`, that are nearly diagonal on the training data.
 
-    An `Identity` says so itself. The sentence has no numbers, so that it is the same in every fold of a search: where
-    scikit-learn fits, whose tasks forget what was warned of, it is said once.
+    The message has no numbers, so that it is the same in every fold. In a search of scikit-learn, whose tasks forget
+    earlier warnings, it appears once.
     """
     theta = np.mean(np.atleast_2d(model.kernel_weights_), axis=0)
     share = theta / (theta.sum() or 1.0)
     kernels = model.predictor_.kernel_list
-    least = max(HEAVY[0], HEAVY[1] / len(share)) if len(share) > 1 else 0.0
+    least = max(MIN_SHARE, MIN_UNIFORM_SHARES / len(share)) if len(share) > 1 else 0.0
     heavy = [m for m in np.flatnonzero(share > least) if kernels is None or kernels.kernels[m].base != "same"]
-    if bank.n < FEWEST or not len(heavy):
+    if bank.n < MIN_EXAMPLES or not len(heavy):
         return
-    narrow = np.array(heavy)[effective_widths(bank, heavy) < NARROW]
+    narrow = np.array(heavy)[effective_widths(bank, heavy) < MIN_NEIGHBOURS]
     if not len(narrow):
         return
     sentence = _sentence(model, narrow)
     if outside_module().startswith("sklearn."):
-        if sentence in SAID:
+        if sentence in ALREADY_SAID:
             return
-        SAID.add(sentence)
+        ALREADY_SAID.add(sentence)
     warnings.warn(sentence, UserWarning, stacklevel=outside())
 
 
@@ -80,7 +80,7 @@ def _sentence(model, narrow):
 
 
 def _cure(kernels, narrow):
-    """What to do about these kernels; `kernels` is None where they were computed elsewhere."""
+    """The cure for these kernels; `kernels` is None if they are precomputed."""
     if kernels is None:
         return "compute it so that examples have others near them (an RBF with a smaller gamma), or leave it out"
     if all(kernels.kernels[m].reads == "sequences" for m in narrow):

@@ -1,4 +1,4 @@
-"""What a notebook shows above scikit-learn's diagram of a fitted model: the kernel weights as bars, and the gap."""
+"""Bars of the kernel weights, and the gap, above scikit-learn's diagram of a fitted model in a notebook."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from .._markup import element, foreign
 
-_SHOWN = 12
-_LONGEST = 60  # letters of a name
+_MAX_KERNELS = 12
+_MAX_LETTERS = 60  # of a name
 _BAR = "background:#4a78b5;height:0.8em;min-width:1px;width:{:.1f}%"
 
 
@@ -22,41 +22,41 @@ class WeightBars:
 
     @property
     def _repr_html_(self):
-        diagram = super()._repr_html_  # an AttributeError where scikit-learn is set to show text
+        diagram = super()._repr_html_  # an AttributeError if scikit-learn is set to show text
         return lambda: weights_html(self) + diagram()
 
 
 def weights_html(model):
-    """The heaviest kernels, by their share of Σθ, and the duality gap; "" before a fit.
+    """The shares θ / Σθ of the heaviest kernels, and the duality gap; "" before a fit.
 
     One-vs-rest models show the mean over their classes.
     """
-    if not hasattr(model, "kernel_weights_"):
+    if "kernel_weights_" not in vars(model):
         return ""
     theta = np.atleast_2d(model.kernel_weights_)
     mean = theta.mean(axis=0)
     share = mean / (mean.sum() or 1.0)
     order = np.argsort(-share, kind="stable")
     order = order[share[order] > 0]
-    shown = order[:_SHOWN]
+    shown = order[:_MAX_KERNELS]
     rows = [_row(model.kernel_names_[m], share[m], share[shown[0]]) for m in shown]
     if len(order) > len(shown):
-        rows.append(_row(f"… and {len(order) - len(shown)} more", share[order[_SHOWN:]].sum()))
+        rows.append(_row(f"… and {len(order) - len(shown)} more", share[order[_MAX_KERNELS:]].sum()))
     of = f", mean over {len(theta)} classes" if len(theta) > 1 else ""
     title = f"{len(order)} of {len(share)} kernels have weight (shares{of}); {_certificate(model)}"
     return element("div", element("div", title, style="padding:4px 8px"), element("table", rows)).html()
 
 
 def _row(name, share, top=None):
-    """A name, its share, and a bar of its length beside the top one's."""
+    """A name, its share, and a bar, whose length is relative to the share `top`."""
     name = foreign(str(name))
-    name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    name = name if len(name) <= _MAX_LETTERS else name[: _MAX_LETTERS - 1] + "…"
     bar = None if top is None else element("div", style=_BAR.format(100 * share / top))
     cells = element("td", name), element("td", f"{share:.1%}"), element("td", bar, style="width:12em")
     return element("tr", cells, style="text-align:left")
 
 
 def _certificate(model):
-    if hasattr(model, "stationarity_"):
+    if "stationarity_" in vars(model):
         return f"stationarity {model.stationarity_:.1e}"
     return f"relative duality gap {model.duality_gap_:.1e}, tol {model.tol:g}"

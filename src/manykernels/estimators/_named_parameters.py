@@ -8,26 +8,26 @@ from typing import Any, Self
 from .._parts import with_params
 from ..kernels.named_parameters import named, named_params, with_named
 
-_SHOWN = 20  # named kernels up to which a notebook lists their parameters
+_MAX_NAMED_KERNELS = 20  # whose parameters a notebook lists
 _EXAMPLES = {"regularizer": "LpNorm(2)", "loss": "losses.Huber()", "solver": 'Solver("level")'}
 
 
 class NamedParts:
     """`get_params` and `set_params` that also reach kernels given as (name, kernel, ...), by their names.
 
-    A part or kernel whose parameters are set is copied first: what was given stays as it is.
+    Setting a parameter copies its part or kernel first: the objects that the user gave do not change.
     """
 
     kernels: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """{name: value}; `deep` with those of the parts and of the kernels that have a name."""
-        params = super().get_params(deep=deep)  # type: ignore[misc]  # of BaseEstimator, which stands behind it
+        """{name: value}; `deep` adds the parameters of the parts and of named kernels."""
+        params = super().get_params(deep=deep)  # type: ignore[misc]  # of BaseEstimator, a later base
         own = named_params(self.kernels) if deep else {}
         return params | {f"kernels__{key}": value for key, value in own.items()}
 
     def set_params(self, **params: Any) -> Self:
-        """The estimator itself with these parameters, `part__parameter` for those of its parts."""
+        """Sets parameters, `part__parameter` for those of a part, and returns the estimator."""
         inner: dict[str, dict[str, Any]]
         own, inner = self._get_param_names(), {}  # type: ignore[attr-defined]  # of BaseEstimator
         for key in list(params):
@@ -36,7 +36,7 @@ class NamedParts:
                 inner.setdefault(name, {})[rest] = params.pop(key)
         super().set_params(**params)  # type: ignore[misc]  # of BaseEstimator
         for name, values in inner.items():
-            value = getattr(self, name)
+            value = getattr(self, name)  # a parameter
             if name == "kernels" and isinstance(value, list | tuple):
                 setattr(self, name, with_named(value, values))
             else:
@@ -44,8 +44,8 @@ class NamedParts:
         return self
 
     def _get_params_html(self, deep=True, *args, **kwargs):
-        """As scikit-learn shows them; it puts keys into scripts and patterns, so special characters are coded."""
-        found = super()._get_params_html(deep and len(named(self.kernels)) <= _SHOWN, *args, **kwargs)
+        """scikit-learn's table; it puts keys into scripts and patterns, so special characters are encoded."""
+        found = super()._get_params_html(deep and len(named(self.kernels)) <= _MAX_NAMED_KERNELS, *args, **kwargs)
         found.data = {_coded(key): value for key, value in found.data.items()}
         found.non_default = tuple(map(_coded, found.non_default))
         return found

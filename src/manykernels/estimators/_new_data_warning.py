@@ -1,4 +1,4 @@
-"""One warning for each call that says what new examples have and no training example had."""
+"""One warning per call about values of new examples that no training example had."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
 
-SHOWN = 5  # columns, and examples of each
+MAX_NAMED = 5  # columns, and examples of each column, in a warning
 
 
 class Gathered:
-    """What was found in the blocks of one call: {(kind, where): (names of the examples, one of them)} of n examples."""
+    """The new values in all blocks of one call: {(kind, where): (names of the examples, an example)} of n examples."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], tuple[list[Any], Any]] = {}
@@ -35,15 +35,15 @@ class Gathered:
         self.n += n_examples(X)
 
     def tell(self) -> None:
-        """A UserWarning, where anything was found."""
+        """A UserWarning, if anything was found."""
         if not self.found:
             return
-        said = [self._words(*key, *value) for key, value in list(self.found.items())[:SHOWN]]
-        said += [f"{len(self.found) - SHOWN} more such columns"] * (len(self.found) > SHOWN)
+        said = [self._words(*key, *value) for key, value in list(self.found.items())[:MAX_NAMED]]
+        said += [f"{len(self.found) - MAX_NAMED} more such columns"] * (len(self.found) > MAX_NAMED)
         warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=outside())
 
     def _words(self, kind, where, names, example):
-        some = ", ".join(map(str, names[:SHOWN])) + ", …" * (len(names) > SHOWN)
+        some = ", ".join(map(str, names[:MAX_NAMED])) + ", …" * (len(names) > MAX_NAMED)
         count = f"{len(names)} of {self.n} examples ({some})"
         if kind == "missing":
             return f"{where} is missing in {count}"
@@ -61,7 +61,7 @@ _GATHERED: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 
 @contextmanager
 def gathered(quiet: bool = False) -> Iterator[None]:
-    """What is found within is told once, at the end; or, where it is of no concern, not at all."""
+    """Gathers the findings of all calls within into one warning at the end, or none if `quiet`."""
     found = Gathered()
     token = _GATHERED.set(found)
     try:
@@ -73,7 +73,7 @@ def gathered(quiet: bool = False) -> Iterator[None]:
 
 
 def tell_news(model: Any, X: Any) -> None:
-    """Warn of, or gather, what is new in X to the kernels of a fitted model that have weight."""
+    """Warns of, or gathers, values of X that are new to the kernels with weight."""
     X = split(X)[0]
     found = model.predictor_.news(X, _used(model), model.normalize != "spherical")
     box = _GATHERED.get()
@@ -84,9 +84,9 @@ def tell_news(model: Any, X: Any) -> None:
 
 
 def warn_lengths(model: Any) -> None:
-    """A UserWarning where kernels that count words were learned from sequences of unequal lengths.
+    """A UserWarning if kernels that count words were trained on sequences of very unequal lengths.
 
-    √k(x, x) then grows with the length, and so does |f(x)|, unless normalize="spherical".
+    √k(x, x) grows with the length, and so does |f(x)|, unless normalize="spherical".
     """
     kernels = model.predictor_.kernel_list
     found = None if kernels is None or model.normalize == "spherical" else unequal(kernels, _used(model))
@@ -107,7 +107,7 @@ def _used(model):
 
 
 def _names(X):
-    """What examples are called: ids, the index of a frame; None where they have numbers."""
+    """The names of the examples: ids, or the index of a frame; None if they have none."""
     if isinstance(X, Views):
         return X.ids
-    return list(X.index) if is_frame(X) and hasattr(X, "index") else None
+    return list(X.index) if is_frame(X) and hasattr(X, "index") else None  # frames of pandas have one

@@ -1,4 +1,4 @@
-"""`path`, for the estimators that have a C and targets."""
+"""The method `path` of estimators with C and targets."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class HasPath:
     ) -> Path:
         """The regularisation path: this estimator fitted at every C, for one or several regularizers.
 
-        Kernels are computed once, fits are warm-started from the next greater C, and each has its own duality gap. The
-        estimator stays as it is; its own C counts for nothing.
+        Kernels are computed once. Each fit starts from the solution at the next greater C and has its own duality gap.
+        The estimator does not change, and its C has no effect.
 
         Parameters
         ----------
         X, y, sample_weight, task : as in fit
-        Cs : how many values from 0.01 to 100, evenly spaced in their logarithms, or a list of them
-        regularizer : None for that of the estimator, another, or a list, such as [1, 4/3, 2] for a path over p
+        Cs : the values of C, or their number: log-spaced from 0.01 to 100
+        regularizer : None for that of the estimator, a regularizer, or a list such as [1, 4/3, 2]
         test : None, or (X, y) of other examples to score on
 
         Returns

@@ -1,4 +1,4 @@
-"""`report`, for every estimator."""
+"""The method `report` of all estimators."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class HasReport:
     """Adds `report` to an estimator."""
 
     def report(self, X: Any, y: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Report:
-        """Write a page of this fitted model, measured on X and y: one HTML file that loads nothing from anywhere.
+        """Write a report on this fitted model, measured on X and y: one HTML file that loads nothing from elsewhere.
 
-        What was fitted, how well held-out examples are predicted, which sources matter and how stably, what single
-        decisions are made of, the data and the settings. The numbers are beside it, as JSON.
+        It shows the fit, the scores on held-out examples, the relevance and stability of the sources, the parts of
+        single decisions, the data and the settings. A JSON file beside it has the numbers.
 
         Parameters
         ----------
         X, y : as in fit
-        path : where the page is written; None: it is only returned
+        path : the file to write; None to only return the report
         options : `cv`, `relevance`, `stability`, `examples` and others, of `manykernels.report.make_report`
 
         Returns

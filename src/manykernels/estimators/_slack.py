@@ -1,4 +1,4 @@
-"""`slack=True`: the identity as one kernel more, and who cannot take it."""
+"""`slack=True`: the identity as an additional kernel, and the fits that cannot have it."""
 
 from __future__ import annotations
 
@@ -11,35 +11,33 @@ from ..regularizers.weightings import TwoStage
 
 
 def with_slack(bank, regularizer):
-    """The bank with the identity as its last kernel, or a ValueError that says why not."""
+    """The bank with the identity as its last kernel, or a ValueError with the reason why not."""
     own = bank.predictor(np.arange(1)).kernel_list
     same = [isinstance(kernel, Identity) for kernel in own.kernels] if own is not None else [False]
     if any(same):
         raise ValueError(
-            f"slack=True with {own.names[same.index(True)]!r} among the kernels, which is the same kernel: their "
-            "weights could be split in any way; leave it out, or take slack=False."
+            f"slack=True adds the same kernel as {own.names[same.index(True)]!r}, and their weights could be split in "
+            "any way: leave it out, or take slack=False."
         )
     if bank.explicit:
         raise ValueError(
-            "slack=True needs kernels by pairs, and these are computed from explicit features: take features='never' "
-            "and solver='auto', or slack=False."
+            "slack=True needs kernels computed pair by pair, not from explicit features: take features='never' and "
+            "solver='auto', or slack=False."
         )
     if isinstance(regularizer, EmpiricalBayes):
-        raise ValueError(f"slack=True with regularizer={regularizer!r}: its noise is that slack; leave slack=False.")
+        raise ValueError(
+            f"slack=True with regularizer={regularizer!r}: its noise is a slack already; take slack=False."
+        )
     if isinstance(regularizer, TwoStage):
         raise ValueError(
-            f"slack=True with regularizer={regularizer!r}, which finds weights before the predictor: slack is learned "
-            "with it; take LpNorm(p), say, or slack=False."
+            f"slack=True with regularizer={regularizer!r}, which finds weights before the predictor: the weight of "
+            "slack is learned with the predictor; take a regularizer such as LpNorm(p), or slack=False."
         )
     try:
-        return _checked(SlackBank(bank), regularizer)
+        regularizer.restrict(np.arange(bank.M + 1), bank.M + 1)
     except ValueError as error:
         raise ValueError(
-            f"slack=True adds a kernel to the {bank.M} of the model, and regularizer={regularizer!r} says something of "
-            f"each: give it an entry more, the last one for slack ({error})."
+            f"slack=True adds a kernel to the {bank.M} of the model, and regularizer={regularizer!r} has an entry for "
+            f"each: add a last entry for slack ({error})."
         ) from error
-
-
-def _checked(bank, regularizer):
-    regularizer.restrict(np.arange(bank.M), bank.M)
-    return bank
+    return SlackBank(bank)

@@ -1,4 +1,4 @@
-"""Losses whose parameters are in the unit of y: a warning where they are far from its spread."""
+"""A warning about losses whose parameters are in the unit of y and far from its spread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._callers import outside
 
 
 def warn_units(loss, Y, c, C):
-    """A UserWarning that names the parameter of a loss that does not suit the targets Y (T, n) of costs c (n,).
+    """A UserWarning about a parameter of the loss that does not suit the targets Y (T, n) of costs c (n,).
 
     The spread is the standard deviation of the targets with c_i > 0; `Loss.misfit` has the rules.
     """

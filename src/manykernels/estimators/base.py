@@ -1,4 +1,4 @@
-"""What the three estimators share: the kernels of X, a fit by its plan, and predictions."""
+"""The base class of the three estimators: the kernels of X, the fit, and predictions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .plan import FitPlan
 from .streamed import StreamPlan, decide
 from .tensors import card_for
 
-OPTIONAL = (  # not of every model
+OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
     "calibration_",
 )  # fmt: skip
@@ -43,12 +43,12 @@ OPTIONAL = (  # not of every model
 class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
-    _known: Callable[[Any, Any], np.ndarray | None] | None = None  # decisions of a fold's examples, see `_decide`
+    _known: Callable[[Any, Any], np.ndarray | None] | None = None  # decisions of a fold, see `_decide`
 
     def _make_bank(self, X, weight, exact=False, card=None):
-        """The bank of the kernels on X (n examples), normalised with the sample weights; None = all equal.
+        """The bank of the kernels on X (n examples), normalised with the sample weights; None means equal weights.
 
-        Its kernels are computed on the `card` that X lay on, or where `device` says.
+        Kernels are computed on the `card` that X lay on, or else on `device`.
         """
         limit = parse_bytes(self.memory_limit)
         options = dict(weights=weight, normalize=self.normalize, memory_limit=limit, n_jobs=self.n_jobs)
@@ -57,7 +57,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         if isinstance(self.kernels, Source):
             if self.device not in ("cpu", "auto"):
                 raise ValueError(
-                    f"device={self.device!r} has no effect on kernels with a bank of their own: take 'cpu'."
+                    f"device={self.device!r} has no effect on kernels that make their own bank: take 'cpu'."
                 )
             return self.kernels.bank(X, **options)
         kernels = self._kernel_list(X, limit, weight)
@@ -65,13 +65,13 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         return choose_bank(kernels, X, tol=self.tol, exact=exact, device=device, **self._features(), **options)
 
     def _features(self):
-        """What `choose_bank` is told of explicit features."""
+        """Arguments of `choose_bank` about explicit features."""
         wanted = self.solver != "auto" and solvers.get(self.solver).explicit
         never = self.slack and not wanted and self.features == "auto"
-        return dict(features="never" if never else self.features, wanted=wanted)  # slack has none that others share
+        return dict(features="never" if never else self.features, wanted=wanted)  # slack shares none
 
     def _kernel_list(self, X, limit, weight):
-        """The kernels on X, approximated where that is asked for, each with a seed of its own."""
+        """The kernels on X, approximated if `approximation` is set, each with its own seed."""
         if self.psd != "warn":
             return KernelList.from_spec(self.kernels, X, limit, weight, lambda kernel, m: with_psd(kernel, self.psd))
         if self.approximation is None:
@@ -86,8 +86,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         )
 
     def _fit(self, examples):
-        """Plans the fit of the examples that were read, solves its problems and keeps what they give."""
-        with blas_for(examples.n, self.n_jobs):  # what runs in one block is BLAS's, which takes all cores unasked
+        """Plans the fit, solves its problems and keeps the solutions."""
+        with blas_for(examples.n, self.n_jobs):  # BLAS would use all cores
             plan = (StreamPlan if isinstance(examples.X, Stream) else FitPlan).of(self, examples)
             solved = plan.solve(vars(self).get("_solutions", []) if self.warm_start else [])
             self._keep(plan, solved)
@@ -95,9 +95,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         return self
 
     def _keep(self, plan, solved):
-        """Sets the attributes of a fit; warns where a solution is not as near the optimum as `tol` asks.
+        """Sets the fitted attributes, and warns if a gap is above `tol`.
 
-        After an interrupt they are set if every problem has a solution, and the interrupt goes on.
+        After an interrupt it sets them only if every problem has a solution, and raises the interrupt again.
         """
         solutions = solved.solutions
         if self.warm_start:
@@ -109,9 +109,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         warn_convergence(self, solutions, plan.labels)
 
     def _store(self, bank, rows, solutions, joint, weight=None):
-        """Fitted attributes; what prediction needs is kept for the support examples only.
+        """Sets the fitted attributes; the predictor keeps the support examples only.
 
-        Those are the examples with a ≠ 0; with EmpiricalBayes all that have a `weight`.
+        The support are the examples with a ≠ 0; with EmpiricalBayes all examples with a `weight`.
         """
         a = np.concatenate([s.a for s in solutions])
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
@@ -124,12 +124,12 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         self.kernel_names_ = list(bank.names)[:M]
         self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
         self.objective_ = float(sum(s.primal for s in solutions))
-        self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN, no certificate, where one of them is
+        self.duality_gap_ = float(np.max([s.gap for s in solutions]))  # NaN if one has no certificate
         self.n_iter_ = max(s.n_iter for s in solutions)
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self.predictor_ = bank.predictor(support)
-        for name in OPTIONAL:  # of an earlier fit
+        for name in OPTIONAL_ATTRIBUTES:  # of an earlier fit
             vars(self).pop(name, None)
         kernels = self.predictor_.kernel_list
         if kernels is not None and kernels.tasks is not None:
@@ -143,7 +143,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
 
     def _store_slack(self, theta, M):
-        """Sets `slack_weight_` where there is slack, the last of M kernels; the number of the others."""
+        """The number of kernels without slack, the last of the M; sets `slack_weight_`."""
         vars(self).pop("slack_weight_", None)  # of an earlier fit
         if not self.slack:
             return M
@@ -151,7 +151,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         return M - 1
 
     def _decide(self, X, task=None):
-        """Σ_m f_m(x) + b, (n, T); a model of a fold asks first whether `_known(X, task)` knows them."""
+        """Σ_m f_m(x) + b, (n, T); the model of a fold takes them from `_known(X, task)` if it can."""
         found = None if self._known is None else self._known(X, task)
         return self._decide_anew(X, task) if found is None else found
 
@@ -166,15 +166,15 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         return found
 
     def _tell_news(self, X):
-        """Warns of what no training example had. A model of a fold does not: rare categories are new in some fold."""
+        """Warns of values that no training example had, but not in a fold, where rare categories may be new."""
         if self._known is None:
             tell_news(self, X)
 
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, the intercept apart.
+        """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, without the intercept.
 
-        Shape (n, M), or (n, T, M) with T outputs: more than two classes, several labels or targets; the sum over the
-        last axis plus `intercept_` is the decision.
+        Shape (n, M), or (n, T, M) with T > 1 classes, labels or targets; the sum over the last axis plus `intercept_`
+        is the decision.
         """
         check_is_fitted(self)
         if is_source(X):
@@ -190,8 +190,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
     ) -> np.ndarray:
         """Σ_m θ_m k_m(X, Y) of the normalised kernels, (n_X, n_Y), for SVC, KernelPCA, SpectralClustering and others.
 
-        One-vs-rest models take the mean of the weights over the classes. With kernels="precomputed" X is the
-        (n, n_train, M) stack itself and Y is not allowed. `task` and `task_Y` are the tasks of X and Y.
+        θ of a one-vs-rest model is the mean over the classes. With kernels="precomputed" X is the (n, n_train, M) stack
+        itself, and Y is not allowed. `task` and `task_Y` are the tasks of X and Y.
         """
         check_is_fitted(self)
         if Y is not None and is_precomputed(self):
@@ -206,19 +206,19 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         return found
 
     def to_state(self) -> dict[str, Any]:
-        """What the file of a fitted model holds; see `manykernels._state`."""
+        """The content of the file of a fitted model; see `manykernels._state`."""
         return state_of(self)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The fitted model of what `to_state` gave."""
+        """The fitted model of a state of `to_state`."""
         return restore(cls, state)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file that `manykernels.load` reads, without pickle.
 
-        The file takes the place of an old one when it is whole. What only code could restore is refused by name;
-        classes of your own that declare a `file_tag` are written, and given to `load` as `parts`.
+        An old file is replaced only when the new one is complete. A part that only code could restore, such as a
+        function, raises an error. Your own classes need a `file_tag`; pass them to `load` as `parts`.
         """
         check_is_fitted(self)
         save(self, path)

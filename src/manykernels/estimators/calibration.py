@@ -1,4 +1,4 @@
-"""Probabilities of decisions that are none: a sigmoid for each output, learned from decisions on held-out examples."""
+"""Probabilities from decisions: a sigmoid for each output, learned from decisions on held-out examples."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ FOLDS = 5
 def learn_sigmoids(model, X, y, examples):
     """(slope, offset) of each output, (T, 2): P = 1 / (1 + e^{−(slope f + offset)}), Platt 1999.
 
-    f are the decisions of models fitted without the fold that an example lies in. X and y are as they were given, and
-    `examples` what was read from them.
+    f are decisions of models fitted without the example's fold. X and y are as the user gave them, and `examples` are
+    read from them.
     """
     Y, weight, task = examples.Y, examples.weight, examples.task
     plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has said it once
+        warnings.simplefilter("ignore")  # the fit has warned already
         X, y = views_or(X), read_labels(plain, y)[0]
     splits = make_splits(FOLDS, X, y, not model.multilabel_, seed=0)
     if not splits:
         raise ValueError(
-            f"calibrate={model.calibrate!r} needs two examples of every class at least, to hold some out: give more, "
+            f"calibrate={model.calibrate!r} needs at least two examples of every class, to hold some out: give more, "
             "or calibrate=None."
         )
     decisions, seen = np.zeros(Y.shape), np.zeros(Y.shape[1], bool)
@@ -40,7 +40,7 @@ def learn_sigmoids(model, X, y, examples):
         new = _safe_split(plain, X, None, test, train)[0]
         of = {"sample_weight": weight[train]} | ({} if task is None else {"task": task[train]})
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit to all examples has said it once
+            warnings.simplefilter("ignore")  # the fit to all examples has warned already
             found = clone(plain).fit(part, labels, **of).decision_function(new, None if task is None else task[test])
         decisions[:, test], seen[test] = found.reshape(len(test), -1).T, True
     used = seen & (weight > 0)

@@ -1,4 +1,4 @@
-"""Checks of X as users give it: stacks of kernels, dicts of views, tables; every error says what to do."""
+"""Checks of X and y as users give them; every error names the cure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..kernels.views import Views
 
 
 def is_precomputed(model):
-    """Whether the model takes kernel matrices, (n, n_train, M), in place of examples."""
+    """Whether X holds kernel matrices, (n, n_train, M)."""
     return isinstance(model.kernels, str) and model.kernels == "precomputed"
 
 
 def check_kernel_order(X, known):
-    """A ValueError where the kernels of a stack have names of the model's in another order."""
+    """A ValueError if a stack has kernel names of the model in another order."""
     names = X.names if isinstance(X, KernelStack) else None
     if names is None or names == list(known) or not set(names) & set(known):
         return
@@ -35,14 +35,14 @@ def check_kernel_order(X, known):
 
 
 def check_stack(X, square, trained=None):
-    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), for fit `square`; else raise.
+    """Precomputed kernels X as an array or a KernelStack of shape (n, n_train, M), `square` for fit; else raise.
 
-    A slice of the square stack whose examples `trained`, (its number, positions), the model was fitted on gives the
-    columns of these.
+    `trained` is (number of the stack, positions of the training examples): a slice of that stack is cut to the columns
+    of these examples.
     """
     if isinstance(X, StackColumns):
         if square:
-            raise ValueError(f"X is {X!r}, whose rows may have moved: fit on the stack, and give this to score.")
+            raise ValueError(f"X is {X!r}, whose rows may have moved: fit on the stack, and use X for scores only.")
         known = trained is not None and (X.stack.link() or (None,))[0] == trained[0]
         return X.with_columns(X.stack.where(trained[1]) if known else np.arange(X.stack.shape[1]))
     if isinstance(X, StackExamples):
@@ -53,7 +53,7 @@ def check_stack(X, square, trained=None):
             X = X.square()
         elif not square and trained is not None and (X.link() or (None,))[0] == trained[0]:
             X = X.columns(trained[1])
-    X = X if hasattr(X, "matrices") else np.asarray(X)
+    X = X if isinstance(X, KernelStack) else np.asarray(X)
     if X.dtype.kind not in "biufO":
         raise ValueError(f"X has entries of type {X.dtype}, but kernel matrices are real: give X.real, or numbers.")
     if len(X.shape) == 3 and not (square and X.shape[0] != X.shape[1]):
@@ -65,8 +65,8 @@ def check_stack(X, square, trained=None):
         cure = "the kernels lie along the first axis; give KernelStack(X)."
     elif len(X.shape) == 3 and X.shape[0] < X.shape[1]:
         cure = (
-            "rows alone, as train_test_split cuts them, are for predict; give a KernelStack, whose slices know their "
-            "examples, or split the indices, train, test = "
+            "rows alone, as train_test_split cuts them, are for predict; give a KernelStack, whose slices keep track "
+            "of their examples, or split the indices, train, test = "
             f"train_test_split(np.arange({X.shape[1]})), and give X[np.ix_(train, train)] to fit and "
             "X[np.ix_(test, train)] to predict."
         )
@@ -76,7 +76,7 @@ def check_stack(X, square, trained=None):
 
 
 def _check_no_distances(X):
-    """A ValueError where some rows of a square stack show a matrix of distances: 0 to itself, and else not."""
+    """A ValueError if some rows of a square stack look like distances: 0 on the diagonal and nonzero elsewhere."""
     rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], 32)).astype(int))
     stack = np.moveaxis(X.matrices, 0, 2) if isinstance(X, KernelStack) and isinstance(X.matrices, np.ndarray) else X
     if not isinstance(stack, np.ndarray) or stack.dtype.kind not in "biuf":  # files are read once, by the bank
@@ -88,20 +88,20 @@ def _check_no_distances(X):
         names = X.names if isinstance(X, KernelStack) else None
         name = f"kernel {strange[0]}" if names is None else names[strange[0]]
         raise ValueError(
-            f"{name!r} of X is 0 between an example and itself and not between others, as distances are: make a kernel "
-            "of them, such as np.exp(-D / np.median(D))."
+            f"{name!r} of X is 0 on its diagonal and not elsewhere, as distances are: make a kernel of them, such as "
+            "np.exp(-D / np.median(D))."
         )
 
 
 def among_themselves(X):
-    """X, of a slice by rows of a stack the square of its examples: rows and columns may then be cut alike."""
+    """X; for a slice of rows of a stack the square stack of its examples, whose rows and columns can be cut alike."""
     return X.square() if isinstance(X, KernelStack) and X.is_part() else X
 
 
 def check_views(X, known, fit, needs=None):
-    """X, or a ValueError where it is not a dict of views of one length, with the names `known` from fit; None for none.
+    """X, or a ValueError unless it is a dict of views of one length, with the names `known` from fit, if not None.
 
-    Of these only `needs` are needed (None: all), and None stands for others that are missing.
+    Prediction reads the views `needs` only (None: all); other missing views become None.
     """
     if not is_views(X):
         raise ValueError(f"X is a {type(X).__name__}, but the model was fitted on views: give Views with {known}.")
@@ -127,12 +127,13 @@ def _check_each(X, known, fit, unread):
     empty = [name for name, x in X.items() if x is None and name not in unread]
     if empty and fit:
         raise ValueError(
-            f"X[{empty[0]!r}] is None: fit needs examples of every view; leave it out, or put NaN in the rows of "
-            'examples that lack it and give its kernels as (name, kernel, view, "zero").'
+            f"X[{empty[0]!r}] is None: fit needs examples of every view; leave out the view, or put NaN in the rows of "
+            'examples without it and give its kernels as (name, kernel, view, "zero").'
         )
     if views is None and len(empty) == len(X) - len(unread):
         raise ValueError(f"X has nothing in its views {list(X)}: give {{name: array}}.")
     for name, x in X.items():
+        # a view may be an object of any library
         if x is not None and (isinstance(x, str) or not hasattr(x, "__len__") and not hasattr(x, "shape")):
             raise ValueError(f"X[{name!r}] is a {type(x).__name__}: give an array with a row per example.")
     sizes = {name: len_(x) for name, x in X.items() if x is not None and views is None}
@@ -141,9 +142,9 @@ def _check_each(X, known, fit, unread):
 
 
 def check_table(model, X, reset, options):
-    """X as a float array or CSR matrix by scikit-learn's `validate_data`, with the columns named that are not."""
+    """X as a float array or CSR matrix, by scikit-learn's `validate_data`; errors name the columns."""
     refuse_iterator("X", X)
-    if hasattr(X, "collect") and not hasattr(X, "shape"):
+    if hasattr(X, "collect") and not hasattr(X, "shape"):  # a lazy frame of polars
         raise ValueError(f"X is a {type(X).__name__}, not yet computed: give X.collect().")
     if X is None or isinstance(X, str):
         raise ValueError(f"X is {X!r}: give a table with a row per example, an array, a DataFrame or a sparse matrix.")
@@ -157,18 +158,18 @@ def check_table(model, X, reset, options):
     except ValueError as error:
         if "inhomogeneous" in str(error):
             raise ValueError(
-                "X has rows of different lengths: make them equal, or give a kernel of your own for such examples."
+                "X has rows of different lengths: make them equal, or give your own kernel for these examples."
             ) from error
         if "infinity" in str(error) or "contains NaN" in str(error):
             x = X if sp.issparse(X) else np.asarray(X, float)
             checked_view(x, False, False, lambda: range(x.shape[1]))  # names the columns
         table = None
         if "dim" in str(error) or "convert" in str(error):
-            table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+            table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # an array of any library
         if table is not None and table.ndim > 2:
             raise ValueError(
                 f"X has shape {table.shape}, but kernels take a row of numbers an example: give X.reshape(len(X), -1), "
-                'or kernels="precomputed" where X holds M kernel matrices, (n, n, M).'
+                'or kernels="precomputed" if X holds M kernel matrices, (n, n, M).'
             ) from error
         sentence = None if table is None or table.ndim != 2 else not_numeric(table, lambda: range(table.shape[1]))
         if sentence:
@@ -177,8 +178,8 @@ def check_table(model, X, reset, options):
 
 
 def check_order(X, y):
-    """A ValueError where y has the ids of X, which are matched by id, in another order."""
-    if not isinstance(X, Views) or X.ids is None or not (hasattr(y, "iloc") and hasattr(y, "index")):
+    """A ValueError if a pandas y has the ids of the views X in another order."""
+    if not isinstance(X, Views) or X.ids is None or not (hasattr(y, "iloc") and hasattr(y, "index")):  # pandas
         return
     ids, index = X.ids.tolist(), y.index.tolist()
     if ids != index and len(ids) == len(index) and set(ids) == set(index):
@@ -186,12 +187,12 @@ def check_order(X, y):
 
 
 def check_y(model, y, numeric, several=False):
-    """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that says what to do."""
+    """y (n,), or with `several` (n, T), by scikit-learn's `validate_data`, or a ValueError that names the cure."""
     refuse_iterator("y", y)
     labels = as_labels(y)
     missing = [v for v in labels.ravel() if _is_missing(v)] if labels.dtype == object else []
     if missing:
-        raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave those examples out of X and y.")
+        raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave these examples out of X and y.")
     _check_types(labels, numeric)
     if labels.ndim > 2:
         raise ValueError(f"y has shape {labels.shape}: give one target an example, (n,), or T of them, (n, T).")
@@ -200,17 +201,18 @@ def check_y(model, y, numeric, several=False):
 
 
 def refuse_iterator(name, value):
-    """A ValueError where something is to be read once, such as a generator, in the place of an array."""
+    """A ValueError if the value is an iterator, such as a generator."""
     if isinstance(value, Iterator):
         raise ValueError(f"{name} is a {type(value).__name__}, which can be read only once: give list({name}).")
 
 
 def _check_types(labels, numeric):
-    """A ValueError for targets that are bytes, of types that have no order, or nothing that numbers are made of."""
+    """A ValueError for targets that are bytes, of mixed types, or neither texts nor numbers."""
     kinds = {type(value) for value in labels.ravel()} if labels.dtype == object else {labels.dtype.type}
     if any(issubclass(kind, bytes) for kind in kinds):
         raise ValueError("y holds bytes: give texts, [label.decode() for label in y], or numbers.")
     texts, names = {kind for kind in kinds if issubclass(kind, str)}, ", ".join(sorted(k.__name__ for k in kinds))
+    # the types of the user's targets
     if labels.dtype == object and any(not hasattr(kind, "__float__") for kind in kinds - texts):
         raise ValueError(f"y holds values of type {names}: give {'numbers' if numeric else 'texts or numbers'}.")
     if texts and kinds - texts and not numeric:
@@ -218,7 +220,7 @@ def _check_types(labels, numeric):
 
 
 def as_labels(y):
-    """y as an array to look at, an empty one where it is nothing of the kind."""
+    """y as an array, an empty one if y is no list or array of any library."""
     return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
 
 
@@ -227,7 +229,7 @@ def _is_missing(value):
 
 
 def take_examples(X, rows):
-    """These rows of X, whatever holds it."""
+    """These rows of X, of any type."""
     if is_views(X) and not isinstance(X, Views):
         return {name: take_examples(view, rows) for name, view in X.items()}
     unsliced = sp.issparse(X) and X.format in ("coo", "bsr", "dia")  # scipy cuts no rows of these
@@ -235,7 +237,7 @@ def take_examples(X, rows):
 
 
 def check_finite(values):
-    """Kernel values or decisions as they are; a ValueError where X has made some that are not finite."""
+    """Kernel values or decisions, unchanged; a ValueError if some are not finite."""
     if not np.isfinite(values).all():
         raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
     return values

@@ -1,4 +1,4 @@
-"""Checks of weights and losses; every error names the argument, its value and the cure."""
+"""Checks of weights and losses, and the folds of a cross-validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_weight(sample_weight, n):
 
 
 def check_loss(loss, targets, also=(), **params):
-    """The Loss of that name (or the instance given), if it is made for such targets or among `also`, else raise."""
+    """The Loss of this name, or this instance; a ValueError unless it suits `targets` or is among `also`."""
     found = losses.get(loss, **params)
     if found.targets != targets and found.name not in also:
         able = [repr(name) for name, cls in losses.LOSSES.items() if cls.targets == targets or name in also]
@@ -39,9 +39,10 @@ def check_loss(loss, targets, also=(), **params):
 
 
 def make_splits(cv, X, y, classifier, groups=None, seed=None):
-    """The (train, test) of a number of folds, a splitter of scikit-learn or a list of them; folds keep groups whole.
+    """[(train, test)] of a number of folds, a splitter of scikit-learn or a list of splits; folds keep groups whole.
 
-    With a `seed` a number of folds is shuffled, and lowered to what the rarest class or the groups allow: none below 2.
+    With a `seed` folds are shuffled, and their number is lowered to the size of the rarest class or the number of
+    groups; [] if it is below 2.
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
@@ -49,9 +50,9 @@ def make_splits(cv, X, y, classifier, groups=None, seed=None):
         cv, labels = 5 if cv is None else int(cv), classifier and type_of_target(y) in ("binary", "multiclass")
         shuffled = {} if seed is None else dict(shuffle=True, random_state=seed)
         if shuffled:
-            most = len(np.unique(groups)) if groups is not None else len(y) // 2
-            most = int(np.unique(y, return_counts=True)[1].min()) if labels and groups is None else most
-            cv = min(cv, most)
+            limit = len(np.unique(groups)) if groups is not None else len(y) // 2
+            limit = int(np.unique(y, return_counts=True)[1].min()) if labels and groups is None else limit
+            cv = min(cv, limit)
             if cv < 2:
                 return []
         if groups is not None:

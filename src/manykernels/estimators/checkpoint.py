@@ -1,4 +1,4 @@
-"""By what a fit is known, so that a checkpoint goes on with it and with no other."""
+"""The identity of a fit: a checkpoint continues the same fit and no other."""
 
 from __future__ import annotations
 
@@ -11,26 +11,19 @@ import numpy as np
 
 from ..solvers.checkpoint_file import Checkpoint, CheckpointSlot
 
-FREE = {
-    "max_iter",
-    "memory_limit",
-    "device",
-    "n_jobs",
-    "random_state",
-    "verbose",
-    "warm_start",
-    "checkpoint",
-}  # may change
+MAY_CHANGE = {
+    "max_iter", "memory_limit", "device", "n_jobs", "random_state", "verbose", "warm_start", "checkpoint",
+}  # fmt: skip
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def parts_of(model, n_parts, seed, X, Y, weight, task):
-    """The `CheckpointSlot` of each of the `n_parts` problems of a fit; None where there is no checkpoint."""
+    """The `CheckpointSlot` of each of the `n_parts` problems of a fit; None without a checkpoint."""
     if model.checkpoint is None:
         return [None] * n_parts
-    free = FREE
+    free = MAY_CHANGE
     if model.features == "hash" or (isinstance(model.kernels, str) and model.kernels == "auto"):
-        free = FREE - {"memory_limit"}  # there it chooses the places of the words, or the kernels
+        free = MAY_CHANGE - {"memory_limit"}  # it decides the hashes of words, or the kernels
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in free}
     params |= {"estimator": type(model).__name__, "random_state": seed}
     file = Checkpoint(model.checkpoint, identify(params, X=X, y=Y, sample_weight=weight, task=task), n_parts, Y.size)
@@ -38,9 +31,9 @@ def parts_of(model, n_parts, seed, X, Y, weight, task):
 
 
 def identify(params, **data):
-    """{name: text}: the parameters as they print, or a hash where that is long or tells little, and that of the data.
+    """{name: text}: the repr of each parameter, or a hash of its content, and a hash of the data.
 
-    Long prints are shortened, by scikit-learn, and an address is no value: the hash is of all that is in them too.
+    scikit-learn shortens a long repr, and a memory address is no value: these parameters are hashed.
     """
     with np.printoptions(threshold=sys.maxsize, precision=17):
         prints = {name: repr(value) for name, value in params.items()}
@@ -52,7 +45,7 @@ def identify(params, **data):
 
 
 def _hash(value):
-    """A hash of `value` that is the same for equal arrays, however they lie in memory."""
+    """A hash of `value` that does not depend on the memory layout of arrays."""
     from joblib.hashing import NumpyHasher
 
     class Hasher(NumpyHasher):
@@ -63,8 +56,8 @@ def _hash(value):
 
 
 def _leaves(value):
-    """All that `value` is made of, as texts: the same in every process and for a copy; of estimators the parameters."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
+    """The content of `value` as texts, the same in every process and for a copy; for estimators their parameters."""
+    if hasattr(value, "get_params") and not isinstance(value, type):  # scikit-learn's protocol
         yield type(value).__qualname__
         value = value.get_params(deep=False)
     if isinstance(value, dict):
@@ -77,5 +70,5 @@ def _leaves(value):
     elif value is None or isinstance(value, str | int | float):
         yield repr(value)
     else:
-        with suppress(Exception):  # what cannot be pickled, such as a lambda
+        with suppress(Exception):  # a lambda cannot be pickled
             yield _hash(value)

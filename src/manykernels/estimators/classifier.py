@@ -1,4 +1,4 @@
-"""Classification: two classes, several, or labels that may hold together; weights for each of them or for all."""
+"""Classification of two classes, several classes or several labels, with kernel weights per class or for all."""
 
 from __future__ import annotations
 
@@ -54,92 +54,90 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, default "auto"
-        Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
-        stand before the kernel. "auto": of an array or a frame RBF and Laplacian kernels of several
-        widths on all numbers, an RBF kernel on each column of them, and kernels that suit categories and texts, as on
-        the command line; a few on each of several views (`kernels.auto_kernels`); `kernels_chosen_` says which.
-        "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
-        Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
-        `regularizer__p`, `solver__tau`.
+        Each entry is a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a
+        transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all numeric
+        columns, an RBF kernel on each of them, kernels for categories and texts, and fewer kernels per view if X has
+        views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
+        `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
     regularizer : float or Regularizer, default 2
-        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Else a member of `regularizers`: constraints
+        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Or a member of `regularizers`: constraints
         LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);
         penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
         BlockSum(q), Separable(g); EmpiricalBayes(noise, prior), for the squared loss; weights found beforehand by
         Uniform(), BestSingle(cv), Align(), AlignF(), EasyMKL(lam), or given, Fixed(weights).
     loss : str or Loss, default "hinge"
         "hinge" max(0, 1 − z), "squared_hinge" max(0, 1 − z)² (no ½), "smooth_hinge" (1/σ) ln(1 + e^(σ(1 − z))), σ = 10,
-        "logistic" ln(1 + e^(−z)), "squared" (1 − z)² (no ½), least squares on ±1; or a `Loss`, SmoothHinge(sigma) say.
+        "logistic" ln(1 + e^(−z)), "squared" (1 − z)² (no ½), least squares on ±1; or a `Loss` such as
+        SmoothHinge(sigma).
     C : float, default 1.0
-        Factor of the loss, times sample_weight and class_weight.
+        Factor of the loss, multiplied with sample_weight and class_weight.
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
-        `Constant` and `Identity` are left as they are by all four.
+        `Constant` and `Identity` are never normalised.
     slack : bool, default False
-        Whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single training
-        examples and tells nothing of others then has a place that is called so, and need not hide in the weights of
-        nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by pairs, and a
-        regularizer that learns the weights and is the same for all of them.
+        Whether to add the identity as a kernel, with the weight `slack_weight_`. The identity fits single training
+        examples and predicts nothing about others, so that nearly diagonal kernels need no weight for that purpose.
+        `kernel_weights_` and predictions leave it out. Needs kernels computed pair by pair, and a regularizer that
+        learns the weights and treats all of them alike.
     solver : str or BaseSolver, default "auto"
-        "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
-        parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+        "auto", the fastest exact solver of the problem; the name of a solver; a member of `solvers` with its
+        parameters, such as Level(tau=0.9); or your own subclass of `solvers.BaseSolver`.
     psd : "warn", "clip", "shift" or "error", default "warn"
-        What is done about precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to
-        0, "shift" adds the size of the least one to the diagonal, "error" refuses them (docs/precomputed.md).
+        How to treat precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to 0,
+        "shift" adds the size of the least eigenvalue to the diagonal, "error" raises (docs/precomputed.md).
     features : str, default "auto"
-        Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
-        that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
-        vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+        Whether to compute string and linear kernels from their explicit features: "auto", with many examples, where
+        it is faster, and for solver="coordinate"; "never", pair by pair; "map", "sorted", "trie" or "hash", always, and
+        this is where the vectors are kept (docs/sequences.md).
     approximation : "nystroem", "rff" or None, default None
-        Kernels by others of low rank, with which a fit is linear in the number of examples: each of `kernels` that has
-        no few features of its own stands as `Nystroem(kernel, rank)`, by landmarks, or as `RandomFeatures(kernel,
-        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is then that of the approximated problem;
-        `inspect.approximation_error` measures what it has to do with the exact one (docs/lowrank.md).
+        Replace each kernel, unless it has few explicit features already, by one of low rank, so that the time of a fit
+        is linear in the number of examples: `Nystroem(kernel, rank)`, from landmarks, or `RandomFeatures(kernel,
+        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is the gap of the approximated problem;
+        `inspect.approximation_error` compares it with the exact problem (docs/lowrank.md).
     rank : int, default 256
-        How many features each of these kernels has.
+        The number of features of each approximated kernel.
     tol : float, default 1e-3
         The relative duality gap to reach (for EmpiricalBayes: `stationarity_`).
     max_iter : int, default 1000
-        Outer steps at most; more than 1,000 also allow for more work.
+        The largest number of outer steps; a value above 1,000 also raises the limit on work.
     fit_intercept : bool, default True
-        Whether there is a b.
+        Whether to learn b.
     class_weight : None, "balanced" or dict, default None
-        {class: weight}; "balanced" weighs classes by the inverse of their numbers.
+        {class: weight}; "balanced" weights classes by the inverse of their sizes.
     multi_class : "ovr", "shared" or "auto", default "ovr"
-        With more than two classes, or several labels: "ovr", one-vs-rest, has weights for each class or label; "shared"
-        one weight vector for all of them. "auto" shares where a class has fewer than 30 examples, too few for weights
-        of its own, and with EmpiricalBayes, which costs as many times more as there are classes; else it takes "ovr".
-        `multi_class_reason_` says which and why.
+        With more than two classes, or several labels: "ovr", one-vs-rest, learns weights for each class or label;
+        "shared" learns one weight vector for all. "auto" takes "shared" if a class has fewer than 30 examples, too few
+        to learn weights from, or with EmpiricalBayes, whose cost grows with the number of weight vectors; otherwise
+        "ovr". `multi_class_reason_` gives the reason.
     calibrate : "sigmoid" or None, default None
-        "sigmoid": `predict_proba` of any loss, by 1 / (1 + e^{−(slope f + offset)}) of the decisions f, whose two
-        numbers for each output are learned from decisions on held-out examples in 5 more fits; `predict` stays that
-        of the decisions.
+        "sigmoid" gives every loss `predict_proba`, 1 / (1 + e^{−(slope f + offset)}) of the decision f. Five more fits
+        give decisions on held-out examples, from which slope and offset of each output are learned. `predict` still
+        uses the decisions.
     memory_limit : int, str or None, default None
-        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept. The
-        combined kernel of the examples that matter takes half as much besides, at most; a larger one is multiplied
-        block by block, which is slow. docs/performance.md says what else a fit holds.
+        Bytes for kernels, such as "4GB": blocks of kernel values, copies of columns, kernel matrices. The combined
+        kernel of the active examples takes at most half as much on top; if it is larger, the fit multiplies it block by
+        block, which is slow. docs/performance.md lists what else a fit holds.
     device : str, default "cpu"
-        "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
-        is worth it; "torch", PyTorch on the processor, to try out what a card would do. X and y may be tensors: where
-        they lie on a card, that is the one that "cpu" and "auto" mean.
+        "cpu"; "cuda" or "cuda:1", a card, through PyTorch (extra `gpu`); "auto", a card if there is one and the problem
+        is large enough; "torch", PyTorch on the processor, to test the code that runs on a card. X and y may be
+        tensors: if they lie on a card, "cpu" and "auto" mean that card.
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None
-        For the order of the examples in solver "coordinate" and for `approximation`; nothing else is drawn. None is
-        the same as 0: fits are deterministic.
+        Seed of the order of the examples in solver "coordinate" and of `approximation`; nothing else is random. None
+        means 0: fits are deterministic.
     verbose : bool, default False
         Whether to show progress, with an estimate of the time left.
     warm_start : bool, default False
-        Whether fit begins from the last solution.
+        Whether fit starts from the last solution.
     checkpoint : path or None, default None
-        A file in which a long fit is kept while it runs. After a crash or `kill -9` the same fit, with the same path,
-        goes on from there: solver "coordinate" to the same result bit by bit, the others from their best point, and
-        classes that are solved, one-vs-rest, are not solved again. The same fit has the same data in the same form
-        (strings in a list are not those in a pandas column, nor upper case lower case), the same kernels and the same
-        parameters, but max_iter may be raised; the file of another is refused. A path is thus for one fit: in
-        GridSearchCV or cross_val_score leave None, or the fits refuse each other's file. When the fit is done the file
-        stays and fitting again returns its result at once; delete the file to begin anew. A write that fails during the
-        fit is a RuntimeWarning: the fit goes on, and the file keeps its last state.
+        A file that keeps the state of a long fit. After a crash or `kill -9` the same fit, with the same path,
+        continues from the file: solver "coordinate" to the same result bit by bit, the others from their best point;
+        one-vs-rest fits skip the classes already solved. The same fit has the same data in the same form (a list of
+        strings differs from a pandas column, and upper case from lower case), the same kernels and the same parameters,
+        except max_iter, which may grow; a fit refuses the file of another fit. So leave None in GridSearchCV and
+        cross_val_score. After the fit the file stays, and fitting again returns its result at once; delete the file to
+        start anew. If a write fails during the fit, the fit warns and continues, and the file keeps its last state.
 
     Attributes
     ----------
@@ -147,45 +145,47 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
     kernel_names_ : list of M str
     kernels_chosen_ : str
-        With kernels="auto", what was chosen and what was left out; shown while it fits with verbose=True.
+        With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.
     slack_weight_ : float, or array (n_classes,) one-vs-rest
-        With slack=True, its θ; those of the kernels and this one together lie on the ball.
+        With slack=True, the weight of the identity; it and `kernel_weights_` together lie on the ball.
     kernel_scale_ : array (M,)
-        What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
-        is divided by √(k(x, x) k(y, y)) first.
+        The factor that normalises each kernel, 0 for kernels left out; normalize="spherical" first divides k(x, y) by
+        √(k(x, x) k(y, y)).
     duality_gap_ : float
-        How far the objective is above its minimum at most, relatively; the largest over the classes. NaN with
+        A bound on the distance of the objective from its minimum, relative; the largest over the classes. NaN with
         EmpiricalBayes.
     objective_ : float
-        The primal above, the sum over the classes.
+        The primal objective, summed over the classes.
     n_iter_ : int
-        Outer steps, the largest number over the classes.
+        Outer steps, the largest count over the classes.
     history_ : list of dict
-        One for each outer step.
+        One record for each outer step.
     support_ : array (n_support,)
-        The numbers of the examples in `dual_coef_`.
+        The indices of the examples in `dual_coef_`.
     dual_coef_ : array (1 or n_classes, n_support)
-        Their dual variables, signed.
+        The signed dual variables of the support examples.
     intercept_ : array (1 or n_classes,)
         b.
     classes_ : array (n_classes,)
-        The classes, or 0..T−1 of T labels.
+        The classes, or 0..T−1 for T labels.
     multi_class_, multi_class_reason_ : str
-        "ovr" or "shared", and why, in words.
+        "ovr" or "shared", and the reason in words.
     calibration_ : array (1 or n_classes, 2)
-        With calibrate="sigmoid", slope and offset of each output.
+        With calibrate="sigmoid", the slope and offset of each output.
     multilabel_ : bool
-        Whether y was an indicator matrix (n, T) of labels that may hold together, with an output each.
+        Whether y was an indicator matrix (n, T) of labels, with one output per label.
+    predictor_ : Predictor
+        The support examples and their kernels, from which decisions are computed.
     tasks_ : array
-        The tasks of the training data, where kernels are `multi_task`.
+        The tasks of the training data, if kernels are `multi_task`.
     log_marginal_likelihood_, stationarity_, noise_ : float
-        With EmpiricalBayes: the sum and the maximum over the classes, and σ², one-vs-rest (n_classes,).
+        With EmpiricalBayes: the sum over the classes, the maximum over the classes, and σ², (n_classes,) one-vs-rest.
     support_weight_ : array (n_support,)
         With EmpiricalBayes, the sample and class weights of the support examples.
     n_features_in_ : int
-        Columns of X.
+        The number of columns of X.
     feature_names_in_ : array
-        Their names, where X had some.
+        The names of the columns, if X had names.
 
     Examples
     --------
@@ -264,10 +264,10 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
-        """Learn from X and the labels y, of the tasks `task` (n,) where kernels are `multi_task`.
+        """Learn from X and the labels y; `task` (n,) names the task of each example if kernels are `multi_task`.
 
-        X may be a source that is read block by block, see `manykernels.streaming`, with y an array or a name in it.
-        y is (n,), a class for each example, or (n, T) of 0 and 1, labels of which any number may hold.
+        y is (n,), a class per example, or (n, T) of 0 and 1, any number of labels per example. X may be a source of
+        `manykernels.streaming`; y is then an array or the name of a column of the source.
         """
         if is_source(X):
             if self.calibrate is not None:
@@ -280,7 +280,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         return self
 
     def _read(self, X, y, sample_weight=None, task=None):
-        """The `Examples` of a fit, with the costs of their classes; sets `classes_` and what else follows from y."""
+        """The `Examples` of a fit, with class weights in their costs; sets `classes_` and other attributes of y."""
         self._check_params()
         check_number("C", self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
@@ -299,13 +299,13 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         return Examples(X, Y, weight, c, loss, self.C, self.fit_intercept, joint, task, card)
 
     def _labels(self, y, weight, task):
-        """(±1 (T, n), factors of the examples (n,)) of labels that may hold together."""
+        """(±1 (T, n), factors of the examples (n,)) of an indicator matrix y (n, T)."""
         check_multilabel(y, weight, self.class_weight, task)
         self.classes_ = np.arange(y.shape[1])
         return np.where(y.T == 1, 1.0, -1.0), np.ones(len(y))
 
     def _classes(self, y, weight, task):
-        """The same of classes that exclude each other: one-vs-rest, a row only where there are two."""
+        """The same of classes y (n,): a row for each class, one-vs-rest, or one row for two classes."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         present = np.bincount(codes, weight, len(self.classes_)) > 0
         if present.sum() < 2:
@@ -344,13 +344,12 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """P(class | x), (n, n_classes), one-vs-rest ones made to sum to 1; P(label | x), (n, T), of several labels.
+        """P(class | x), (n, n_classes), scaled to sum to 1 one-vs-rest; or P(label | x), (n, T).
 
-        With loss="logistic" 1 / (1 + e^{−f}). With regularizer=EmpiricalBayes(...) labels are ±1 and Gaussian about
-        the posterior, and P is the probability that a new one, its noise included, is positive:
-        Φ(f(x) / √(var(x) + σ²)). That needs the kernels between all n training examples, n² + 2 n n_new float64
-        numbers, and their Cholesky factor, for each vector of weights and in each call. For other losses
-        calibrate="sigmoid", or scikit-learn's `CalibratedClassifierCV`.
+        With loss="logistic" 1 / (1 + e^{−f}). With regularizer=EmpiricalBayes(...) the labels ±1 have a Gaussian model,
+        and P = Φ(f(x) / √(var(x) + σ²)) is the probability that a new noisy label is positive. It needs the kernels
+        between all n training examples, n² + 2 n n_new float64 numbers, and their Cholesky factor, for each vector of
+        weights and in each call. For other losses use calibrate="sigmoid", or scikit-learn's `CalibratedClassifierCV`.
         """
         decision, variance = self._decide(X, task), None
         if self.calibrate is not None:
@@ -361,12 +360,12 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
-        """ln of `predict_proba`, of the same shape; −inf where that is 0."""
+        """ln of `predict_proba`, of the same shape; −inf if P = 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, task))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
-        """The share of examples, by weight, whose class, or all of whose labels, are right."""
+        """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
         return accuracy_score(y, self.predict(X, task), sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""What a fit says of solutions that are not as near the optimum as `tol` asks."""
+"""Warnings about solutions whose gap is above `tol`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from .._callers import outside
 from ..solution import Solution
 
-SHOWN = 3  # problems that a warning names
+MAX_NAMED_PROBLEMS = 3  # in a warning
 
 
 def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -> None:
-    """A ConvergenceWarning where a gap is above `tol`; a UserWarning where float64 numbers cannot hold one below it."""
+    """A ConvergenceWarning if a gap is above `tol`; a UserWarning if float64 cannot resolve a gap below it."""
     name, short = type(model).__name__, [s for s in solutions if not s.converged]
     if not short:
         rough = next((s.reason for s in solutions if s.reason), "")
@@ -37,6 +37,6 @@ def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -
 
 
 def _listed(labels):
-    """The first of these labels, each with its comma."""
+    """The first labels, each with its comma."""
     labels = list(labels)
-    return "".join(labels[:SHOWN]) + ", …" * (len(labels) > SHOWN)
+    return "".join(labels[:MAX_NAMED_PROBLEMS]) + ", …" * (len(labels) > MAX_NAMED_PROBLEMS)

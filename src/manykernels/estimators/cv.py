@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ..losses.base import Loss
     from ..solvers.base import BaseSolver
 
-OWN = ("Cs", "cv", "scoring", "refit")  # parameters that the plain estimators do not have
+SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
 
 
 class _CrossValidated:
-    """fit, score and save of an estimator that chooses C and the regularizer; stands before the plain class."""
+    """fit, score and save of an estimator that chooses C and the regularizer; it precedes the plain class."""
 
     Cs: Any
     regularizer: Any
@@ -53,7 +53,7 @@ class _CrossValidated:
         task: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Score all candidates on the folds of `cv` and fit the chosen one on all; folds keep `groups` (n,) whole."""
+        """Score all candidates on the folds of `cv`, which keep `groups` (n,) whole, and fit the best on all data."""
         from sklearn.metrics import check_scoring
 
         Cs, found = grid_of_C(self.Cs), list_of_regularizers(self.regularizer)
@@ -81,25 +81,26 @@ class _CrossValidated:
         vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
-        self.searched_ = len(results["params"])  # stays with the chosen model, whose scores are to be nested
+        self.searched_ = len(results["params"])  # a report of the chosen model needs it
         self.best_params_ = dict(results["params"][at])
         self.best_score_ = float(results["mean_test_score"][at])
         self.C_, self.regularizer_ = self.best_params_["C"], self.best_params_["regularizer"]
         return self
 
     def _refit(self, plain, kernels, y, weight, params, start):
-        """The chosen candidate on all examples, of which the kernels are known, from its solution in the last fold."""
+        """The chosen candidate, fitted on all examples from its solution in the last fold."""
         best, every = self._plain(**self._plain_params(**params)), np.arange(kernels.n)
         fold = SharedFold(kernels, every, every[:0], is_precomputed(plain), plain.psd)
         fold.fit(best, y, weight, start, kernels.X)[0].advise(best)
         return best
 
     def _plain_params(self, **params):
-        return {k: v for k, v in self.get_params(deep=False).items() if k not in (*OWN, "regularizer")} | params
+        search = (*SEARCH_PARAMETERS, "regularizer")
+        return {k: v for k, v in self.get_params(deep=False).items() if k not in search} | params
 
     @property
     def best_estimator_(self) -> Any:
-        """The chosen model as a plain estimator, fitted on all data; it shares its arrays with this one."""
+        """The chosen model as a plain estimator, fitted on all data; it shares the arrays of this model."""
         if "C_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no best_estimator_ before fit.")
         best = self._plain(**self._plain_params(C=self.C_, regularizer=self.regularizer_))
@@ -109,18 +110,18 @@ class _CrossValidated:
         return best
 
     def path(self, *args: Any, **options: Any) -> Any:
-        """`path` of the plain estimator over these Cs and regularizers, unless others are given."""
+        """`path` of the plain estimator, by default over the Cs and regularizers of this one."""
         plain = self._plain(**self._plain_params(regularizer=list_of_regularizers(self.regularizer)[0]))
         return plain.path(*args, **dict(Cs=self.Cs, regularizer=self.regularizer) | options)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
-        """The score by `scoring`; as of the plain estimator where that is None."""
+        """The score by `scoring`, or that of the plain estimator if `scoring` is None."""
         if self.scoring is None:
             plain: Any = super()
             return plain.score(X, y, sample_weight=sample_weight, task=task)
         if task is not None:
             raise ValueError(
-                f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave it out."
+                f"task has no effect with scoring={self.scoring!r}, which does not pass it on: leave out task."
             )
         from sklearn.metrics import check_scoring
 
@@ -136,26 +137,25 @@ class _CrossValidated:
 class MKLClassifierCV(_CrossValidated, MKLClassifier):
     """`MKLClassifier` with C and the regularizer chosen by cross-validation.
 
-    Kernels are computed once for all folds where their matrices fit `memory_limit` (4 GiB where there is none), fits
-    are warm-started from the next greater C, and each has its own duality gap. In every fold the kernels are normalised
-    anew, and what depends on the data (gamma="scale", "auto", transformers) is found anew, from the training examples
-    alone: scores and choice are those of GridSearchCV over `MKLClassifier`, up to `tol`.
+    Kernels are computed once for all folds if their matrices fit in `memory_limit` (4 GiB by default). Each fit starts
+    from the solution at the next greater C and has its own duality gap. Every fold normalises the kernels and finds the
+    parameters that depend on data (gamma="scale", "auto", transformers) from its training examples alone: scores and
+    choice are those of GridSearchCV over `MKLClassifier`, up to `tol`.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or a list of kernels, as in `MKLClassifier`
     Cs : int or list of float, default 10
-        The values of C; a number stands for so many from 0.01 to 100, evenly spaced in their logarithms.
+        The values of C, or their number: log-spaced from 0.01 to 100.
     regularizer : one or a list of those that `MKLClassifier` takes, default (1, 2, inf)
         Such as `[1, 4/3, 2]` or `[ElasticNet(v) for v in (0.1, 0.5, 0.9)]`.
-    cv : None for 5 folds, their number, a splitter of scikit-learn or a list of (train, test)
-        Classes keep their shares where it is None or a number.
+    cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
+        Folds are stratified if it is None or a number.
     scoring : None for `score` of `MKLClassifier` (accuracy), the name of a scorer, or a function (model, X, y)
-        Scores are without weights, as in GridSearchCV.
+        Scores ignore sample weights, as in GridSearchCV.
     refit : "best", "1se" or a function, default "best"
-        Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
-        whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
-        gives.
+        The candidate to fit on all data: the one of the best mean score; the least C, with the same regularizer, whose
+        mean score is within one standard error of the best; or the index that the function returns for `cv_results_`.
     loss, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, class_weight, \
     multi_class, memory_limit, device, n_jobs, random_state, verbose : as in `MKLClassifier`
         On a device each fold has its own kernels.
@@ -163,8 +163,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     Attributes
     ----------
     C_, regularizer_, best_params_ : what was chosen
-    best_score_ : its mean score over the folds, which is optimistic as it was chosen for it: for an honest one give the
-        whole estimator to `cross_val_score` (nested cross-validation)
+    best_score_ : its mean score over the folds, which is optimistic, since it decided the choice; for an honest score
+        pass this estimator to `cross_val_score` (nested cross-validation)
     searched_ : the number of candidates, which the saved model keeps
     best_index_ : its place in `cv_results_`
     cv_results_ : a dict of arrays, as of GridSearchCV: `params`, `param_C`, `param_regularizer`,
@@ -173,7 +173,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     best_estimator_ : the chosen model as an `MKLClassifier`
     Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
 
-    All attributes of `MKLClassifier` are there too, of the chosen model fitted on all data.
+    All attributes of `MKLClassifier` describe the chosen model, fitted on all data.
 
     Examples
     --------
@@ -248,22 +248,20 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
 class MKLRegressorCV(_CrossValidated, MKLRegressor):
     """`MKLRegressor` with C and the regularizer chosen by cross-validation.
 
-    Kernels are computed once for all folds, and found and normalised anew in each of them from its training examples
-    alone, as in `MKLClassifierCV`. The squared loss, the default, is the same in every unit of y; C of the others is in
-    that unit: scale y, or give Cs that suit it.
+    Folds share kernels as in `MKLClassifierCV`. The squared loss, the default, does not depend on the unit of y; C of
+    the other losses does: scale y, or give Cs that suit its unit.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or a list of kernels, as in `MKLRegressor`
     Cs : int or list of float, default 10
-        The values of C; a number stands for so many from 0.01 to 100, evenly spaced in their logarithms.
+        The values of C, or their number: log-spaced from 0.01 to 100.
     regularizer : one or a list of those that `MKLRegressor` takes, default (1, 2, inf)
-    cv : None for 5 folds, their number, a splitter of scikit-learn or a list of (train, test)
+    cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
     scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
     refit : "best", "1se" or a function, default "best"
-        Which candidate is fitted on all data: that of the best mean score; the least C, with the same regularizer,
-        whose mean score is within one standard error of the best; or that whose number the function of `cv_results_`
-        gives.
+        The candidate to fit on all data: the one of the best mean score; the least C, with the same regularizer, whose
+        mean score is within one standard error of the best; or the index that the function returns for `cv_results_`.
     loss, epsilon, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, \
     memory_limit, device, n_jobs, random_state, verbose : as in `MKLRegressor`
         On a device each fold has its own kernels.
@@ -271,14 +269,14 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     Attributes
     ----------
     C_, regularizer_, best_params_ : what was chosen
-    best_score_ : its mean score over the folds, which is optimistic as it was chosen for it
+    best_score_ : its mean score over the folds, which is optimistic, since it decided the choice
     searched_ : the number of candidates, which the saved model keeps
     best_index_ : its place in `cv_results_`
     cv_results_ : a dict of arrays, as of `MKLClassifierCV`
     best_estimator_ : the chosen model as an `MKLRegressor`
     Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
 
-    All attributes of `MKLRegressor` are there too, of the chosen model fitted on all data.
+    All attributes of `MKLRegressor` describe the chosen model, fitted on all data.
 
     Examples
     --------

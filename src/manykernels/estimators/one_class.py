@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def _is_svdd(self):
     if self.formulation != "svdd":
         raise AttributeError(
-            f'centre_distances needs formulation="svdd", which alone has a centre, not {self.formulation!r}.'
+            f'centre_distances needs formulation="svdd", the only one with a centre, not {self.formulation!r}.'
         )
 
 
@@ -35,84 +35,81 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     min over f_m, b, θ ≥ 0:  b + 1/(ν Σw) Σ_i w_i max(0, −Σ_m f_m(x_i) − b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
-    Decisions are scikit-learn's OneClassSVM's divided by νΣw; for "svdd" they are ½ (radius² − distance²).
+    Decisions are those of scikit-learn's OneClassSVM divided by νΣw; for "svdd" they are ½ (radius² − distance²).
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, default "auto"
-        Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
-        stand before the kernel. "auto": of an array or a frame RBF and Laplacian kernels of several
-        widths on all numbers, an RBF kernel on each column of them, and kernels that suit categories and texts, as on
-        the command line; a few on each of several views (`kernels.auto_kernels`); `kernels_chosen_` says which.
-        "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
-        Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
-        `regularizer__p`, `solver__tau`.
+        Each entry is a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a
+        transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all numeric
+        columns, an RBF kernel on each of them, kernels for categories and texts, and fewer kernels per view if X has
+        views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
+        `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
     nu : float, default 0.5
-        ν in (0, 1]: at most this share of the examples lies outside, at least this share are support vectors.
+        ν in (0, 1]: at most this share of the examples lies outside, and at least this share are support vectors.
     formulation : "one_class", "level_set" or "svdd", default "one_class"
-        "one_class", the problem above. "level_set" (Kloft et al. 2011, §3.4), without an offset to learn, `offset_` is
-        1: C Σ_i w_i max(0, 1 − Σ_m f_m(x_i)) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ). "svdd" (Tax and Duin 1999), the problem above
-        seen as the smallest ball around the examples, with `radius_` and `centre_distances`. It needs
-        normalize="spherical": only where k(x, x) is the same for all x is the ball's centre Σ a_i φ(x_i) the problem's.
-        θ is the one-class problem's, since the radius itself is least at θ = 0.
+        "one_class", the problem above. "level_set" (Kloft et al. 2011, §3.4) learns no offset, `offset_` is 1:
+        C Σ_i w_i max(0, 1 − Σ_m f_m(x_i)) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ). "svdd" (Tax and Duin 1999) reads the problem
+        above as the smallest ball around the examples, with `radius_` and `centre_distances`. It needs
+        normalize="spherical": the two problems have the same centre Σ a_i φ(x_i) only if k(x, x) is the same for all x.
+        θ is that of the one-class problem, since the radius itself is least at θ = 0.
     C : float, default 1.0
-        Factor of the loss of formulation="level_set"; the others have `nu` instead.
+        Factor of the loss of formulation="level_set"; the other formulations use `nu`.
     regularizer : float or Regularizer, default 2
-        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Else a member of `regularizers`: constraints
+        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Or a member of `regularizers`: constraints
         LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);
         penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
         BlockSum(q), Separable(g); weights found beforehand by Uniform(), BestSingle(cv), Align(), AlignF(),
         EasyMKL(lam), or given, Fixed(weights).
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
-        `Constant` and `Identity` are left as they are by all four.
+        `Constant` and `Identity` are never normalised.
     solver : str or BaseSolver, default "auto"
-        "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
-        parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+        "auto", the fastest exact solver of the problem; the name of a solver; a member of `solvers` with its
+        parameters, such as Level(tau=0.9); or your own subclass of `solvers.BaseSolver`.
     psd : "warn", "clip", "shift" or "error", default "warn"
-        What is done about precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to
-        0, "shift" adds the size of the least one to the diagonal, "error" refuses them (docs/precomputed.md).
+        How to treat precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to 0,
+        "shift" adds the size of the least eigenvalue to the diagonal, "error" raises (docs/precomputed.md).
     features : str, default "auto"
-        Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
-        that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
-        vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+        Whether to compute string and linear kernels from their explicit features: "auto", with many examples, where
+        it is faster, and for solver="coordinate"; "never", pair by pair; "map", "sorted", "trie" or "hash", always, and
+        this is where the vectors are kept (docs/sequences.md).
     approximation : "nystroem", "rff" or None, default None
-        Kernels by others of low rank, with which a fit is linear in the number of examples: each of `kernels` that has
-        no few features of its own stands as `Nystroem(kernel, rank)`, by landmarks, or as `RandomFeatures(kernel,
-        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is then that of the approximated problem;
-        `inspect.approximation_error` measures what it has to do with the exact one (docs/lowrank.md).
+        Replace each kernel, unless it has few explicit features already, by one of low rank, so that the time of a fit
+        is linear in the number of examples: `Nystroem(kernel, rank)`, from landmarks, or `RandomFeatures(kernel,
+        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is the gap of the approximated problem;
+        `inspect.approximation_error` compares it with the exact problem (docs/lowrank.md).
     rank : int, default 256
-        How many features each of these kernels has.
+        The number of features of each approximated kernel.
     tol : float, default 1e-3
         The relative duality gap to reach.
     max_iter : int, default 1000
-        Outer steps at most; more than 1,000 also allow for more work.
+        The largest number of outer steps; a value above 1,000 also raises the limit on work.
     memory_limit : int, str or None, default None
-        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept. The
-        combined kernel of the examples that matter takes half as much besides, at most; a larger one is multiplied
-        block by block, which is slow. docs/performance.md says what else a fit holds.
+        Bytes for kernels, such as "4GB": blocks of kernel values, copies of columns, kernel matrices. The combined
+        kernel of the active examples takes at most half as much on top; if it is larger, the fit multiplies it block by
+        block, which is slow. docs/performance.md lists what else a fit holds.
     device : str, default "cpu"
-        "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
-        is worth it; "torch", PyTorch on the processor, to try out what a card would do. X and y may be tensors: where
-        they lie on a card, that is the one that "cpu" and "auto" mean.
+        "cpu"; "cuda" or "cuda:1", a card, through PyTorch (extra `gpu`); "auto", a card if there is one and the problem
+        is large enough; "torch", PyTorch on the processor, to test the code that runs on a card. X and y may be
+        tensors: if they lie on a card, "cpu" and "auto" mean that card.
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None
-        For the order of the examples in solver "coordinate" and for `approximation`; nothing else is drawn. None is
-        the same as 0: fits are deterministic.
+        Seed of the order of the examples in solver "coordinate" and of `approximation`; nothing else is random. None
+        means 0: fits are deterministic.
     verbose : bool, default False
         Whether to show progress, with an estimate of the time left.
     warm_start : bool, default False
-        Whether fit begins from the last solution.
+        Whether fit starts from the last solution.
     checkpoint : path or None, default None
-        A file in which a long fit is kept while it runs. After a crash or `kill -9` the same fit, with the same path,
-        goes on from there: solver "coordinate" to the same result bit by bit, the others from their best point. The
-        same fit has the same data in the same form (strings in a list are not those in a pandas column, nor upper case
-        lower case), the same kernels and the same parameters, but max_iter may be raised; the file of another is
-        refused. A path is thus for one fit: in GridSearchCV or cross_val_score leave None, or the fits refuse each
-        other's file. When the fit is done the file stays and fitting again returns its result at once; delete the file
-        to begin anew. A write that fails during the fit is a RuntimeWarning: the fit goes on, and the file keeps its
-        last state.
+        A file that keeps the state of a long fit. After a crash or `kill -9` the same fit, with the same path,
+        continues from the file: solver "coordinate" to the same result bit by bit, the others from their best point.
+        The same fit has the same data in the same form (a list of strings differs from a pandas column, and upper case
+        from lower case), the same kernels and the same parameters, except max_iter, which may grow; a fit refuses the
+        file of another fit. So leave None in GridSearchCV and cross_val_score. After the fit the file stays, and
+        fitting again returns its result at once; delete the file to start anew. If a write fails during the fit, the
+        fit warns and continues, and the file keeps its last state.
 
     Attributes
     ----------
@@ -120,34 +117,37 @@ class MKLOneClass(OutlierMixin, MKLBase):
         θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
     kernel_names_ : list of M str
     kernels_chosen_ : str
-        With kernels="auto", what was chosen and what was left out; shown while it fits with verbose=True.
+        With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.
     kernel_scale_ : array (M,)
-        What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
-        is divided by √(k(x, x) k(y, y)) first.
+        The factor that normalises each kernel, 0 for kernels left out; normalize="spherical" first divides k(x, y) by
+        √(k(x, x) k(y, y)).
     offset_ : float
-        −b, what `decision_function` subtracts from `score_samples`.
+        −b: `decision_function` is `score_samples` minus `offset_`.
     radius_ : float
-        With formulation="svdd", that of the ball.
+        With formulation="svdd", the radius of the ball.
     duality_gap_ : float
-        How far the objective is above its minimum at most, relative to the sum of the sizes of its terms, |b| included.
+        A bound on the distance of the objective from its minimum, relative to the sum of the sizes of its terms, |b|
+        included.
     objective_ : float
-        The primal above.
+        The primal objective.
     n_iter_ : int
         Outer steps.
     history_ : list of dict
-        One for each outer step.
+        One record for each outer step.
     support_ : array (n_support,)
-        The numbers of the examples in `dual_coef_`.
+        The indices of the examples in `dual_coef_`.
     dual_coef_ : array (1, n_support)
-        Their dual variables.
+        The dual variables of the support examples.
     intercept_ : array (1,)
         b.
+    predictor_ : Predictor
+        The support examples and their kernels, from which decisions are computed.
     tasks_ : array
-        The tasks of the training data, where kernels are `multi_task`.
+        The tasks of the training data, if kernels are `multi_task`.
     n_features_in_ : int
-        Columns of X.
+        The number of columns of X.
     feature_names_in_ : array
-        Their names, where X had some.
+        The names of the columns, if X had names.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
         self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
-        """Learn from X; y is ignored, as scikit-learn's outlier detectors do."""
+        """Learn from X; y is ignored, as in scikit-learn's outlier detectors."""
         return self._fit(self._read(X, y, sample_weight, task))
 
     def _read(self, X, y=None, sample_weight=None, task=None):
@@ -227,8 +227,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
             )
         if self.formulation == "svdd" and self.normalize != "spherical":
             raise ValueError(
-                f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: where k(x, x) '
-                "differs its ball is another problem, and the least radius over the kernel weights says nothing."
+                f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: if k(x, x) differs between '
+                "examples, the smallest ball is another problem."
             )
         host, card = to_host(X)
         X = self._check_X(host, reset=True)
@@ -248,7 +248,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
             if names:
                 raise ValueError(
                     f'formulation="svdd" needs k(x, x) to be the same for all examples, but some are 0 in {names}: '
-                    'leave the kernel or those examples out, or use formulation="one_class".'
+                    'leave out the kernel or these examples, or use formulation="one_class".'
                 )
         return bank
 
@@ -271,7 +271,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     @property
     def offset_(self) -> float:
-        """−b, what `decision_function` subtracts from `score_samples`."""
+        """−b: `decision_function` is `score_samples` minus `offset_`."""
         return -float(self.intercept_[0])
 
     def decision_function(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:

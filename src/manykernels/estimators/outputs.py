@@ -1,4 +1,4 @@
-"""Targets with several outputs: values, labels that may hold together, classes; and which outputs share weights."""
+"""Targets: values, classes, several labels; and whether several outputs share their weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._state import check, check_array, check_integer, check_is
 from .check_inputs import as_labels, check_y
 from .tensors import to_host
 
-FEW = 30  # examples of the smallest class below which "auto" shares the weights
+MIN_CLASS_SIZE = 30  # below it "auto" shares the weights
 
 
 def read_values(model, y):
@@ -24,7 +24,7 @@ def read_values(model, y):
 
 
 def read_labels(model, y):
-    """(y, whether it holds T labels that each may hold, (n, T) of 0 and 1) of a classifier's targets."""
+    """(y, whether y is an indicator matrix (n, T) of labels) of a classifier's targets."""
     y = y.toarray() if issparse(y) else to_host(y)[0]
     if as_labels(y).shape[1:] in ((), (1,)):
         y = check_y(model, y, numeric=False)
@@ -33,14 +33,14 @@ def read_labels(model, y):
     y = check_y(model, y, numeric=False, several=True)
     if type_of_target(y) != "multilabel-indicator" or not np.isin(y, (0, 1)).all():
         raise ValueError(
-            f"y has shape {y.shape} and other entries than 0 and 1: several labels an example are an indicator matrix "
-            "(MultiLabelBinarizer makes one); wrap the model in scikit-learn's MultiOutputClassifier for columns with "
-            "classes of their own."
+            f"y has shape {y.shape} and other entries than 0 and 1: give several labels an example as an indicator "
+            "matrix (MultiLabelBinarizer makes one); for columns of different classes wrap the model in scikit-learn's "
+            "MultiOutputClassifier."
         )
     if (y.sum(axis=1) == 1).all():
         warnings.warn(
-            f"y of shape {y.shape} has one label an example and is taken as labels that may hold together: where "
-            "classes exclude each other give y.argmax(axis=1).",
+            f"y of shape {y.shape} has one label an example and is taken as labels that may hold together: if the "
+            "classes exclude each other, give y.argmax(axis=1).",
             UserWarning,
             stacklevel=4,
         )
@@ -48,7 +48,7 @@ def read_labels(model, y):
 
 
 def check_multilabel(y, weight, class_weight, task):
-    """A ValueError for what labels that may hold together do not go with."""
+    """A ValueError for arguments that an indicator matrix y (n, T) does not allow, and for constant labels."""
     for name, value in (("class_weight", class_weight), ("task", task)):
         if value is not None:
             raise ValueError(
@@ -64,24 +64,24 @@ def check_multilabel(y, weight, class_weight, task):
 
 
 def checked_outputs(model):
-    """The number of outputs of a fitted model that a file has restored; a ValueError where what says so is amiss."""
-    outputs = check_integer("n_outputs_", getattr(model, "n_outputs_", 1), 1, 2**48)
-    if hasattr(model, "classes_"):
+    """The number of outputs of a model restored from a file; a ValueError if its attributes disagree."""
+    outputs = check_integer("n_outputs_", vars(model).get("n_outputs_", 1), 1, 2**48)
+    if "classes_" in vars(model):
         classes = model.classes_
         check(type(classes) is np.ndarray and classes.ndim == 1 and len(classes) > 1, "classes_ is no list of classes")
         several = check_is("multilabel_", model.multilabel_, bool) or len(classes) > 2
         outputs = len(classes) if several else 1
         check(model.multi_class_ in ("ovr", "shared"), f"multi_class_ is {model.multi_class_!r}")
         check_is("multi_class_reason_", model.multi_class_reason_, str)
-    if hasattr(model, "support_weight_"):
+    if "support_weight_" in vars(model):
         check_array("support_weight_", model.support_weight_, np.float64, model.predictor_.sizes()[0])
     return outputs
 
 
 def probabilities(decision, variance, exclusive):
-    """P(y = 1) of each output (n, T): 1 / (1 + e^{−f}), or P(f + ε > 0) where f + ε has a variance (n, 1) or (n, T).
+    """P(y = 1) of each output (n, T): 1 / (1 + e^{−f}), or P(f + ε > 0) if f + ε has a variance (n, 1) or (n, T).
 
-    Of classes that exclude each other, `exclusive`, they are made to sum to 1; one output is that of the second class.
+    Those of `exclusive` classes are scaled to sum to 1; a single output belongs to the second class.
     """
     P = expit(decision) if variance is None else ndtr(decision / np.sqrt(np.maximum(variance, 1e-300)))
     if not exclusive:
@@ -91,13 +91,13 @@ def probabilities(decision, variance, exclusive):
 
 
 def choose_multi_class(Y, weight, regularizer):
-    """("ovr" or "shared", why, in words): what multi_class="auto" stands for, at Y (T, n) of ±1 and weights (n,).
+    """("ovr" or "shared", the reason in words) that multi_class="auto" means, for Y (T, n) of ±1 and weights (n,).
 
-    Shared with EmpiricalBayes, whose every vector of weights costs n³ operations a step, and where a class, or a label
-    or its absence, has fewer than `FEW` examples, too few to learn weights of its own from; else one-vs-rest, which
-    tells the classes apart. Measured, accuracy of shared minus that of one-vs-rest at p = 1 and C = 0.1, 1, 10: digits
-    with 10 examples a class +0.058, +0.007, +0.010; with 45 a class +0.002, 0.000, 0.000; mfeat with 40 −0.011, +0.003,
-    +0.003; wine and iris with 25 and more within 0.007. docs/outputs.md has the table.
+    "shared" with EmpiricalBayes, where each vector of weights costs n³ operations a step, and if a class, or a label or
+    its absence, has fewer than `MIN_CLASS_SIZE` examples, too few to learn weights from; else "ovr". Measured accuracy
+    of shared minus one-vs-rest at p = 1 and C = 0.1, 1, 10: digits with 10 examples a class +0.058, +0.007, +0.010;
+    with 45 +0.002, 0.000, 0.000; mfeat with 40 −0.011, +0.003, +0.003; wine and iris with 25 and more within 0.007.
+    docs/outputs.md has the table.
     """
     if len(Y) == 1:
         return "shared", "two classes have one vector of weights"
@@ -105,7 +105,7 @@ def choose_multi_class(Y, weight, regularizer):
         return "shared", f"EmpiricalBayes would cost {len(Y)} times as much with weights for each of {len(Y)} outputs"
     used = Y[:, weight > 0]
     fewest = int(np.minimum((used > 0).sum(axis=1), (used < 0).sum(axis=1)).min())
-    if fewest < FEW:
+    if fewest < MIN_CLASS_SIZE:
         few = "1 example" if fewest == 1 else f"{fewest} examples"
-        return "shared", f"the smallest class has {few}, fewer than {FEW}: too few for weights of its own"
-    return "ovr", f"every class has {fewest} examples or more, at least {FEW}: enough for weights of its own"
+        return "shared", f"the smallest class has {few}, fewer than {MIN_CLASS_SIZE}: too few for weights of its own"
+    return "ovr", f"every class has {fewest} examples or more, at least {MIN_CLASS_SIZE}: enough for weights of its own"

@@ -1,4 +1,4 @@
-"""Regularisation paths: the model at every C and every regularizer, each point with its certificate."""
+"""Regularisation paths: a fit at every C and every regularizer, each with its duality gap."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .tasks import check_task
 
 @dataclass(frozen=True)
 class Path:
-    """What `path` of an estimator returns: R regularizers × K values of C, ascending, and M kernels.
+    """The result of `path` of an estimator: R regularizers × K ascending values of C, and M kernels.
 
     Attributes
     ----------
     Cs : (K,)
     regularizers : list of R
     kernel_names : list of M
-    weights : (R, K, M), θ, the mean over the classes one-vs-rest
-    objective, duality_gap : (R, K), of the primal, and relative
+    weights : (R, K, M), θ; one-vs-rest the mean over the classes
+    objective, duality_gap : (R, K), primal objective and relative gap
     n_support, n_iter : (R, K)
-    score : (R, K), on `test` where it was given, else on the training examples
+    score : (R, K), on `test` if it was given, else on the training examples
     score_on : "test" or "training data"
     """
 
@@ -53,7 +53,7 @@ class Path:
         columns: dict[str, Any] = {"regularizer": [str(r) for r in self.regularizers for _ in range(K)]}
         columns |= {"C": np.tile(self.Cs, len(self.regularizers))}
         names = ("objective", "duality_gap", "score", "n_support", "n_iter")
-        columns |= {name: getattr(self, name).ravel() for name in names}
+        columns |= {name: vars(self)[name].ravel() for name in names}
         frame = pd.DataFrame(columns | {"n_kernels": (self.weights > 0).sum(axis=2).ravel()})
         weights = pd.DataFrame(self.weights.reshape(len(frame), -1), columns=self.kernel_names)
         return pd.concat([frame, weights], axis=1)
@@ -61,15 +61,15 @@ class Path:
     def plot(self, ax: Any = None, regularizer: int = 0, top: int = 10) -> Any:
         """Shares θ / Σθ of the `top` heaviest kernels and, dashed, the score, against C; returns the axes.
 
-        `regularizer` is the number of the one to show.
+        `regularizer` is the index of the regularizer to show.
         """
         if not 0 <= regularizer < len(self.regularizers):
-            raise ValueError(f"regularizer={regularizer} is none of the path: give 0 to {len(self.regularizers) - 1}.")
+            raise ValueError(f"regularizer={regularizer} is not in the path: give 0 to {len(self.regularizers) - 1}.")
         ax = panels(ax, 1, 1, (8.0, 3.8))[1][0, 0]
         return self.draw(ax, self.weights[regularizer], self.score[regularizer], self.Cs, "C", top)
 
     def draw(self, ax, theta, score, x, label, top):
-        """Shares of weights θ (K, M) and scores (K,) at x (K,); categories where x are texts."""
+        """Draws shares of weights θ (K, M) and scores (K,) at x (K,); texts x are categories."""
         shares, words = as_shares(theta), x[0] if isinstance(x[0], str) else None
         places = np.arange(len(x)) if words else x
         shown = curves(ax, places, shares, self.kernel_names, top)
@@ -83,7 +83,7 @@ class Path:
             ax.set_xscale("log")
         right = ax.twinx()
         right.plot(places, score, color="0.35", linestyle="--", marker=".", label="score")
-        if np.ptp(score) < 0.02:  # or differences that mean nothing would fill the picture
+        if np.ptp(score) < 0.02:  # else tiny differences would fill the picture
             right.set_ylim(score.max() - 0.1, score.max() + 0.01)
         right.set_ylabel(f"score on the {self.score_on} (dashed)", color="0.35")
         for one in (ax, right):
@@ -93,7 +93,7 @@ class Path:
 
 
 def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
-    """The `Path` of a model with parameters of its own; see `MKLClassifier.path`."""
+    """The `Path` of a model; see `MKLClassifier.path`."""
     from sklearn.base import clone, is_classifier
 
     Cs = np.sort(grid_of_C(Cs))
@@ -112,7 +112,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     numbers = {name: np.zeros(shape) for name in ("objective", "duality_gap", "n_support", "n_iter", "score")}
     for r, value in enumerate(found):
         at, solutions = with_params(plain, regularizer=value), []
-        for k in range(len(Cs))[::-1]:  # from the greatest C down: that way warm starts save most
+        for k in range(len(Cs))[::-1]:  # warm starts save most from the greatest C down
             with blas_for(n, plain.n_jobs):
                 plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, weight, solutions)
             at._known = fold.decider(at, plan)

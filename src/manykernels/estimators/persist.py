@@ -22,10 +22,11 @@ from ..banks.dense_predictor import DensePredictor
 from ..kernels.normalize import check_choice
 from ..losses import Loss
 from ..solution import Solution
+from ._checks import Checks
 from .check_inputs import is_precomputed
 from .outputs import checked_outputs
 
-FITTED = (
+FITTED_ATTRIBUTES = (
     "calibration_",
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
@@ -33,8 +34,8 @@ FITTED = (
     "radius_", "searched_", "slack_weight_",
     "stationarity_", "support_", "support_weight_", "target_name_",
 )  # fmt: skip
-HIDDEN = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}  # under other names in files
-FOLLOWS = {"tasks_"}  # from the predictor
+NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
+NOT_IN_FILES = {"tasks_"}  # the predictor has them
 
 
 def save(model, path):
@@ -43,15 +44,15 @@ def save(model, path):
 
 
 def load(path: str | PathLike[str], memory_limit: float | str | None = None, parts: Iterable[type] = ()) -> Any:
-    """Read a model that `save` wrote; runs no code from the file, and checks all that is in it.
+    """Read a model that `save` wrote; it runs no code from the file, and checks all content.
 
     Parameters
     ----------
     path : the file
-    memory_limit : what it may unpack to, in bytes or as "4GB"; by default 256 MiB, and 100 times its size beyond 20 MB
-    parts : classes of your own, losses, regularizers, kernels or others, that occur in the model. Each declares
-        `file_tag = ("name", version)`, which stands in the file for it, whatever the class is called and wherever it
-        lies. Objects of no other classes from outside the package are made.
+    memory_limit : the largest unpacked size, in bytes or as "4GB"; by default 256 MiB, and 100 times the size of files
+        beyond 20 MB
+    parts : your own classes (losses, regularizers, kernels, …) in the model. Each declares
+        `file_tag = ("name", version)`, by which the file names it. `load` makes objects of no other outside classes.
 
     Returns
     -------
@@ -72,45 +73,44 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
     limit, found, says = parse_bytes(memory_limit), outside(parts), os.fspath(path)
     cure = "if you trust it, give load(path, memory_limit=...)"
     check_file(path)
-    with open(path, "rb") as stream:  # what fails here is the place, and below it is what the file holds
+    with open(path, "rb") as stream:  # errors above are about the path, below about the content
         if _is_pickle(stream.peek(16)):
             raise ValueError(
-                f"{says} is a pickle, as joblib and pickle write them, and loading one runs whatever code is in it: if "
-                "you trust it read it with joblib.load or pickle.load, and write the model with model.save(path)."
+                f"{says} is a pickle, as joblib and pickle write them, and loading it runs any code in it: if you "
+                "trust it, read it with joblib.load or pickle.load, and write the model with model.save(path)."
             )
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
             model = read(stream, "model", limit, cure, found)["model"]
-            known = hasattr(model, "decision_parts") or isinstance(model, Predictor)
-            check(known, f"it holds a {type(model).__name__}")
+            check(isinstance(model, Checks | Predictor), f"it holds a {type(model).__name__}")
     return model
 
 
 def _is_pickle(head):
-    """Whether a file begins as a pickle of protocol 2 to 5, or as one that joblib has compressed."""
+    """Whether a file begins like a pickle of protocol 2 to 5, or like one that joblib compressed."""
     plain = head[:1] == b"\x80" and 2 <= head[1] <= 5 if len(head) > 1 else False
     return plain or head[:2] in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 
 
 def state_of(model):
-    """The state of a fitted estimator: its parameters, what it learned, and its predictor."""
+    """The state of a fitted estimator: its parameters, fitted attributes and predictor."""
     params, own = model.get_params(deep=False), vars(model)
-    strange = own.keys() - params.keys() - {*FITTED, *HIDDEN} - FOLLOWS
+    strange = own.keys() - params.keys() - {*FITTED_ATTRIBUTES, *NAMES_IN_FILES} - NOT_IN_FILES
     if strange:
         raise ValueError(
-            f"{type(model).__name__} has the attribute {min(strange)!r}, which a file does not keep: delete it, or "
+            f"{type(model).__name__} has the attribute {min(strange)!r}, which a file cannot keep: delete it, or "
             "pickle the model."
         )
-    hidden = {HIDDEN[name]: own[name] for name in HIDDEN.keys() & own.keys()}
-    return {"parameters": params} | {name: own[name] for name in FITTED if name in own} | hidden
+    renamed = {NAMES_IN_FILES[name]: own[name] for name in NAMES_IN_FILES.keys() & own.keys()}
+    return {"parameters": params} | {name: own[name] for name in FITTED_ATTRIBUTES if name in own} | renamed
 
 
 def restore(cls, state):
     """The fitted estimator of a state."""
     params = check_is("parameters", state.pop("parameters"), dict)
-    if isinstance(params.get("kernels"), list):  # each stands for one or more, and is looked at
+    if isinstance(params.get("kernels"), list):  # each entry is one or more kernels
         check(len(params["kernels"]) <= len(state["kernel_names_"]), "there are more kernels than names")
     model = cls(**params)
-    names = {name: name for name in FITTED} | {there: here for here, there in HIDDEN.items()}
+    names = {name: name for name in FITTED_ATTRIBUTES} | {there: here for here, there in NAMES_IN_FILES.items()}
     for name, value in state.items():
         check(name in names, f"{cls.__name__} has no {name!r}")
         setattr(model, names[name], value)
@@ -122,7 +122,8 @@ def restore(cls, state):
 
 
 def check_model(model):
-    """A ValueError unless its attributes have the shapes that follow from the examples and kernels of `predictor_`."""
+    """A ValueError unless the attributes have the shapes that the examples and kernels of `predictor_` imply."""
+    params, own = model.get_params(deep=False), vars(model)
     predictor = check_is("predictor", model.predictor_, Predictor)
     n, M = predictor.sizes()
     model._check_params()
@@ -134,16 +135,14 @@ def check_model(model):
     check_array("intercept_", model.intercept_, np.float64, outputs)
     several = np.ndim(model.kernel_weights_) == 2
     check_array("kernel_weights_", model.kernel_weights_, np.float64, *((outputs, M) if several else (M,)))
-    check(
-        hasattr(model, "slack_weight_") == bool(getattr(model, "slack", False)), "slack_weight_ does not go with slack"
-    )
-    if hasattr(model, "slack_weight_"):
+    check(("slack_weight_" in own) == bool(model.slack), "slack_weight_ does not go with slack")
+    if model.slack:
         if several:
             check_array("slack_weight_", model.slack_weight_, np.float64, outputs)
         else:
             check_is("slack_weight_", model.slack_weight_, Real)
-    calibrated = getattr(model, "calibrate", None) is not None
-    check(hasattr(model, "calibration_") == calibrated, "calibration_ does not go with calibrate")
+    calibrated = params.get("calibrate") is not None
+    check(("calibration_" in own) == calibrated, "calibration_ does not go with calibrate")
     if calibrated:
         check_array("calibration_", model.calibration_, np.float64, outputs, 2)
     check_index("support_", model.support_, 2**48, n)
@@ -152,18 +151,18 @@ def check_model(model):
     check_integer("n_features_in_", model.n_features_in_, 1, 2**48)
     check_records("history_", model.history_)
     for name in ("kernels_chosen_", "target_name_"):
-        check_is(name, getattr(model, name, ""), str)
-    check_integer("searched_", getattr(model, "searched_", 1), 1, 2**48)
+        check_is(name, own.get(name, ""), str)
+    check_integer("searched_", own.get("searched_", 1), 1, 2**48)
     for name in ("objective_", "duality_gap_", "n_iter_"):
-        check_is(name, getattr(model, name), Real)
+        check_is(name, getattr(model, name), Real)  # a fitted attribute
     precomputed = isinstance(predictor, DensePredictor)
     check(is_precomputed(model) == precomputed, "kernels are not those of the model")
     check(not precomputed or predictor.n_train == model.n_features_in_, "n_features_in_ is not that of the kernels")
-    if hasattr(model, "feature_names_in_"):
+    if "feature_names_in_" in own:
         check_array("feature_names_in_", model.feature_names_in_, object, model.n_features_in_)
         check_plain("feature_names_in_", model.feature_names_in_.tolist())
-    if getattr(model, "formulation", None) == "svdd":
+    if params.get("formulation") == "svdd":
         check_is("square", model._square, Real)
         check_is("radius_", model.radius_, Real)
-    for solution in check_is("solutions", getattr(model, "_solutions", []), list):
+    for solution in check_is("solutions", own.get("_solutions", []), list):
         check_is("solutions", solution, Solution)

@@ -1,12 +1,11 @@
-"""One plan of a fit: what was read, the kernels of the examples, and the problems to solve on them.
+"""The plan of a fit: the examples, their kernels, and the problems to solve.
 
     check   model._read(X, y, ...)        →  Examples
     plan    FitPlan.of(model, examples)   →  FitPlan, nothing is solved yet
     solve   plan.solve(...)               →  Solved
     keep    model._keep(plan, solved)     →  the fitted attributes
 
-Fits, searches, paths, relevance and reports go this way; `streamed.StreamPlan` is the plan of a source that is read
-block by block.
+Fits, searches, paths, relevance and reports use it; `streamed.StreamPlan` is the plan for a source.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examples:
-    """What a fit has read and checked: n examples X and the targets of T outputs.
+    """The checked data of a fit: n examples X and the targets of T outputs.
 
     Attributes
     ----------
     X : the examples
     Y : array (T, n)
-        Targets, ±1 for a loss of classes.
+        Targets, ±1 for classes.
     weight : array (n,)
         Sample weights.
     c : array (n,)
@@ -56,7 +55,7 @@ class Examples:
         The cost of an example of weight 1.
     intercept : bool
     joint : bool
-        Whether the outputs share one θ; else there is a problem for each.
+        Whether the outputs share one θ; else each output has its own problem.
     task : array (n,) or None
     card : str or None
         The device that X lay on before it was copied to the host.
@@ -84,11 +83,11 @@ class Examples:
         return replace(self, X=take_examples(self.X, rows), **parts)
 
     def uneven_weight(self) -> np.ndarray | None:
-        """The sample weights, None where all are equal."""
+        """The sample weights, None if all are equal."""
         return None if (self.weight == self.weight[0]).all() else self.weight
 
     def labels(self, classes: Sequence[Any] | np.ndarray | None) -> list[str]:
-        """What the problems are called in messages: nothing where there is one, else the class."""
+        """The names of the problems in messages: "" for a single one, else the class."""
         return [""] if self.joint or classes is None else [f", class {label!s}" for label in classes]
 
 
@@ -107,17 +106,17 @@ class FitPlan:
     Attributes
     ----------
     examples : Examples
-        Those that have weight: removal and weight 0 are the same, also for widths and scales.
+        The examples with weight: weight 0 means removal, for widths and scales too.
     rows : array
-        Their numbers among all examples.
+        Their indices among all examples.
     bank : Bank
         Their kernels.
     regularizer : Regularizer
     seed : int
     checkpoints : list
-        Where each problem is kept, None for nowhere.
+        The `CheckpointSlot` of each problem, or None.
     labels : list of str
-        What each problem is called in messages.
+        The name of each problem in messages.
     options : dict
         `solver`, `tol` and `max_iter`.
     verbose : bool
@@ -135,7 +134,7 @@ class FitPlan:
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
-        """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may give a bank that is known."""
+        """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may return an existing bank."""
         regularizer, seed = regularizers.get(model.regularizer), seed_of(model.random_state)
         precomputed, rows = is_precomputed(model), np.arange(examples.n)
         if examples.task is not None and precomputed:
@@ -143,7 +142,7 @@ class FitPlan:
         if not precomputed and not examples.weight.all():
             rows = np.flatnonzero(examples.weight)
             examples = examples.take(rows)
-        labels = examples.labels(getattr(model, "classes_", None))
+        labels = examples.labels(vars(model).get("classes_"))
         known_by = examples.X, examples.Y, examples.weight, examples.task
         checkpoints = parts_of(model, len(labels), seed, *known_by)
         X, weight = with_task(examples.X, examples.task), examples.uneven_weight()
@@ -159,24 +158,24 @@ class FitPlan:
 
     @property
     def parts(self) -> list[np.ndarray]:
-        """The targets of each problem, (T, n) for one of all outputs, else (1, n)."""
+        """The targets of each problem, (T, n) if the outputs share θ, else (1, n)."""
         return [self.examples.Y] if self.examples.joint else [y[None] for y in self.examples.Y]
 
     def problem(self, k: int, bank: Any = None) -> Problem:
-        """Problem number k, or the same with the kernels of another bank of these examples."""
+        """Problem number k, on the kernels of `bank` if given."""
         examples, y, bank = self.examples, self.parts[k], self.bank if bank is None else bank
         costs = np.tile(examples.c, (len(y), 1))
         regularizer, costs = self.regularizer.bind(bank, y, costs, examples.loss, examples.intercept, examples.C)
         return Problem(bank, y, examples.loss, regularizer, costs, intercept=examples.intercept)
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
-        """The solution of problem number k, on the kernels of `bank`, begun from `warm`."""
+        """The solution of problem number k, on the kernels of `bank`, started from `warm`."""
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels))
         return solvers.solve(self.problem(k, bank), warm=warm, callback=callback, **own, **self.options)
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        """Solves the problems one after another, from the solutions `warm`, and stops after one that is interrupted."""
-        # one-vs-rest fits read the kernels again and again
+        """Solves the problems one after another, from the solutions `warm`, until one is interrupted."""
+        # one-vs-rest fits read the kernels many times
         held = self.bank if self.examples.joint else self.bank.held(self.regularizer.exact)
         kernels = self.bank.predictor(np.arange(1)).kernel_list if self.verbose else None
         if kernels is not None and kernels.chosen:
@@ -199,13 +198,13 @@ class FitPlan:
         return twin
 
     def as_model_reads(self, model: Any, X: Any, names: list[str]) -> Any:
-        """New examples X as the model reads them; a model without a fit gets the kernels of the bank first."""
-        if not hasattr(model, "predictor_"):
+        """New examples X as the model reads them; an unfitted model gets the kernels of the bank first."""
+        if "predictor_" not in vars(model):
             model.predictor_, model.kernel_names_ = self.bank.predictor(np.arange(1)), names
         return model._new_X(X)
 
     def support_weight(self) -> np.ndarray | None:
-        """The costs (n,) that the support of an empirical Bayes model is chosen by; None for other models."""
+        """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
         return self.problem(0).c[0] if self.regularizer.bayesian else None
 
     def parts_of_decisions(self, X: Any, support: np.ndarray, a: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -213,7 +212,7 @@ class FitPlan:
         return self.bank.predictor(support).parts(X, a[:, support], theta)
 
     def advise(self, model: Any) -> None:
-        """Warns of parameters and kernels of the fitted model that may not be what was meant."""
+        """Warns of parameters and kernels of the fitted model that are probably unintended."""
         examples = self.examples
         warn_lengths(model)
         warn_units(examples.loss, examples.Y, examples.c, examples.C)
@@ -221,12 +220,12 @@ class FitPlan:
 
 
 def bank_of(model: Any, X: Any) -> Any:
-    """The bank of the model's kernels on X as users give it, with equal weights of the examples."""
+    """The bank of the model's kernels on X as the user gives it, with equal sample weights."""
     model._check_params()
     host, card = to_host(X)
     return model._make_bank(model._check_X(host, reset=True), None, card=card)
 
 
 def decisions_of(model: Any, X: Any) -> np.ndarray:
-    """Σ_m f_m(x) + b of a fitted model, (n, T), for one output too."""
+    """Σ_m f_m(x) + b of a fitted model, (n, T), also if T = 1."""
     return model._decide(X)

@@ -1,12 +1,12 @@
-"""What an empirical Bayes model knows of its own error: the Gaussian posterior at new examples.
+"""The Gaussian posterior of an empirical Bayes model at new examples.
 
     f ~ GP(0, k_θ), k_θ = Σ_m θ_m k_m ;   y_i = b + f(x_i) + ε_i, ε_i ~ N(0, σ² / w_i), b = the weighted mean of y
     mean(x) = b + k_θ(x, X) a ,   a = K̄⁻¹ (y − b) ,   K̄ = k_θ(X, X) + σ² W⁻¹
     var(x)  = k_θ(x, x) − k_θ(x, X) K̄⁻¹ k_θ(X, x)
 
-(Rasmussen and Williams 2006, eq. 2.25–2.26.) θ, σ² and b are taken as known. K̄ is of all training examples, since
-none has a = 0, and is computed and factored anew in each call: n² + 2 n n_new float64 numbers and n³/3 operations for
-each vector of weights, so that many new examples are better asked for at once.
+(Rasmussen and Williams 2006, eq. 2.25–2.26.) θ, σ² and b are taken as known. K̄ has all training examples, since none
+has a = 0. Each call computes and factors it again, n² + 2 n n_new float64 numbers and n³/3 operations for each vector
+of weights, so predict many new examples in one call.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def _variance(model, X, theta, noise):
     K = predictor.support_gram(theta)
     if K is None:
         raise ValueError(
-            "the posterior's variance needs k(x, x) of new examples and the kernels between all training examples, "
-            f"which a model of kernels={model.kernels!r} does not keep: give the kernels as members of "
-            "manykernels.kernels, with X as their data."
+            "the posterior variance needs k(x, x) of new examples and the kernels between all training examples, but "
+            f"a model of kernels={model.kernels!r} does not keep them: give members of manykernels.kernels, and X as "
+            "their data."
         )
     own, K_new = predictor.diagonal(X, theta), predictor.combined(X, theta)
     K[np.diag_indices(len(K))] += noise / model.support_weight_

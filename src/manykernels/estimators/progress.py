@@ -1,4 +1,4 @@
-"""The bar that `verbose=True` shows: how far the gap has come, on a logarithmic scale, and the time that is left."""
+"""The progress bar of `verbose=True`: the gap on a logarithmic scale, and the time left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..solvers import Monitor
 
-LATEST = 8  # records from which the time left is extrapolated
+N_LATEST_RECORDS = 8  # for the estimate of the time left
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def show_progress(label, tol):
 
 @contextmanager
 def show_count(label, total):
-    """Yields what is called after each of `total` fits; a bar of how many are done, with the time left."""
+    """Yields a function to call after each of `total` fits; the bar shows their number and the time left."""
     from rich import progress as parts
 
     columns = parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn()
@@ -43,11 +43,11 @@ class Bar(Monitor):
 
     def record(self, record):
         gap = record.get("stationarity", record["gap"])  # empirical Bayes has no gap
-        self.records = [*self.records, (record["time"], gap)][-LATEST:]
+        self.records = [*self.records, (record["time"], gap)][-N_LATEST_RECORDS:]
         left = time_left(self.records, self.tol)
         said = [f"about {in_words(left)} left"] if left else []
         said = ["the gap hardly falls"] if stalls(self.records, self.tol) else said
-        if "violators" in record:  # of examples that are read block by block
+        if "violators" in record:  # of a stream
             said.append(f"round {record['iteration']}, {record['violators']:,} violators")
         self.left = ", ".join(said)
         self._show(gap)
@@ -71,7 +71,7 @@ class Bar(Monitor):
 
 
 def time_left(records, tol):
-    """Seconds until the gap is `tol` if log(gap) goes on falling as in the records (time, gap); None if unknown."""
+    """Seconds until the gap is `tol` if log(gap) keeps falling as in the records (time, gap); None if unknown."""
     known = [(t, math.log(gap)) for t, gap in records if 0 < gap < math.inf]
     if len(known) < 3 or known[-1][0] <= known[0][0]:
         return None
@@ -80,8 +80,8 @@ def time_left(records, tol):
 
 
 def stalls(records, tol):
-    """Whether the gap of the latest records fell by less than a tenth, so that no time can be told from them."""
-    return len(records) == LATEST and records[-1][1] > max(0.9 * records[0][1], tol)
+    """Whether the gap of the latest records fell by less than a tenth, too little to estimate a time."""
+    return len(records) == N_LATEST_RECORDS and records[-1][1] > max(0.9 * records[0][1], tol)
 
 
 def in_words(seconds):

@@ -40,21 +40,19 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     min over f_m, b, θ ≥ 0:  C Σ_i w_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)
 
     With the squared loss, the default, and a constraint on θ the unit of y does not matter: y → s y + t gives
-    f → s f + t. The ε-insensitive and Huber's loss grow like |y| and ½ Σ_m ‖f_m‖² / θ_m like y²: as with SVR, ε = 0.1
-    and C = 1 are for targets whose standard deviation is about 1, and a warning says where they are far from it.
+    f → s f + t. The ε-insensitive loss and Huber's loss grow like |y|, but ½ Σ_m ‖f_m‖² / θ_m grows like y²: as with
+    SVR, ε = 0.1 and C = 1 suit targets with a standard deviation of about 1, and a fit warns if y is far from it.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, default "auto"
-        Each a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a transformer may
-        stand before the kernel. "auto": of an array or a frame RBF and Laplacian kernels of several
-        widths on all numbers, an RBF kernel on each column of them, and kernels that suit categories and texts, as on
-        the command line; a few on each of several views (`kernels.auto_kernels`); `kernels_chosen_` says which.
-        "precomputed": X is an (n, n_train, M) array or a `KernelStack`.
-        Parameters of a named kernel and of the other parts have names for a search, `kernels__NAME__gamma`,
-        `regularizer__p`, `solver__tau`.
+        Each entry is a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a
+        transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all numeric
+        columns, an RBF kernel on each of them, kernels for categories and texts, and fewer kernels per view if X has
+        views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
+        `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
     regularizer : float or Regularizer, default 2
-        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Else a member of `regularizers`: constraints
+        A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Or a member of `regularizers`: constraints
         LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);
         penalties Entropy(lam), LpPenalty(p, mu), LpSum(p), BlockElasticNet(lam), Wedge(); block norms BlockNorm(q),
         BlockSum(q), Separable(g); EmpiricalBayes(noise, prior), for the squared loss; weights found beforehand by
@@ -62,68 +60,67 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     loss : str or Loss, default "squared"
         "squared" (y − f)² (no ½); against outliers, and for few support vectors, "epsilon_insensitive"
         max(0, |y − f| − ε), or "huber", which is ½ (y − f)² up to |y − f| = δ = 1.35 and δ|y − f| − ½ δ² beyond; or a
-        `Loss`, Huber(delta) say.
+        `Loss` such as Huber(delta).
     epsilon : float or None, default None
-        ε of loss="epsilon_insensitive", None for 0.1; other losses refuse it.
+        ε of loss="epsilon_insensitive", None for 0.1; not allowed with other losses.
     C : float, default 1.0
-        Factor of the loss, times sample_weight.
+        Factor of the loss, multiplied with sample_weight.
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
-        `Constant` and `Identity` are left as they are by all four.
+        `Constant` and `Identity` are never normalised.
     slack : bool, default False
-        Whether the identity is one kernel more, with a weight of its own, `slack_weight_`. What fits single training
-        examples and tells nothing of others then has a place that is called so, and need not hide in the weights of
-        nearly diagonal kernels; it is left out of `kernel_weights_` and of predictions. Needs kernels by pairs, and a
-        regularizer that learns the weights and is the same for all of them.
+        Whether to add the identity as a kernel, with the weight `slack_weight_`. The identity fits single training
+        examples and predicts nothing about others, so that nearly diagonal kernels need no weight for that purpose.
+        `kernel_weights_` and predictions leave it out. Needs kernels computed pair by pair, and a regularizer that
+        learns the weights and treats all of them alike.
     solver : str or BaseSolver, default "auto"
-        "auto", the fastest exact one that takes the problem; the name of a solver; or one of `solvers` with its
-        parameters, such as Level(tau=0.9), or of your own, a `solvers.BaseSolver`.
+        "auto", the fastest exact solver of the problem; the name of a solver; a member of `solvers` with its
+        parameters, such as Level(tau=0.9); or your own subclass of `solvers.BaseSolver`.
     psd : "warn", "clip", "shift" or "error", default "warn"
-        What is done about precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to
-        0, "shift" adds the size of the least one to the diagonal, "error" refuses them (docs/precomputed.md).
+        How to treat precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to 0,
+        "shift" adds the size of the least eigenvalue to the diagonal, "error" raises (docs/precomputed.md).
     features : str, default "auto"
-        Whether kernels that have explicit features (those of strings, linear ones) are computed from them: "auto" where
-        that pays, with many examples, and for solver="coordinate"; "never", always pair by pair; or always, their
-        vectors kept in "map", "sorted", "trie" or "hash" (docs/sequences.md).
+        Whether to compute string and linear kernels from their explicit features: "auto", with many examples, where
+        it is faster, and for solver="coordinate"; "never", pair by pair; "map", "sorted", "trie" or "hash", always, and
+        this is where the vectors are kept (docs/sequences.md).
     approximation : "nystroem", "rff" or None, default None
-        Kernels by others of low rank, with which a fit is linear in the number of examples: each of `kernels` that has
-        no few features of its own stands as `Nystroem(kernel, rank)`, by landmarks, or as `RandomFeatures(kernel,
-        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is then that of the approximated problem;
-        `inspect.approximation_error` measures what it has to do with the exact one (docs/lowrank.md).
+        Replace each kernel, unless it has few explicit features already, by one of low rank, so that the time of a fit
+        is linear in the number of examples: `Nystroem(kernel, rank)`, from landmarks, or `RandomFeatures(kernel,
+        rank)`, random Fourier features, for RBF and Laplacian. `duality_gap_` is the gap of the approximated problem;
+        `inspect.approximation_error` compares it with the exact problem (docs/lowrank.md).
     rank : int, default 256
-        How many features each of these kernels has.
+        The number of features of each approximated kernel.
     tol : float, default 1e-3
         The relative duality gap to reach (for EmpiricalBayes: `stationarity_`).
     max_iter : int, default 1000
-        Outer steps at most; more than 1,000 also allow for more work.
+        The largest number of outer steps; a value above 1,000 also raises the limit on work.
     fit_intercept : bool, default True
-        Whether there is a b.
+        Whether to learn b.
     memory_limit : int, str or None, default None
-        Bytes for kernels, such as "4GB": blocks of them, copies of the columns that they see, matrices kept. The
-        combined kernel of the examples that matter takes half as much besides, at most; a larger one is multiplied
-        block by block, which is slow. docs/performance.md says what else a fit holds.
+        Bytes for kernels, such as "4GB": blocks of kernel values, copies of columns, kernel matrices. The combined
+        kernel of the active examples takes at most half as much on top; if it is larger, the fit multiplies it block by
+        block, which is slow. docs/performance.md lists what else a fit holds.
     device : str, default "cpu"
-        "cpu"; "cuda" or "cuda:1", a card, by PyTorch (extra `gpu`); "auto", a card where there is one and the problem
-        is worth it; "torch", PyTorch on the processor, to try out what a card would do. X and y may be tensors: where
-        they lie on a card, that is the one that "cpu" and "auto" mean.
+        "cpu"; "cuda" or "cuda:1", a card, through PyTorch (extra `gpu`); "auto", a card if there is one and the problem
+        is large enough; "torch", PyTorch on the processor, to test the code that runs on a card. X and y may be
+        tensors: if they lie on a card, "cpu" and "auto" mean that card.
     n_jobs : int or None, default None
         Threads; None or -1 for all cores.
     random_state : None, int, RandomState or Generator, default None
-        For the order of the examples in solver "coordinate" and for `approximation`; nothing else is drawn. None is
-        the same as 0: fits are deterministic.
+        Seed of the order of the examples in solver "coordinate" and of `approximation`; nothing else is random. None
+        means 0: fits are deterministic.
     verbose : bool, default False
         Whether to show progress, with an estimate of the time left.
     warm_start : bool, default False
-        Whether fit begins from the last solution.
+        Whether fit starts from the last solution.
     checkpoint : path or None, default None
-        A file in which a long fit is kept while it runs. After a crash or `kill -9` the same fit, with the same path,
-        goes on from there: solver "coordinate" to the same result bit by bit, the others from their best point. The
-        same fit has the same data in the same form (strings in a list are not those in a pandas column, nor upper case
-        lower case), the same kernels and the same parameters, but max_iter may be raised; the file of another is
-        refused. A path is thus for one fit: in GridSearchCV or cross_val_score leave None, or the fits refuse each
-        other's file. When the fit is done the file stays and fitting again returns its result at once; delete the file
-        to begin anew. A write that fails during the fit is a RuntimeWarning: the fit goes on, and the file keeps its
-        last state.
+        A file that keeps the state of a long fit. After a crash or `kill -9` the same fit, with the same path,
+        continues from the file: solver "coordinate" to the same result bit by bit, the others from their best point.
+        The same fit has the same data in the same form (a list of strings differs from a pandas column, and upper case
+        from lower case), the same kernels and the same parameters, except max_iter, which may grow; a fit refuses the
+        file of another fit. So leave None in GridSearchCV and cross_val_score. After the fit the file stays, and
+        fitting again returns its result at once; delete the file to start anew. If a write fails during the fit, the
+        fit warns and continues, and the file keeps its last state.
 
     Attributes
     ----------
@@ -132,38 +129,40 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         θ / θ.sum().
     kernel_names_ : list of M str
     kernels_chosen_ : str
-        With kernels="auto", what was chosen and what was left out; shown while it fits with verbose=True.
+        With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.
     slack_weight_ : float
-        With slack=True, its θ; those of the kernels and this one together lie on the ball.
+        With slack=True, the weight of the identity; it and `kernel_weights_` together lie on the ball.
     kernel_scale_ : array (M,)
-        What each kernel is multiplied with to be normalised, 0 for those left out; with normalize="spherical" k(x, y)
-        is divided by √(k(x, x) k(y, y)) first.
+        The factor that normalises each kernel, 0 for kernels left out; normalize="spherical" first divides k(x, y) by
+        √(k(x, x) k(y, y)).
     duality_gap_ : float
-        How far the objective is above its minimum at most, relatively. NaN with EmpiricalBayes.
+        A bound on the distance of the objective from its minimum, relative. NaN with EmpiricalBayes.
     objective_ : float
-        The primal above.
+        The primal objective.
     n_iter_ : int
         Outer steps.
     history_ : list of dict
-        One for each outer step.
+        One record for each outer step.
     support_ : array (n_support,)
-        The numbers of the examples in `dual_coef_`.
+        The indices of the examples in `dual_coef_`.
     dual_coef_ : array (T, n_support)
-        Their dual variables, signed, a row for each target.
+        The signed dual variables of the support examples, a row for each target.
     intercept_ : array (T,)
         b.
     n_outputs_ : int
-        T, the number of targets: y may be (n, T), and all targets share the weights of the kernels.
+        T, the number of targets.
+    predictor_ : Predictor
+        The support examples and their kernels, from which decisions are computed.
     tasks_ : array
-        The tasks of the training data, where kernels are `multi_task`.
+        The tasks of the training data, if kernels are `multi_task`.
     log_marginal_likelihood_, stationarity_, noise_ : float
         With EmpiricalBayes; `noise_` is σ².
     support_weight_ : array (n_support,)
         With EmpiricalBayes, the sample weights of the support examples.
     n_features_in_ : int
-        Columns of X.
+        The number of columns of X.
     feature_names_in_ : array
-        Their names, where X had some.
+        The names of the columns, if X had names.
 
     Examples
     --------
@@ -238,10 +237,10 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> Self:
-        """Learn from X and the real targets y, of the tasks `task` (n,) where kernels are `multi_task`.
+        """Learn from X and the real targets y; `task` (n,) names the task of each example if kernels are `multi_task`.
 
-        X may be a source that is read block by block, see `manykernels.streaming`, with y an array or a name in it.
-        y is (n,) or (n, T): T targets share the weights of the kernels, and C, so that they should be of one scale.
+        y is (n,) or (n, T): T targets share the kernel weights and C, and should have one scale. X may be a source of
+        `manykernels.streaming`; y is then an array or the name of a column of the source.
         """
         if is_source(X):
             return fit_source(self, X, y, sample_weight, task)
@@ -263,7 +262,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         return Examples(X, Y, weight, self.C * weight, loss, self.C, self.fit_intercept, task=task, card=card)
 
     def _tube(self):
-        """The parameter of the loss that the model has itself, {} where it is None."""
+        """{"epsilon": ε}, or {} if epsilon is None; a ValueError if the loss has no ε."""
         if self.epsilon is None:
             return {}
         check_number("epsilon", self.epsilon, closed="left")
@@ -276,7 +275,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The fitted model of what `to_state` gave; old files have epsilon = 0.1 beside every loss."""
+        """The fitted model of a state of `to_state`; old files have epsilon = 0.1 with every loss."""
         params = state.get("parameters")
         if isinstance(params, dict) and params.get("epsilon") == 0.1 and not _is_insensitive(params.get("loss")):
             params["epsilon"] = None
@@ -285,16 +284,16 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def predict(
         self, X: Any, task: ArrayLike | None = None, *, return_std: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Σ_m f_m(x) + b, (n,), or (n, T) where there are T targets.
+        """Σ_m f_m(x) + b, (n,), or (n, T) for T targets.
 
         Parameters
         ----------
         X : the new examples
-        task : (n,), their tasks, where kernels are `multi_task`
-        return_std : whether to return the standard deviation of f(x) too, for regularizer=EmpiricalBayes(...), whose
-            posterior it is: √(k(x, x) − k(x, X)(K + σ²W⁻¹)⁻¹k(X, x)) at the learned weights and noise, with b taken as
-            known. That of a new observation is √(std² + noise_). It needs the kernels between all n training examples,
-            n² + 2 n n_new float64 numbers, and their Cholesky factor, in each call.
+        task : (n,), their tasks, if kernels are `multi_task`
+        return_std : whether to return the posterior standard deviation of f(x), for regularizer=EmpiricalBayes(...):
+            √(k(x, x) − k(x, X)(K + σ²W⁻¹)⁻¹k(X, x)) at the learned weights and noise, with b taken as known. A new
+            observation has √(std² + noise_). Each call needs the kernels between all n training examples,
+            n² + 2 n n_new float64 numbers, and their Cholesky factor.
 
         Returns
         -------
@@ -312,14 +311,14 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         >>> bayes = EmpiricalBayes(noise="learn")
         >>> model = MKLRegressor([RBF(gamma=3.0), Linear()], regularizer=bayes, loss="squared").fit(X, y)
         >>> mean, std = model.predict([[0.0], [3.0]], return_std=True)
-        >>> bool(std[0] < 0.1 < std[1])  # the second is far from all that was seen
+        >>> bool(std[0] < 0.1 < std[1])  # the second example is far from the training examples
         True
         """
         decision = self._decide(X, task)
         mean = decision if self.n_outputs_ > 1 else decision[:, 0]
         if not return_std:
             return mean
-        if not hasattr(self, "noise_"):
+        if "noise_" not in vars(self):
             raise ValueError(
                 f"return_std=True needs a Gaussian posterior, which regularizer={self.regularizer!r} does not have: "
                 'fit with regularizer=EmpiricalBayes(noise="learn"), loss="squared".'
@@ -328,7 +327,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         return mean, std if self.n_outputs_ == 1 else np.repeat(std[:, None], self.n_outputs_, axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, task: ArrayLike | None = None) -> float:
-        """R², the share of the variance of y that is predicted; the mean over the targets."""
+        """R², the predicted share of the variance of y; the mean over the targets."""
         from sklearn.metrics import r2_score
 
         return r2_score(y, self.predict(X, task), sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""A grid of C and regularizers on the folds of a splitter, warm-started along C, and the choice from its scores."""
+"""The scores of a grid of C and regularizers on the folds of a splitter, and the choice of a candidate."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .check_inputs import is_precomputed
 from .progress import show_count
 from .shared_kernels import SharedFold, SharedKernels, with_params
 
-SPAN = -2, 2  # exponents of 10 of the least and the greatest C where their number is given
+C_EXPONENTS = -2, 2  # of 10, for the least and the greatest C of a grid
 
 
 def grid_of_C(Cs: Any) -> np.ndarray:
-    """The values of C, (K,), as given, or so many from 0.01 to 100, evenly spaced in their logarithms."""
+    """The given values of C, (K,), or as many log-spaced values from 0.01 to 100."""
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
         if Cs < 2:
             raise ValueError(f"Cs={Cs} is not allowed: give how many values, at least 2, or a list of them, [{Cs}].")
-        return np.logspace(*SPAN, int(Cs))
+        return np.logspace(*C_EXPONENTS, int(Cs))
     if isinstance(Cs, Real | str) or not np.iterable(Cs) or not len(values := list(Cs)):
         raise ValueError(f"Cs={Cs!r} is not allowed: give how many, such as 10, or a list, such as [0.1, 1, 10].")
     for C in values:
@@ -35,7 +35,7 @@ def grid_of_C(Cs: Any) -> np.ndarray:
 
 
 def list_of_regularizers(regularizer: Any) -> list[Any]:
-    """The regularizers to choose from, a list also where one is given."""
+    """The regularizers to choose from, as a list."""
     several = isinstance(regularizer, list | tuple | np.ndarray)
     found = list(regularizer) if several else [regularizer]
     if not found:
@@ -47,14 +47,14 @@ def list_of_regularizers(regularizer: Any) -> list[Any]:
 
 
 def is_exact(found: list[Any]) -> bool:
-    """Whether one of the regularizers wants kernel values in float64."""
+    """Whether one of the regularizers needs kernel values in float64."""
     return any(regularizers.get(value).exact for value in found)
 
 
 class Search:
     """The scores of every (regularizer, C) in every fold, in arrays (n_candidates, n_splits).
 
-    Candidates are in the order of GridSearchCV, C before regularizer: the last varies quickest.
+    Candidates are in the order of GridSearchCV: the regularizer varies fastest.
     """
 
     def __init__(self, Cs: np.ndarray, found: list[Any], splits: list[Any]) -> None:
@@ -69,7 +69,7 @@ class Search:
         return [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
 
     def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
-        """Fits and scores all of it with estimators that have the parameters of `model`, verbose or not."""
+        """Fits and scores all candidates with the other parameters of `model`."""
         with show_count("cross-validation", self.scores.size) if model.verbose else nullcontext() as self.tick:
             self._run(model, kernels, y, weight, scorer)
 
@@ -80,7 +80,7 @@ class Search:
                 self._path(k, r, with_params(model, regularizer=value, verbose=False), fold, y, weight, scorer)
 
     def _path(self, k, r, model, fold, y, weight, scorer):
-        """One regularizer in one fold, from the greatest C down: that way warm starts save most."""
+        """One regularizer in one fold, from the greatest C down, where warm starts save most."""
         train, test, solutions = fold.train, fold.test, []
         own = None if weight is None else weight[train]
         for j in np.argsort(-self.Cs, kind="stable"):
@@ -134,7 +134,7 @@ class Search:
 
 
 def choose(results: dict[str, Any], refit: Any) -> int:
-    """The candidate of the best mean score, or the least C within a standard error of it, or what `refit` returns."""
+    """The index of the candidate of best mean score, of the least C within a standard error of it, or of `refit`."""
     mean = results["mean_test_score"]
     if callable(refit):
         at: Any = refit(results)

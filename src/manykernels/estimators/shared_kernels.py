@@ -1,8 +1,8 @@
 """Fits on parts of one data set that share its kernels: the folds of a cross-validation, the points of a path.
 
-A fold is fitted as a plain estimator is, but for two things: the plan of the fit takes its bank from the fold, and
-decisions on the test examples come from the matrices of that bank. All else, checks, class weights, widths that depend
-on the training examples and normalisation, is what the estimator does with the training examples alone.
+A fold fits like a plain estimator, with two differences: the plan takes its bank from the fold, and decisions on the
+test examples come from the matrices of this bank. Checks, class weights, kernel widths and normalisation use the
+training examples alone.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .check_inputs import check_finite, is_precomputed, take_examples
 from .plan import FitPlan, Solved
 from .tasks import with_task
 
-CACHED = 2**24  # kernel values up to which float64 costs nothing
-SINGLE = 1e-3  # the least gap that float32 matrices, half as large, are quicker for: below it they cost more steps
+MAX_FLOAT64_VALUES = 2**24  # kernel values up to which float64 costs nothing
+MIN_FLOAT32_TOL = 1e-3  # for smaller gaps float32 matrices, half as large, cost more steps than they save
 
 
 class SharedKernels:
-    """The kernels of all examples, as matrices in memory where they fit: computed once for folds that have the same.
+    """The kernel matrices of all examples, if they fit in memory, computed once for all folds with equal kernels.
 
-    Kernels whose parameters come from the training examples, and differ from those of the last fold, are computed anew.
+    A fold whose kernel parameters differ from those of the last fold computes the matrices again.
     """
 
     def __init__(self, X: Any, task: np.ndarray | None = None, exact: bool = False, device: str = "cpu") -> None:
         self.X, self.task, self.exact, self.n = X, task, exact, n_examples(X)
-        self.here = choose_device(device, self.n) is None  # else each fold has its own, on the device
+        self.here = choose_device(device, self.n) is None  # else each fold computes its own
         self.known: Any = None
         self.origin: Any = None
         self.whole: Any = None
@@ -58,18 +58,18 @@ class SharedKernels:
         if self.known is None or not _same(kernels, self.known):
             self._compute(model, kernels)
         elif self.known is not kernels:
-            self.known.known = kernels.known  # the same kernels, of other training examples
+            self.known.known = kernels.known  # the same kernels, with other training examples
         return self.whole, self.origin
 
     def _compute(self, model, kernels):
-        self.known = self.origin = self.whole = None  # the last ones go first
+        self.known = self.origin = self.whole = None  # frees the last matrices first
         limit, entries = parse_bytes(model.memory_limit), kernels.M * self.n**2
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return
         options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
         options |= dict(tol=model.tol, exact=self.exact) | model._features()
-        options["small"] = self.n if entries <= CACHED or model.tol < SINGLE else 0
+        options["small"] = self.n if entries <= MAX_FLOAT64_VALUES or model.tol < MIN_FLOAT32_TOL else 0
         bank = choose_bank(kernels, with_task(self.X, self.task), **options)
         self.refused = True
         if isinstance(bank, PairwiseBank):
@@ -86,7 +86,7 @@ class SharedFold:
         self, kernels: SharedKernels, train: np.ndarray, test: np.ndarray, precomputed: bool, psd: str = "warn"
     ) -> None:
         self.kernels, self.train, self.test = kernels, np.sort(train), np.asarray(test)
-        # spectra are those of the training examples alone: such matrices are not shared
+        # psd corrects the matrices of the training examples alone, which cannot be shared
         self.once = kernels.here and len(np.unique(train)) == len(train) and psd == "warn"
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.bank: Any = None
@@ -103,7 +103,7 @@ class SharedFold:
             self.X_train = X[np.ix_(self.train, self.train)]
 
     def bank_for(self, model, X, weight, rows, plain):
-        """The bank of the training examples X (those in `rows` of them); `plain()` makes one of its own."""
+        """The bank of the training examples X, `rows` of `train`; `plain()` makes one that is not shared."""
         if self.bank is None:
             whole, origin = self.kernels.of(model, X, weight) if self.once else (None, None)
             self.shared = whole is not None
@@ -117,9 +117,9 @@ class SharedFold:
     def fit(
         self, model: Any, y: Any, weight: Any = None, warm: Sequence[Solution] = (), X: Any = None
     ) -> tuple[FitPlan, Solved]:
-        """Fits `model` to the targets y and weights of the training examples; its plan and what was solved.
+        """Fits `model` to the targets y and weights of the training examples; the plan and the solutions.
 
-        X are the training examples where they are at hand in another form than `X_train`.
+        X are the training examples, by default `X_train`.
         """
         task = None if self.kernels.task is None else self.kernels.task[self.train]
         examples = model._read(self.X_train if X is None else X, y, weight, task)
@@ -149,12 +149,12 @@ class SharedFold:
 
 
 def with_params(model: Any, **params: Any) -> Any:
-    """An estimator with the parameters of `model` but for these; it keeps no checkpoint and no start."""
+    """A copy of `model` with these parameters, without checkpoint and warm start."""
     return type(model)(**model.get_params(deep=False) | dict(warm_start=False, checkpoint=None) | params)
 
 
 def _same(a, b):
-    """Whether two lists hold the same kernels of the same columns; what cannot be compared is not the same."""
+    """Whether two lists hold equal kernels on equal columns; parts that cannot be compared differ."""
     if any(plan.has_fitted_parts for plan in a.view_plans):  # transformers are fitted in every fold
         return False
     if a.names != b.names or not np.array_equal(a.view_of, b.view_of) or list(a.task_of) != list(b.task_of):
@@ -173,11 +173,11 @@ def _alike(a, b):
         return a.dtype != object and np.array_equal(a, b)
     if isinstance(a, int | float | str):
         return a == b
-    if hasattr(a, "get_params") and hasattr(a, "__dict__"):
+    if hasattr(a, "get_params") and hasattr(a, "__dict__"):  # a kernel, or an object of scikit-learn in it
         return vars(a).keys() == vars(b).keys() and all(_alike(vars(a)[k], vars(b)[k]) for k in vars(a))
     return False
 
 
 def views_or(X):
-    """X as splitters take it: a dict of views stands for its examples."""
+    """X as splitters take it; views become a column of zeros."""
     return np.zeros((n_examples(X), 1)) if is_views(X) else X

@@ -1,4 +1,4 @@
-"""Fits on sources that are read block by block, and their predictions."""
+"""Fits and predictions on sources that are read block by block."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from .checkpoint import parts_of
 from .plan import Examples, Solved
 from .progress import show_progress
 
-MATRIX = 24  # bytes of an entry of the matrix of active examples, its copies and factors included
-ROW = 24, 16, 40  # bytes of an active example, roughly: for each letter, each kernel, each numeric feature
+BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
+BYTES_PER_LETTER, BYTES_PER_KERNEL, BYTES_PER_FEATURE = 24, 16, 40  # of an active example, roughly
 
 
 def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any:
@@ -51,7 +51,7 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
             f"{stack if model.kernels == 'precomputed' else 'a list of kernels'}."
         )
     with Stream(source.with_target(y) if named else source, model.n_jobs) as stream:
-        y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)
+        y = stream.y if named else np.asarray(y.compute() if hasattr(y, "compute") else y)  # Dask's
         if named and (lost := int(np.sum(y != y))):
             raise ValueError(f"{source!r}: y={name!r} has {lost} missing values: leave these examples out.")
         if len(y) != len(stream):
@@ -61,7 +61,7 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """The plan of a fit on a `Stream`: what `FitPlan` is for data in memory.
+    """The plan of a fit on a `Stream`, with the methods of `FitPlan`.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class StreamPlan:
     scaled : Scaled
         The normalisation of the kernels over all examples.
     labels, checkpoints : lists
-        Of the problems: what each is called, and where it is kept.
+        The name and the `CheckpointSlot` of each problem.
     bank : dict
         Options of the bank of the active examples.
     driver : dict
@@ -94,13 +94,13 @@ class StreamPlan:
         stream, regularizer = examples.X, regularizers.get(model.regularizer)
         _refuse(model, stream, examples.loss, regularizer, examples.task)
         seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
-        labels = examples.labels(getattr(model, "classes_", None))
+        labels = examples.labels(vars(model).get("classes_"))
         known_by = stream.identity(), examples.Y, examples.weight, None
         checkpoints = parts_of(model, len(labels), seed, *known_by)
         budget = MemoryBudget(limit)
         stream.room = budget.share("blocks of a stream")
-        stream.arrange(_small(examples.Y), examples.c, examples.uneven_weight())
-        with naming(stream.begin):  # what is looked at first are the examples that begin there
+        stream.arrange(_compact(examples.Y), examples.c, examples.uneven_weight())
+        with naming(stream.begin):  # the first examples lie there
             kernels = _resolve(model, stream, limit)
             scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
         wanted = model.solver != "auto" and get(model.solver).explicit
@@ -120,12 +120,12 @@ class StreamPlan:
         driver = dict(
             loss=examples.loss, regularizer=regularizer, intercept=examples.intercept, tol=model.tol,
             max_iter=model.max_iter, solver=model.solver, seed=seed, bank=bank, explicit=explicit,
-            most=_most(limit, kernels, stream, explicit),
+            most=_max_active(limit, kernels, stream, explicit),
         )  # fmt: skip
         return cls(examples, kernels, scaled, labels, checkpoints, bank, driver, model.verbose)
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        """Solves the problems one after another; `warm` is empty, as a stream takes no start."""
+        """Solves the problems one after another; `warm` is empty, since streams have no warm start."""
         stream, joint, found = self.examples.X, self.examples.joint, []
         for k, (label, kept) in enumerate(zip(self.labels, self.checkpoints, strict=True)):
             title = f"{self.kernels.M} kernels, {stream.n:,} examples{label}"
@@ -137,7 +137,7 @@ class StreamPlan:
         return self._together(found)
 
     def _together(self, found):
-        """The solutions on one bank, that of the examples that they have in their support."""
+        """The solutions on one bank of all their support examples."""
         rows, first = np.unique(np.concatenate([one.rows for one in found]), return_index=True)
         X = found[0].X if len(found) == 1 else take(concatenate([one.X for one in found]), first)
         solutions = []
@@ -151,23 +151,23 @@ class StreamPlan:
         return Solved(bank, rows, solutions)
 
     def support_weight(self) -> None:
-        """None: empirical Bayes needs all examples at hand."""
+        """None: empirical Bayes needs all examples in memory."""
 
     def advise(self, model: Any) -> None:
-        """Warns of parameters of the fitted model that may not be what was meant."""
+        """Warns of parameters of the fitted model that are probably unintended."""
         examples = self.examples
         warn_units(examples.loss, examples.Y, examples.c, examples.C)
         warn_lengths(model)
-        model.predictor_.kernel_list.known = None  # it knows some of the examples, and not all
+        model.predictor_.kernel_list.known = None  # it describes a part of the examples
 
 
 def _refuse(model, stream, loss, regularizer, task):
-    """A ValueError for what does not go with examples that are not all at hand."""
+    """A ValueError for options that need all examples in memory."""
     where = f"X={stream!r} is read block by block"
     if not loss.flat:
         raise ValueError(
-            f"{where}, and with loss={loss.name!r} every example takes part in the predictor, so that all would have "
-            "to be at hand: take 'hinge', 'squared_hinge' or 'epsilon_insensitive' (epsilon > 0), or load X."
+            f"{where}, and with loss={loss.name!r} every example takes part in the predictor, so that all must be in "
+            "memory: take 'hinge', 'squared_hinge' or 'epsilon_insensitive' (epsilon > 0), or load X."
         )
     if type(regularizer).bind is not Regularizer.bind:
         raise ValueError(f"{where}, and regularizer={regularizer!r} looks at all kernel values at once: load X.")
@@ -182,9 +182,9 @@ def _refuse(model, stream, loss, regularizer, task):
 
 
 def _resolve(model, stream, limit):
-    """The KernelList, with what depends on means and variances of all examples filled in."""
+    """The KernelList, with parameters that depend on means and variances of all examples."""
     if isinstance(model.kernels, Source):
-        raise ValueError(f"kernels={model.kernels!r} have a bank of their own, for data in memory: load X.")
+        raise ValueError(f"kernels={model.kernels!r} make their own bank, for data in memory: load X.")
     several = isinstance(model.kernels, list | tuple) and not isinstance(model.kernels, KernelSpec)
     learns = set()
     for spec in model.kernels if several else [model.kernels]:
@@ -194,38 +194,42 @@ def _resolve(model, stream, limit):
         what = kernel.learns() if isinstance(kernel, Kernel) else ""
         if spec.transformer is not None or what == "data" or isinstance(kernel, Kernel) and kernel.split() is not None:
             raise ValueError(
-                f"kernel {name} is fitted on all examples, which are not at hand: give a number in the place of "
+                f"kernel {name} is fitted on all examples, which are not in memory: give a number instead of "
                 'gamma="median", and transform the columns before.'
             )
         if spec.task is not None or isinstance(kernel, Kernel) and kernel.base == "same" and not kernel.constant:
-            raise ValueError(f"kernel {name} tells which example it is, and is for data in memory: leave it out.")
+            raise ValueError(
+                f"kernel {name} compares the identity of examples, and is for data in memory: leave it out."
+            )
         learns.add(what)
     head = stand_in(stream.head, *stream.columns()) if "moments" in learns else stream.head
     return KernelList.from_spec(model.kernels, head, limit)
 
 
-def _most(limit, kernels, stream, explicit):
-    """Active examples that have room in a half of memory_limit; of kernels by pairs there is a matrix of them."""
+def _max_active(limit, kernels, stream, explicit):
+    """The number of active examples whose features, or whose matrix, fit in their share of memory_limit."""
     if limit is None:
         return stream.n
     if not explicit:
-        return max(2, int(np.sqrt(MemoryBudget(limit).share("active examples") / MATRIX)))
+        return max(2, int(np.sqrt(MemoryBudget(limit).share("active examples") / BYTES_PER_ENTRY)))
     views, width = kernels.views(take(stream.head, np.arange(2) % len_(stream.head))), 0
     for view, kernel in zip(kernels.view_of, kernels.kernels, strict=True):
         x = views[view].X
-        numeric = kernel.family == "features"
-        width = width + ROW[2] * kernel.features(x).shape[1] if numeric else max(width, ROW[0] * int(x.lengths.max()))
-    return max(2, MemoryBudget(limit).share("active examples") // (width + ROW[1] * kernels.M))
+        if kernel.family == "features":
+            width += BYTES_PER_FEATURE * kernel.features(x).shape[1]
+        else:
+            width = max(width, BYTES_PER_LETTER * int(x.lengths.max()))
+    return max(2, MemoryBudget(limit).share("active examples") // (width + BYTES_PER_KERNEL * kernels.M))
 
 
-def _small(Y):
+def _compact(Y):
     """±1 as int8, other targets as they are."""
     return Y.astype(np.int8) if np.isin(Y, (-1, 1)).all() else Y
 
 
 def decide(model: Any, X: Any, function: Any) -> np.ndarray:
-    """function(block) of block after block of a source, one below the other."""
-    found, names = [], getattr(model, "feature_names_in_", None)
+    """function(block) of all blocks of a source, concatenated."""
+    found, names = [], vars(model).get("feature_names_in_")
     source = as_source(X)
     with gathered():
         for piece in source.pieces():

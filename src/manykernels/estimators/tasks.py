@@ -1,4 +1,4 @@
-"""The `task` of each example: an argument of fit and of everything that predicts."""
+"""The argument `task` of fit and of prediction: the task of each example."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from ..kernels.tasks import ALL, Tasked, checked
 
 
 def with_task(X, task):
-    """X as kernels take it, with the tasks of its examples where there are any."""
-    if task is None:
-        return X
-    return Tasked(X, task)
+    """X as kernels take it, with the tasks of its examples, if any."""
+    return X if task is None else Tasked(X, task)
 
 
 def check_task(task, n, known=None, predictor=None):
-    """`task` (n,) as an array; new data are compared with the tasks `known` to the model of that predictor."""
+    """`task` (n,) as an array; with a `predictor`, of new data, compared with the tasks `known` from fit."""
     if predictor is None:
         return None if task is None else checked(task, n)
     if known is None:
@@ -33,7 +31,7 @@ def check_task(task, n, known=None, predictor=None):
         if ALL not in predictor.kernel_list.task_of:
             raise ValueError(f"task has {shown(strange[:10])}, not seen in fit, and no kernel is shared by all tasks.")
         warnings.warn(
-            f"task has {shown(strange[:10])}, not seen in fit: such examples are predicted by the shared kernels only.",
+            f"task has {shown(strange[:10])}, not seen in fit: only the shared kernels predict these examples.",
             UserWarning,
             stacklevel=5,
         )
@@ -41,7 +39,7 @@ def check_task(task, n, known=None, predictor=None):
 
 
 def check_classes_of_tasks(task, y, weight):
-    """A ValueError where a task has examples of one class only."""
+    """A ValueError if a task has examples of one class only."""
     if task is None:
         return
     for label in dict.fromkeys(task.tolist()):

@@ -1,4 +1,4 @@
-"""PyTorch's tensors as data."""
+"""Tensors of PyTorch as data."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def to_host(X: Any) -> tuple[Any, str | None]:
-    """(X as an array of NumPy, the card that it lies on or None) where X is a tensor; anything else as it is.
+    """(X as a NumPy array, the card it lies on or None) if X is a tensor; else (X, None).
 
-    The host has a copy of what lies on a card: examples are checked there, and predictions elsewhere need some.
+    The host needs a copy, to check the examples, and to predict without the card.
     """
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(X, torch.Tensor):
@@ -20,9 +20,9 @@ def to_host(X: Any) -> tuple[Any, str | None]:
 
 
 def card_for(device: str, card: str | None) -> str:
-    """The device of a fit whose X lies on this card, None for the host."""
+    """The device of a fit whose X lies on this card; None is the host."""
     if card is None or device == card:
         return device
     if device not in ("cpu", "auto", "cuda"):
-        raise ValueError(f"X lies on {card!r}, but device={device!r}: move it there, or take device='auto'.")
+        raise ValueError(f"X lies on {card!r}, but device={device!r}: move X there, or take device='auto'.")
     return card
