@@ -119,7 +119,7 @@ def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
     kernels = [("one", RBF(0.3), [0, 1]), ("two", RBF(0.3), [2, 3])]
     found = relevance(MKLClassifier(kernels), Z, y, cv=3)
     assert [set(group.names) for group in found.groups] == [{"one", "two"}] and len(planned) == 3
-    monkeypatch.setattr(held_out, "KEPT", 0)
+    monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 0)
     assert relevance(MKLClassifier(kernels), Z, y, cv=3).groups == found.groups and len(planned) == 3 + 6
 
 
@@ -180,7 +180,7 @@ def test_classes_regression_groups_weights_and_scorers():
     moved = X + 4 * (outliers < 0)[:, None] * (np.arange(12) < 2)
     found = relevance(MKLOneClass(KERNELS), moved, outliers, cv=StratifiedKFold(3), scoring="roc_auc")
     assert row(found, "signal")["permute"] > row(found, "noise")["permute"]
-    with pytest.raises(ValueError, match="MKLOneClass has no score of its own"):
+    with pytest.raises(ValueError, match="MKLOneClass has no method score"):
         relevance(MKLOneClass(KERNELS), X, y)
 
 
@@ -222,7 +222,7 @@ def test_wrong_arguments_are_named():
         relevance(model, X, None)
     with pytest.raises(ValueError, match="give one target an example"):
         relevance(model, X, y[:-1])
-    with pytest.raises(ValueError, match="or a row of them"):
+    with pytest.raises(ValueError, match="or a row of targets"):
         relevance(model, X, np.zeros((len(X), 2, 2)))
 
 

@@ -147,7 +147,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     kernels : "auto", "precomputed", or a list of kernels, as in `MKLClassifier`
     Cs : int or list of float, default 10
         The values of C, or their number: log-spaced from 0.01 to 100.
-    regularizer : one or a list of those that `MKLClassifier` takes, default (1, 2, inf)
+    regularizer : a regularizer of `MKLClassifier` or a list of them, default (1, 2, inf)
         Such as `[1, 4/3, 2]` or `[ElasticNet(v) for v in (0.1, 0.5, 0.9)]`.
     cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
         Folds are stratified if it is None or a number.
@@ -162,7 +162,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
 
     Attributes
     ----------
-    C_, regularizer_, best_params_ : what was chosen
+    C_, regularizer_, best_params_ : the chosen values
     best_score_ : its mean score over the folds, which is optimistic, since it decided the choice; for an honest score
         pass this estimator to `cross_val_score` (nested cross-validation)
     searched_ : the number of candidates, which the saved model keeps
@@ -256,7 +256,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     kernels : "auto", "precomputed", or a list of kernels, as in `MKLRegressor`
     Cs : int or list of float, default 10
         The values of C, or their number: log-spaced from 0.01 to 100.
-    regularizer : one or a list of those that `MKLRegressor` takes, default (1, 2, inf)
+    regularizer : a regularizer of `MKLRegressor` or a list of them, default (1, 2, inf)
     cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
     scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
     refit : "best", "1se" or a function, default "best"
@@ -268,7 +268,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
 
     Attributes
     ----------
-    C_, regularizer_, best_params_ : what was chosen
+    C_, regularizer_, best_params_ : the chosen values
     best_score_ : its mean score over the folds, which is optimistic, since it decided the choice
     searched_ : the number of candidates, which the saved model keeps
     best_index_ : its place in `cv_results_`

@@ -56,7 +56,7 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
 
     Returns
     -------
-    The fitted estimator: it predicts what it predicted when it was saved, bit by bit.
+    The fitted estimator, whose predictions equal those before saving, bit by bit.
 
     Examples
     --------

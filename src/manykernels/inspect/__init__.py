@@ -1,4 +1,4 @@
-"""Looking at fitted models: which kernels, positions and words carry the decision, and what theory says of them."""
+"""Tables and pictures of fitted models: which kernels, positions and words carry the decision, and bounds."""
 
 from . import bounds
 from .approximation import ApproximationError, approximation_error

@@ -1,4 +1,4 @@
-"""Sources that stand in for each other: each useless to leave out, and together not."""
+"""Interchangeable sources: leaving out one costs nothing, and leaving out all of them does."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-CANDIDATES = 20  # sources at most that are looked at
-APART = 1e3  # of sources that share kernels, in place of their alignment
+MAX_CANDIDATES = 20  # sources
+NEVER_JOINED = -1e3  # in place of the alignment of sources that share kernels
 
 
 class Group(NamedTuple):
-    """Sources that stand in for each other: what leaving all of them out costs, and their least mean alignment."""
+    """Interchangeable sources: the drop of the score without all of them, and their mean alignment."""
 
     names: list[str]
     drop: float
@@ -22,23 +22,23 @@ class Group(NamedTuple):
 
 
 def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: int | None) -> list[Group]:
-    """The least sets of sources whose joint drop is above 0 and above the sum of their own, by intervals.
+    """The smallest sets of sources whose joint drop is above 0 and above the sum of their single drops, by intervals.
 
-    Candidates predict alone, and cost nothing when left out. They are joined by alignment, the nearest first, and each
-    join is tried by a fit without all its members, until one is found. Sources that share kernels, such as the drugs'
-    and the targets' sides of products, are not joined: what they have in common is not a stand-in.
+    Candidates have gains above 0 and no drop. They are joined by alignment, the best aligned first, and each join is
+    tested by a fit without its members, until one passes. Sources that share kernels, such as the drugs' and the
+    targets' sides of products, are not joined, since the shared kernels make them alike.
     """
     from joblib import Parallel, delayed
 
     sources = np.array([m for m, row in enumerate(rows) if row.kind == "source"])
     own, gain = result.measure("drop"), result.measure("gain")
     chosen = [m for m in sources if own.low[m] <= 0 < gain.low[m]]
-    chosen = sorted(sorted(chosen, key=lambda m: -gain.mean[m])[:CANDIDATES])
+    chosen = sorted(sorted(chosen, key=lambda m: -gain.mean[m])[:MAX_CANDIDATES])
     if len(chosen) < 2:
         return []
     between = np.mean([measured["between"] for measured in found], axis=0)[np.ix_(chosen, chosen)]
     masks = np.array([rows[m].wanted for m in chosen])
-    joins = _joins(np.where(masks @ masks.T, -APART, between))
+    joins = _joins(np.where(masks @ masks.T, NEVER_JOINED, between))
     joins = [(members, near) for members, near in joins if masks[members].sum(axis=0).max() == 1]
     if not joins:
         return []
@@ -67,7 +67,7 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
 
 
 def _joins(between):
-    """[(members, mean alignment)] of the joins of average linkage, the nearest first."""
+    """[(members, mean alignment)] of the joins of average linkage, the best aligned first."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 

@@ -1,7 +1,7 @@
-"""What a fitted model of positional words is made of: its kernels' tables, its support sequences, its weights.
+"""The parts of a fitted model of positional words: tables of its kernels, support sequences, weights.
 
-s(x) = Σ_i a_i Σ_{l,k} weight[l, k−1] [x_i[l:l+k] = x[l:l+k]] is its decision, the intercept apart, or a sum of such
-pieces: one more for each shift of a kernel with shifts, with x_i moved.
+s(x) = Σ_i a_i Σ_{l,k} weight[l, k−1] [x_i[l:l+k] = x[l:l+k]] is its decision without the intercept. A kernel with
+shifts adds such a sum for each shift, with x_i moved.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from .tables import check_model
 
 
 def positional(model, shifts=False):
-    """(kernels, L) of a fitted model whose kernels all count common words at the same place, else a ValueError.
+    """(kernels, L) of a fitted model whose kernels all count common words at equal positions, else a ValueError.
 
-    With `shifts` also those that count them nearby.
+    With `shifts` kernels may also count common words at nearby positions.
     """
     check_model(model)
     check_is_fitted(model)
@@ -27,7 +27,7 @@ def positional(model, shifts=False):
         what = ", ".join(map(repr, others[:3])) if others else "precomputed kernels, several tasks or several columns"
         known = "Degree, WeightedDegree or WeightedDegreeShift" if shifts else "Degree or WeightedDegree"
         raise ValueError(
-            f"model has {what}; this reads models whose kernels are all {known}, on one column, such as "
+            f"model has {what}: give a model whose kernels are all {known}, on one column, such as "
             "strings.position_kernels, degree_kernels or degree_position_kernels."
         )
     return kernels, model.predictor_.support_codes()[0].shape[1]
@@ -44,10 +44,10 @@ def words(model, label=None):
 
 
 def _pieces(predictor, a, theta):
-    """The pieces of `words` by kernel weights theta (M,), from what the model keeps for predictions."""
+    """The pieces of `words` for kernel weights theta (M,)."""
     if predictor.hashed:
         raise ValueError(
-            'model has features="hash", where words share their places: its decision is no sum over '
+            'model has features="hash", where several words share an entry: its decision is no sum over '
             'words; fit it with features="auto".'
         )
     codes, alphabet = predictor.support_codes()
@@ -64,18 +64,18 @@ def _pieces(predictor, a, theta):
 
 
 def _row(model, label):
-    """Which row of dual_coef_ speaks for a class."""
-    rows, classes = len(model.dual_coef_), list(getattr(model, "classes_", []))
+    """The row of dual_coef_ of a class."""
+    rows, classes = len(model.dual_coef_), list(vars(model).get("classes_", []))
     if rows == 1 and (label is None or len(classes) == 2 and label == classes[1]):
         return 0
     if rows == 1 or label not in classes:
         cure = f"one of {classes}" if rows > 1 else f"{classes[1]!r} or None" if classes else "None"
-        raise ValueError(f"label={label!r}: give {cure}, what this model has an output for")
+        raise ValueError(f"label={label!r} has no output in this model: give {cure}")
     return classes.index(label)
 
 
 def _factors(factor):
-    """The product of the factors (members, n) of two sequences: one number where all letters are known."""
+    """The product of the factors (members, n) of two sequences: one number per kernel if all letters are known."""
     if factor is None:
         return 1.0
     if not np.allclose(factor, factor[:, :1], rtol=1e-6, atol=0):

@@ -1,4 +1,4 @@
-"""How far a fit with kernels of low rank is from the fit with the kernels themselves, on a sample."""
+"""The error of a fit with kernels of low rank, measured on a sample."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .tables import check_model
 
 @dataclass(frozen=True)
 class ApproximationError:
-    """What `approximation_error` has found: the fit by low rank beside the exact one, on the same examples.
+    """The result of `approximation_error`: the fit of low rank compared with the exact fit on the same examples.
 
     Parameters
     ----------
     objectives : tuple of float
         The objective of each at its own optimum, low rank first.
     weights : array (M,) or (n_classes, M)
-        Those by low rank less the exact ones.
+        The weights of low rank minus the exact weights.
     decisions : float
-        The root mean square difference of the decisions on other examples, in units of the standard deviation of the
-        exact ones.
+        The root mean square difference of the decisions on other examples, divided by the standard deviation of the
+        exact decisions.
     scores : tuple of float, or None
-        `score` on other examples of each; None where the estimator has none.
+        `score` of each on other examples; None if the estimator has no score.
     n, n_test : int
-        Examples of the fits, and others that were tested.
+        The numbers of training and of test examples.
     gaps : tuple of float
         The duality gaps of both fits.
 
@@ -59,7 +59,7 @@ class ApproximationError:
 
     @property
     def score(self) -> float | None:
-        """The score by low rank less the exact one."""
+        """The score of low rank minus the exact score."""
         return None if self.scores is None else self.scores[0] - self.scores[1]
 
     def __str__(self) -> str:
@@ -75,11 +75,11 @@ class ApproximationError:
 
 
 def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random_state: int = 0) -> ApproximationError:
-    """The difference that kernels of low rank make, measured on a sample of the examples.
+    """The error of kernels of low rank, measured on a sample of the examples.
 
-    Clones of the model are fitted to the same `n` examples, as it is and with the kernels that those of low rank stand
-    for, and both decide on up to `n` others. The rank needed for the same accuracy grows with the number of examples,
-    slowly: what is measured on a sample is a lower bound of the error on all.
+    Two clones of the model, one of them with exact kernels, are fitted to the same `n` examples; their decisions are
+    compared on up to 2n other examples. The rank needed for the same accuracy grows slowly with the number of
+    examples: the error on a sample is a lower bound of the error on all.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
     y : array (n_examples,), optional
         None for `MKLOneClass` only.
     n : int, default 2000
-        Examples to fit; a third of all where they are fewer than three times as many.
+        The number of examples to fit, at most a third of all.
     random_state : int, default 0
 
     Returns
@@ -113,7 +113,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
     exact = clone(plain).set_params(approximation=None, kernels=_exact(plain.kernels))
     if model.approximation is None and repr(exact.kernels) == repr(plain.kernels):
         raise ValueError(
-            "model has no kernels of low rank, so that there is no error: give approximation='nystroem' or 'rff', or "
+            "model has no kernels of low rank, so there is no error: give approximation='nystroem' or 'rff', or "
             "kernels such as Nystroem(RBF())."
         )
     size = n_examples(X)
@@ -125,7 +125,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
     new = take_examples(X, test)
     values = [_decisions(twin, new) for twin in fits]
     spread = max(float(np.std(values[1])), 1e-300)
-    scored = y is not None and all(hasattr(twin, "score") for twin in fits)
+    scored = y is not None and not is_outlier_detector(model)
     return ApproximationError(
         tuple(float(twin.objective_) for twin in fits),  # type: ignore[arg-type]
         fits[0].kernel_weights_ - fits[1].kernel_weights_,
@@ -138,7 +138,7 @@ def approximation_error(model: Any, X: Any, y: Any = None, n: int = 2000, random
 
 
 def _exact(kernels):
-    """The kernels that those of low rank stand for."""
+    """The exact kernels of kernels of low rank."""
     several = isinstance(kernels, list | tuple) and not isinstance(kernels, KernelSpec)
     if not several:
         return kernels.kernel if isinstance(kernels, LowRank) else kernels

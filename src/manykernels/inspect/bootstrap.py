@@ -1,4 +1,4 @@
-"""How much the weights of the kernels depend on the sample."""
+"""The variation of the kernel weights over bootstrap samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from ..kernels.view_data import n_examples
 from .fold import with_kernels_of
-from .tables import check_model
+from .tables import check_plain
 
 
 def bootstrap_weights(
@@ -25,9 +25,8 @@ def bootstrap_weights(
 ) -> np.ndarray:
     """The kernel weights of clones of a model that are fitted on resampled data.
 
-    An example drawn twice has sample weight 2, one not drawn weight 0: copies and removal, at the cost of neither.
-    Classes, or sets of labels, keep their sizes. kernels="auto" are those chosen for all examples. A checkpoint of the
-    model is left alone.
+    An example drawn twice has sample weight 2, and an example not drawn has weight 0. Classes, or sets of labels, keep
+    their sizes. kernels="auto" means the kernels chosen for all examples. The clones use no checkpoint.
 
     Parameters
     ----------
@@ -37,12 +36,12 @@ def bootstrap_weights(
     y : array (n,) or None
         None for `MKLOneClass` only.
     n_boot : int, default 20
-        Clones.
+        The number of clones.
     random_state : int, None or RandomState, default 0
     n_jobs : int, optional
-        Clones fitted at a time, each in a process of its own.
+        The number of clones fitted in parallel, in separate processes.
     callback : callable, optional
-        Called after each clone with how many are done, and of how many.
+        Called after each clone with the number of finished clones and their total.
 
     Returns
     -------
@@ -61,17 +60,12 @@ def bootstrap_weights(
 
     if n_boot < 1:
         raise ValueError(f"n_boot={n_boot}: at least one sample is needed")
-    check_model(model)
-    if hasattr(model, "Cs"):
-        raise ValueError(
-            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an "
-            "estimator with the C and the regularizer that it chose."
-        )
+    check_plain(model)
     if y is None and not is_outlier_detector(model):
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)
     strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
-    model = with_kernels_of(clone(model).set_params(checkpoint=None), X)  # the file is that of one fit
+    model = with_kernels_of(clone(model).set_params(checkpoint=None), X)  # a file belongs to one fit
 
     def counts():
         drawn = np.zeros(n)

@@ -2,11 +2,10 @@
 
     H_p = {x ↦ Σ_m ⟨w_m, ψ_m(x)⟩ :  ‖w‖_{2,q} = (Σ_m ‖w_m‖^q)^{1/q} ≤ norm},   q = 2p/(p+1),   k_m(x, x) ≤ R²
 
-which is the set of predictors with ½ Σ ‖f_m‖²/θ_m ≤ ½ norm² for some ‖θ‖_p ≤ 1. An intercept is not part of it.
-Where this departs from the paper: the conversion behind Corollary 9 goes through the q with 1/q + 1/⌈p*⌉ = 1, not
-q = ⌈p*⌉; the bounds of section 5.1 have no C² left in Example 1 at p = 1, and M^{1/p*} in the place of M² in Example 2,
-where the paper repeats Example 1. Theorem 8 is stated there for even p*, but every integer r = p* will do: against
-Gaussian signs, E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
+is the set of predictors with ½ Σ ‖f_m‖²/θ_m ≤ ½ norm² for some ‖θ‖_p ≤ 1, without an intercept. Differences from the
+paper: the conversion behind Corollary 9 uses the q with 1/q + 1/⌈p*⌉ = 1, not q = ⌈p*⌉; in section 5.1, Example 1 has
+no C² at p = 1, and Example 2 has M^{1/p*} instead of M², where the paper repeats Example 1. The paper states Theorem 8
+for even p*, but it holds for every integer r = p*: against Gaussian signs E(σᵀKσ)^r ≤ (2r − 1)!! (tr K)^r ≤ (r tr K)^r.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def convert(complexity: float, p: float, q: float, M: int) -> float:
     p, q : float
         1 ≤ q ≤ p ≤ inf.
     M : int
-        Kernels.
+        The number of kernels.
 
     Returns
     -------
@@ -73,7 +72,7 @@ def rademacher(p: float, n: int, M: int, R: float = 1.0, norm: float = 1.0) -> f
     R : float, default 1
         k_m(x, x) ≤ R².
     norm : float, default 1
-        Of the predictors of H_p at most.
+        The largest norm of the predictors of H_p.
 
     Returns
     -------
@@ -116,7 +115,7 @@ def generalization_bound(
         The Lipschitz constant L of V.
     delta : float, default 0.05
     norm : float, default 1
-        As in `rademacher`, fixed beforehand: a norm read off the fit needs `free_norm_bound`.
+        As in `rademacher`, fixed before the fit; a norm taken from the fit needs `free_norm_bound`.
 
     Returns
     -------
@@ -177,7 +176,7 @@ def margin_bound(
     p, n, M, R, delta, norm
         As in `generalization_bound`.
     gamma : float, default 1
-        The margin γ > 0, fixed beforehand.
+        The margin γ > 0, fixed before the fit.
 
     Returns
     -------
@@ -195,10 +194,10 @@ def margin_bound(
 def free_norm_bound(
     risk: float, p: float, n: int, M: int, norm: float, R: float = 1.0, gamma: float = 1.0, delta: float = 0.05
 ) -> float:
-    """`margin_bound` for a norm ‖w‖_{2,q} that was read off the fit: not in the paper.
+    """`margin_bound` for a norm ‖w‖_{2,q} taken from the fit; not in the paper.
 
-    A union over the radii 2^k, k = 0, ±1, …, of confidence δ_k = δ / (3 (|k| + 1)²), whose sum is below δ: the norm is
-    rounded up to such a radius.
+    A union bound over the radii 2^k, k = 0, ±1, …, with δ_k = δ / (3 (|k| + 1)²), whose sum is below δ; the norm is
+    rounded up to a radius.
 
     Parameters
     ----------
@@ -253,7 +252,7 @@ def block_norm(norms: ArrayLike, p: float) -> float:
 
 
 def scenario(norms: ArrayLike, p: float, n: int, R: float = 1.0) -> float:
-    """The complexity term of the smallest H_p that holds a predictor with these norms: section 5.1.
+    """The complexity term of the smallest H_p that contains a predictor with these norms: section 5.1.
 
     R · block_norm(norms, p) √(c M^{1/p*} min(e ⌈ln M⌉, ⌈p*⌉) / n); norms = (1, …, 1) is Example 1, where the factor
     M^{1/p*} block_norm² = M² for every p, and (1, 0, …, 0) is Example 2, where block_norm = 1.
@@ -277,7 +276,7 @@ def scenario(norms: ArrayLike, p: float, n: int, R: float = 1.0) -> float:
     """
     size = block_norm(norms, p)
     if size == 0:
-        raise ValueError("norms are all 0: every H_p holds that predictor")
+        raise ValueError("norms are all 0: every H_p contains the zero predictor; give a norm above 0")
     return rademacher(p, n, len(np.asarray(norms)), R, size)
 
 
@@ -288,7 +287,7 @@ def optimal_p(norms: ArrayLike, candidates: Sequence[float] | None = None) -> fl
     ----------
     norms : array (M,)
     candidates : sequence of float, optional
-        1, all p with an integer p*, 4, 8 and ∞ unless given.
+        By default 1, all p with an integer p*, 4, 8 and ∞.
 
     Returns
     -------
@@ -313,7 +312,7 @@ def empirical_rademacher(
 ) -> tuple[float, float]:
     """The Rademacher complexity of H_p on a sample, by random signs.
 
-    (norm/n) E_σ √‖(σᵀK_mσ)_m‖_{p*}. Exact but for the draws: the supremum over H_p is (norm/n) √‖(σᵀK_mσ)_m‖_{p*}.
+    (norm/n) E_σ √‖(σᵀK_mσ)_m‖_{p*}, where the mean over draws of σ replaces E_σ.
 
     Parameters
     ----------

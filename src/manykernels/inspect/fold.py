@@ -17,10 +17,10 @@ from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
 
-PARTS = 2**24  # shares of kernels in decisions that are held at a time
-ENTRIES = 2**24  # of the kernels that alignments compare
-EXAMPLES = 250  # that alignments look at
-LEVEL = 1e-9  # what outputs of a constant may differ by and be called level
+MAX_PARTS = 2**24  # shares of kernels in decisions, in memory at a time
+MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
+MAX_ALIGNMENT_EXAMPLES = 250
+TIE_BREAK = 1e-9  # times the mean target, added to equal outputs of a constant
 
 
 class Machine(NamedTuple):
@@ -35,15 +35,15 @@ class Machine(NamedTuple):
 
 
 def plan_fit(model, examples):
-    """The plan of a fit of `model` to examples that are read: kernels are made, and nothing is solved."""
+    """The plan of a fit of `model` to these examples, with the kernels; nothing is solved."""
     with blas_for(examples.n, model.n_jobs):
         return FitPlan.of(model, examples)
 
 
 def with_kernels_of(model, X):
-    """The model with the kernels that "auto" stands for on all examples X: every fold then has the same ones.
+    """The model with the kernels that "auto" means for all examples X, so that every fold has the same kernels.
 
-    Which columns have a kernel depends on X; what kernels take from examples is still that of those they are fitted to.
+    Parameters such as widths still come from the training examples of each fold.
     """
     if not (isinstance(model.kernels, str) and model.kernels == "auto"):
         return model
@@ -53,7 +53,7 @@ def with_kernels_of(model, X):
 
 
 class Fold:
-    """A model on the examples `train`, scored on `test`; `wanted` (M,) says which kernels take part in a fit."""
+    """A model fitted to the examples `train` and scored on `test`; masks `wanted` (M,) select kernels."""
 
     def __init__(self, model, X, y, weight, train, test, score, every=None):
         model = with_kernels_of(model, X)
@@ -70,22 +70,23 @@ class Fold:
         self.n_train, self.n_test = len(train), n_examples(self.X)
         bank = self.plan.bank
         with blas_for(self.n_train, model.n_jobs):
-            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory where that pays
-        self.M = bank.predictor(np.arange(1)).sizes()[1]  # what the bank has beyond is slack, and always there
+            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
+        self.M = bank.predictor(np.arange(1)).sizes()[1]  # a kernel beyond is slack, in every fit
         self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
-        self.every = self.solve(np.ones(self.M, bool)) if every is None else every
+        self.every = every
+        if every is None:
+            self.every = self.solve(np.ones(self.M, bool))
 
     @property
     def kernel_list(self):
-        """The kernels and what they see; None where they are given as matrices."""
+        """The kernels and their columns; None if they are precomputed."""
         return self.plan.bank.predictor(np.arange(1)).kernel_list
 
     def solve(self, wanted):
-        """The `Machine` of these kernels, begun from that of all; b alone where none of them varies."""
-        usable = self.usable & wanted
-        every = getattr(self, "every", None)
+        """The `Machine` of these kernels, started from that of all kernels; the constant b if no kernel varies."""
+        usable, every = self.usable & wanted, self.every
         if every is not None and not every.theta[:, usable != self.usable].any():
-            return every  # kernels without weight go, and the optimum with its certificate stays
+            return every  # without kernels of weight 0 the optimum is the same
         if not usable.any():
             return self._nothing()
         bank = copy.copy(self.bank)
@@ -108,9 +109,9 @@ class Fold:
         return Machine(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
 
     def _nothing(self):
-        """The best constant; of outputs that it leaves level, as the hinge loss does with rare classes, the greatest.
+        """The best constant, with ties between outputs broken in favour of the largest class.
 
-        A hinge says −1 of every class that has less than half of the examples: the class of most of them is meant.
+        The hinge loss gives −1 to every class with less than half of the examples.
         """
         examples = self.plan.examples
         Y = examples.Y
@@ -119,27 +120,27 @@ class Fold:
             zero = np.zeros(Y.shape[1])
             b = np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float)
         if len(Y) > 1:
-            b += LEVEL * (Y @ examples.c) / examples.c.sum()
+            b += TIE_BREAK * (Y @ examples.c) / examples.c.sum()
         return Machine(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
 
     def decisions(self, machines):
-        """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); kernels are computed once for many."""
+        """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
         T = len(machines[0].b)
         A, theta = np.concatenate([m.a for m in machines]), np.concatenate([m.theta for m in machines])
         b = np.concatenate([m.b for m in machines])
         support = np.flatnonzero(A.any(axis=0))
         f = np.zeros((len(A), self.n_test))
         if len(support):
-            step = max(1, PARTS // (self.n_test * self.M))
+            step = max(1, MAX_PARTS // (self.n_test * self.M))
             for first in range(0, len(A), step):
                 part = slice(first, first + step)
                 f[part] = self._parts(support, A[part], theta[part]).sum(axis=2)
         return (f + b[:, None]).reshape(len(machines), T, -1).swapaxes(1, 2)
 
     def permuted(self, sources, draws):
-        """The scores of all kernels when the rows of one source change places, (sources, draws).
+        """The scores of all kernels with the rows of one source permuted, (sources, draws).
 
-        f is a sum over kernels, so that this permutes the source's own part of it. `draws` (d, n_test) are orders.
+        f is a sum over kernels, so only the source's part of f is permuted, by `draws` (d, n_test).
         """
         every = self.every
         if not every.a.any():
@@ -156,7 +157,7 @@ class Fold:
         return np.array(found)
 
     def parts(self, machine):
-        """What each kernel adds to the decisions of a machine at the held-out examples, (T, n_test, M)."""
+        """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
         support = np.flatnonzero(machine.a.any(axis=0))
         if not len(support):
             return np.zeros((len(machine.b), self.n_test, self.M))
@@ -173,18 +174,18 @@ class Fold:
         return self.plan.as_model_reads(self.model, self.X, self.names)
 
     def deciding(self, decision, fitted=False):
-        """A model that makes these decisions (n_test, T) of the held-out examples; `fitted`: to all kernels, else not.
+        """A model with these decisions (n_test, T) on the held-out examples; `fitted` if they are those of all kernels.
 
-        A posterior needs the fit, other probabilities the decisions only.
+        The posterior of empirical Bayes needs the fit; other probabilities need only the decisions.
         """
         bayesian = fitted and self.plan.regularizer.bayesian
         if bayesian and not self.every.solutions:
-            raise ValueError("no kernel varies on the training examples of a fold.")
+            raise ValueError("no kernel varies on the training examples of a fold: take fewer folds, or other kernels.")
         known = partial(_same_length, decision)
         return self.plan.model_deciding(self.model, known, self.every.solutions if bayesian else ())
 
     def score(self, decision):
-        """The score of these decisions (n_test, T), by a model that makes them."""
+        """The score of these decisions (n_test, T)."""
         twin = self.deciding(decision)
         extra = {} if self.weight is None else {"sample_weight": self.weight}
         value = float(self.scorer(twin, self.X, self.y, **extra))
@@ -195,18 +196,18 @@ class Fold:
         return value
 
     def shares(self, sources):
-        """The share of the weights that each source holds, (sources,), the mean over the classes."""
+        """The share of the weights of each source, (sources,), averaged over the classes."""
         theta = self.every.theta.mean(axis=0)
         total = theta.sum() or 1.0
         return np.array([theta[wanted].sum() / total for wanted in sources])
 
     def alignments(self, sources):
-        """(that of each source with the targets, those between sources): centred, of sums of kernels.
+        """Centred alignments (of each source with the targets, between sources) of sums of kernels.
 
-        On an even sample of the training examples, and without the diagonals, which all kernels have in common.
+        From evenly spread training examples, and without the diagonals, which all kernels have in common.
         """
         n = self.bank.n
-        size = int(min(n, EXAMPLES, max(np.sqrt(ENTRIES / len(sources)), 50)))
+        size = int(min(n, MAX_ALIGNMENT_EXAMPLES, max(np.sqrt(MAX_ALIGNMENT_ENTRIES / len(sources)), 50)))
         rows = np.unique(np.linspace(0, n - 1, size).astype(int))
         K = np.array([self._flat(wanted, rows) for wanted in sources])
         Y = self.plan.examples.Y[:, rows]
@@ -235,7 +236,7 @@ def _normal(v):
 
 
 def _without(solution, usable):
-    """A solution to begin from where only the usable kernels remain: their weights, of the norm that all had."""
+    """A warm start for the usable kernels alone: their weights, scaled to the sum of all weights."""
     from dataclasses import replace
 
     theta = np.where(usable, solution.theta, 0.0)
@@ -246,7 +247,7 @@ def _without(solution, usable):
 def _same_length(decision, X: Any, task=None):
     if n_examples(X) != len(decision):
         raise ValueError(
-            f"scoring predicts {n_examples(X)} examples where {len(decision)} are held out: give a scorer that "
-            "predicts the X that it is given."
+            f"scoring predicts {n_examples(X)} examples, but {len(decision)} are held out: give a scorer that predicts "
+            "its own X."
         )
     return decision

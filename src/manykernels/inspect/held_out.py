@@ -1,4 +1,4 @@
-"""What each source is worth on examples that were held out: left out, permuted, alone."""
+"""The relevance of each source on held-out examples: left out, permuted, alone."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ._interchangeable import find_groups
 from .fold import Fold
 from .relevance_result import Relevance
 from .sources import read_sources, shared_columns
-from .tables import check_model
+from .tables import check_plain
 
-KEPT = 2**29  # bytes of kernels of all folds that are held until groups are found
+MAX_KEPT_BYTES = 2**29  # of the kernels of all folds, kept until groups are found
 
 
 def relevance(
@@ -45,44 +45,44 @@ def relevance(
     n_jobs: int | None = None,
     callback: Callable[[int, int], None] | None = None,
 ) -> Relevance:
-    """What each source of a model is worth on held-out examples, with standard errors; a `Relevance`.
+    """The relevance of each source of a model on held-out examples, with standard errors; a `Relevance`.
 
-    In every fold of a cross-validation the model is fitted on all sources, without each of them (from the solution of
-    all on, to the same duality gap) and on each alone; kernels are computed once a fold, widths and scales from its
-    training examples. On the held-out examples
+    In every fold of a cross-validation the model is fitted on all sources, without each source (started from the
+    solution of all, to the same duality gap) and on each source alone. Each fold computes its kernels once, with widths
+    and scales from its training examples. On the held-out examples
 
         drop      = score of all − score without the source, refitted
-        permute   = score of all − score when the rows of the source change places among the held-out examples
+        permute   = score of all − score with the rows of the source permuted among the held-out examples
         alone     = score of the source by itself
-        gain      = alone − score of the source by itself when its rows change places
-        relevance = ½ (drop + gain): what the source adds when it comes last and when it comes first, the mean
+        gain      = alone − score of the source by itself with its rows permuted
+        relevance = ½ (drop + gain): the mean of what the source adds as the last and as the first source
 
-    Pure noise changes nothing on average when it is permuted, however much a model has made of it, and a model
-    without it is as good or better: relevance, permute and gain are about 0, drop is 0 or less. Sources that stand in
-    for each other have drops of 0 and gains above 0; `groups` of the result names those whose joint drop is above 0.
+    Permuting pure noise changes no score on average, whatever its weight, and a model without it is as good or better:
+    relevance, permute and gain are about 0, drop is 0 or less. Interchangeable sources have drops of 0 and gains above
+    0; `groups` of the result lists sets of them whose joint drop is above 0.
 
-    Standard errors are over the J folds, paired: s √(1/J + n_test/n_train), s the standard deviation of the
-    differences, corrected for training sets that overlap (Nadeau and Bengio 2003); intervals are Student's, J − 1
-    degrees of freedom. They hold for one source; of twenty pure noises one will lie beyond.
+    Standard errors are paired over the J folds: s √(1/J + n_test/n_train) with the standard deviation s of the
+    differences, corrected for overlapping training sets (Nadeau and Bengio 2003). Intervals are Student's, with J − 1
+    degrees of freedom. They hold for one source at a time: of twenty sources of pure noise, expect one outside.
 
     Parameters
     ----------
     model : MKLClassifier, MKLRegressor, or MKLOneClass (with y = 1 and −1 for its inliers and outliers, and scoring);
-        fitted or not, it is cloned
-    X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices where kernels="precomputed"; y may hold
-        several targets, or labels that may hold together
-    sources : {name: kernels}, by their names or numbers, or one of them; None: the kernels of a view, and of one array
-        those of the same columns, are a source
-    cv : a number of folds or a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
-    groups : (n,) of examples that belong together, such as rows of one patient: folds keep them whole
+        fitted or not; it is cloned
+    X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices if kernels="precomputed"; y may hold
+        several targets or labels
+    sources : {name: kernels}, with names or indices of kernels; None: the kernels of a view are a source, or, in one
+        table, the kernels of the same columns
+    cv : a number of folds, a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
+    groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²
     sample_weight : (n,), for fits and scores
-    kernels : whether each kernel has a row as well; None: where there are at most 50
-    n_permutations : orders of the held-out examples, over which `permute` is a mean
+    kernels : whether each kernel has a row too; None: if there are at most 50
+    n_permutations : the number of permutations that `permute` averages over
     level : of the intervals
-    random_state : for the orders
-    n_jobs : folds at a time, each in a process of its own
-    callback : called after each fold with how many are done, and of how many
+    random_state : for the permutations
+    n_jobs : folds in parallel, in separate processes
+    callback : called after each fold with the number of finished folds and their total
 
     Returns
     -------
@@ -104,18 +104,13 @@ def relevance(
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
-    check_model(model)
-    if hasattr(model, "Cs"):
-        raise ValueError(
-            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an "
-            "estimator with the C and the regularizer that it chose."
-        )
+    check_plain(model)
     check_integer("n_permutations", n_permutations)
     check_number("level", level, 0, 1)
     X = among_themselves(X)
     y, n = _targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:
-        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example, or a row of them.")
+        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example, or a row of targets.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
     splits = make_splits(cv, examples, y, is_classifier(model), groups)
@@ -137,7 +132,7 @@ def relevance(
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared = shared_columns(first.kernel_list, rows)
-    keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= KEPT
+    keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= MAX_KEPT_BYTES
     begun = [measure_sources(first, rows, orders[0])]
     if keeps:
         kept[0] = first
@@ -161,7 +156,7 @@ def relevance(
 
 
 def measure_sources(fold, rows, orders):
-    """What one fold has to say of each row, a dict of arrays (rows,), and of all and of no kernels."""
+    """The measurements of one fold: a dict of arrays (rows,), and the scores of all and of no kernels."""
     wanted = [row.wanted for row in rows]
     machines = [fold.every, fold.solve(np.zeros(fold.M, bool))]
     machines += [fold.solve(~mask) for mask in wanted] + [fold.solve(mask) for mask in wanted]
@@ -181,19 +176,19 @@ def measure_sources(fold, rows, orders):
 def _targets(model, y, scoring):
     if is_outlier_detector(model) and (y is None or scoring is None):
         raise ValueError(
-            f"{type(model).__name__} has no score of its own: give y, 1 for inliers and -1 for outliers, and scoring, "
+            f"{type(model).__name__} has no method score: give y, 1 for inliers and -1 for outliers, and scoring, "
             'such as "roc_auc".'
         )
     if y is None:
-        raise ValueError("y=None: relevance is measured by how well y is predicted; give one for each example.")
+        raise ValueError("y=None: relevance measures how well y is predicted; give a target for each example.")
     return np.asarray(y)
 
 
 def scorer_of(model, scoring):
-    """A function (model, X, y, sample_weight=None): what scikit-learn calls `scoring`, or the model's own."""
+    """The scorer (model, X, y, sample_weight=None) of scikit-learn's `scoring`, or of the model's `score`."""
     from sklearn.metrics import check_scoring
 
-    if scoring is None and type(model).score is MKLClassifier.score:  # the same, without a thousand checks of y
+    if scoring is None and type(model).score is MKLClassifier.score:  # the same score, without checks of y
         return _accuracy
     if scoring is None and type(model).score is MKLRegressor.score:
         return _r2
@@ -201,12 +196,12 @@ def scorer_of(model, scoring):
 
 
 def _name_of(score, scoring):
-    """What a score is called: that of a metric, a scorer's name, or a function's."""
+    """The name of a score: of a metric, a scorer or a function."""
     if isinstance(scoring, str):
         return scoring
     own = {_accuracy: "accuracy", _r2: "R²"}.get(score)
-    metric = getattr(scoring, "_score_func", scoring)  # of what make_scorer gives
-    return own or getattr(metric, "__name__", "score").strip("<>")
+    metric = getattr(scoring, "_score_func", scoring)  # scikit-learn's scorer
+    return own or getattr(metric, "__name__", "score").strip("<>")  # the user's function
 
 
 def _accuracy(model, X, y, sample_weight=None):

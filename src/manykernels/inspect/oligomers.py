@@ -1,12 +1,12 @@
-"""Positional oligomer importance matrices: what a word at a place does to the decision of a string model.
+"""Positional oligomer importance matrices: the effect of a word at a position on the decision of a string model.
 
     Q(z, p) = E[s(X) | X[p:p+k] = z] − E[s(X)],   s(x) = Σ_i a_i Σ_{l,j} weight[l, j−1] [x_i[l:l+j] = x[l:l+j]]
 
-Sonnenburg, Zien, Philips and Rätsch (2008). A word of the support that meets the window [p, p + k) counts for all z
-that agree with it there, times the probability of its letters outside; so Q(·, p) is a sum of functions of the parts
-z[s:e], each a table of A^{e−s} numbers, whatever the length of the words. Words beside the window matter only where
-letters depend on each other, and then through its first or last letter. Exact, in n_support · L · (d² + k²) steps.
-Beside the paper, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
+Sonnenburg, Zien, Philips and Rätsch (2008). A support word that overlaps the window [p, p + k) counts for all z that
+agree with it in the window, times the probability of its letters outside. So Q(·, p) is a sum of functions of the parts
+z[s:e], each a table of A^{e−s} numbers, for words of any length. Words beside the window matter only if letters depend
+on each other, and then through its first or last letter. The result is exact and takes n_support · L · (d² + k²) steps.
+Beyond the paper, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .._threads import run_blocks
 from ..sequences import Sequences
 from ._support import words
 
-ROOM = 2**27  # numbers in a matrix, at most; one position alone takes about eight times its own
+MAX_POIM_ENTRIES = 2**27  # of a matrix; a single position needs about eight times its own entries
 
 
 class POIM(NamedTuple):
@@ -32,7 +32,7 @@ class POIM(NamedTuple):
     values : array (L − k + 1, A^k)
         Q(z, p) at [p, number of z], words numbered in the order of `itertools.product`.
     k : int
-        Letters of a word.
+        The number of letters of a word.
     letters : str
         The A letters of the alphabet.
 
@@ -56,7 +56,7 @@ class POIM(NamedTuple):
 
     @property
     def importance(self) -> np.ndarray:
-        """max_z |Q(z, p)|, (L − k + 1,): how much the letters of a window can do."""
+        """max_z |Q(z, p)|, (L − k + 1,): the largest effect of the letters of a window."""
         return np.abs(self.values).max(axis=1)
 
 
@@ -70,10 +70,10 @@ def poim(model: Any, k: int, background: Any = None, label: Any = None) -> POIM:
     k : int
         Letters of a word.
     background : array or sequences, optional
-        The letters of X, independent: None (all as likely) or probabilities (A,); or a chain of order 1: probabilities
-        (A, A) of the next letter, or sequences to count them in.
+        The distribution of X. Independent letters: None (uniform) or probabilities (A,). A chain of order 1:
+        probabilities (A, A) of the next letter, or sequences to estimate them from.
     label : optional
-        The class, where there are more than two.
+        The class, if there are more than two.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def top_kmers(
     model, k, background, label
         As in `poim`.
     n : int, default 20
-        Words.
+        The number of words.
 
     Returns
     -------
@@ -191,11 +191,11 @@ def _rows(model, k, background, label, use, keep=False):
         values = values + left[p].reshape((size,) + (1,) * (k - 1)) + right[p + k - 1]
         return use(p, (values - np.sum(values * chance)).ravel())
 
-    return run_blocks(row, range(L - k + 1), getattr(model, "n_jobs", None)), alphabet.letters
+    return run_blocks(row, range(L - k + 1), model.n_jobs), alphabet.letters
 
 
 def _beside(pieces, forward, backward, L, size):
-    """Expectations (L, A), given the letter at p, of the words that end before p and of those that start after it."""
+    """Expectations (L, A), given the letter at p, of words that end before p and of words that start after p."""
     from ..loops.poim import ends
 
     last, first = np.zeros((L, size)), np.zeros((L, size))
@@ -214,7 +214,7 @@ def _chain(background, alphabet, unknown):
     P = np.full(A, 1 / A) if background is None else _probabilities(background, alphabet, unknown)
     pi = P if P.ndim == 1 else _stationary(P)
     P = np.broadcast_to(P, (A, A))
-    # Bayes' rule; what comes before a letter that never occurs is anybody's guess
+    # Bayes' rule; π before a letter that never occurs
     back = np.where(pi[:, None] > 0, pi * P.T / np.where(pi > 0, pi, 1)[:, None], pi)
     return np.pad(P, (0, 1)), np.pad(back, (0, 1)), pi
 
@@ -256,6 +256,6 @@ def _stationary(P):
 def _check(k, L, size, rows):
     if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= L:
         raise ValueError(f"k={k!r} must be an integer from 1 to the length of the sequences, {L}")
-    if size**k * max(rows, 8) > ROOM:
+    if size**k * max(rows, 8) > MAX_POIM_ENTRIES:
         cure = ", or top_kmers, which holds one position at a time" if rows > 1 else ""
         raise ValueError(f"k={k}: {size}^{k} words do not fit in memory; take shorter words{cure}")

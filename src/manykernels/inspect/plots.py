@@ -18,7 +18,7 @@ def plot_weights(model: Any, ax: Any = None, top: int = 20) -> Any:
         Fitted.
     ax : matplotlib axes, optional
     top : int, default 20
-        Kernels at most.
+        The largest number of kernels.
 
     Returns
     -------

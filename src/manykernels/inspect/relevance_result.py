@@ -1,4 +1,4 @@
-"""What `relevance` has found: a table, a frame, a picture."""
+"""The result of `relevance`: a table, a frame, a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = ("relevance", "drop", "permute", "alone")
 
 
 class Spread(NamedTuple):
-    """Means over the folds, their standard errors, and the ends of their intervals, (rows,) each."""
+    """Means over the folds, their standard errors, and the ends of the intervals, (rows,) each."""
 
     mean: np.ndarray
     se: np.ndarray
@@ -26,7 +26,7 @@ class Spread(NamedTuple):
 
 
 def spread_of(values: np.ndarray, overlap: float, level: float) -> Spread:
-    """Over the folds of values (J, rows), where n_test / n_train is `overlap`; NaN where there is one fold only."""
+    """The `Spread` over the folds of values (J, rows), with n_test / n_train = `overlap`; NaN for a single fold."""
     from scipy.stats import t
 
     J, mean = len(values), values.mean(axis=0)
@@ -40,20 +40,20 @@ def spread_of(values: np.ndarray, overlap: float, level: float) -> Spread:
 
 @dataclass
 class Relevance:
-    """What sources and kernels are worth on held-out examples; made by `relevance`.
+    """The relevance of sources and kernels on held-out examples; made by `relevance`.
 
-    J folds, a row for each source and each kernel. It prints as a table, sources first, the most relevant ones on top.
+    J folds, a row for each source and each kernel. It prints as a table, the most relevant sources first, then kernels.
 
     Parameters
     ----------
     names, kinds : list of str
-        Of the rows; a kind is "source" or "kernel".
+        The names and kinds of the rows; a kind is "source" or "kernel".
     score_all, score_nothing : ndarray (J,)
         The scores of all sources and of the best constant.
     score_without, score_permuted : ndarray (J, rows)
-        The scores of all others, and of all when the rows of the source change places.
+        The scores without the source, and with its rows permuted.
     score_alone, score_alone_permuted : ndarray (J, rows)
-        The scores of the source by itself, and when its rows change places.
+        The scores of the source by itself, and with its rows permuted.
     weights, alignments : ndarray (rows,)
         Shares of the kernel weights, and centred alignments with the targets, off the diagonal; means over the folds.
     overlap : float
@@ -63,11 +63,11 @@ class Relevance:
     level : float, default 0.95
         Of the intervals.
     scoring : str, default "score"
-        What the score is called.
+        The name of the score.
     groups : list of Group
-        (names, drop, drop_se, low, high, alignment) of each set of sources that stand in for each other.
+        (names, drop, drop_se, low, high, alignment) of each set of interchangeable sources.
     shared : list of Shared
-        (name, others) of each source that sees columns of smaller ones.
+        (name, others) of each source that reads columns of smaller sources.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Relevance:
 
     @classmethod
     def of(cls, rows, found, level, scoring):
-        """From the rows and what each fold has measured."""
+        """From the rows and the measurements of each fold."""
         each = {name: np.array([measured[name] for measured in found]) for name in found[0] if name != "every"}
         return cls(
             [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
@@ -128,16 +128,16 @@ class Relevance:
         return self.spread(self.differences(measure))
 
     def spread(self, values: np.ndarray) -> Spread:
-        """Those of values (J, rows) of the folds; NaN where there is one fold only."""
+        """The same of values (J, rows) of the folds; NaN for a single fold."""
         return spread_of(values, self.overlap, self.level)
 
     def order(self) -> np.ndarray:
-        """The rows as they are shown."""
+        """The rows in the order of the table."""
         mean = self.measure("relevance").mean
         return np.array(sorted(range(len(self.names)), key=lambda m: (self.kinds[m] != "source", -mean[m])))
 
     def table(self) -> list[dict[str, Any]]:
-        """A dict a row: name, kind, each measure with its _se, _low and _high, weight and alignment."""
+        """A dict per row: name, kind, each measure with its _se, _low and _high, weight and alignment."""
         spreads = {measure: self.measure(measure) for measure in MEASURES}
         rows = []
         for m in self.order():
@@ -155,13 +155,13 @@ class Relevance:
         return pd.DataFrame(self.table())
 
     def of_kind(self, kind: str) -> list[int]:
-        """The rows that are a "source" or a "kernel", as they are shown."""
+        """The rows of a kind, "source" or "kernel", in the order of the table."""
         if kind not in self.kinds:
             raise ValueError(f"kind={kind!r}: the rows are of the kind {' and '.join(sorted(set(self.kinds)))}.")
         return [int(m) for m in self.order() if self.kinds[m] == kind]
 
     def row(self, name: str) -> int:
-        """The row of this name; a ValueError where it was not measured."""
+        """The row of this name; a ValueError if it was not measured."""
         for called in (name, f"kernel {name}"):
             if called in self.names:
                 return self.names.index(called)
@@ -171,7 +171,7 @@ class Relevance:
         )
 
     def plot(self, ax: Any = None, kind: str = "source", top: int = 20) -> Any:
-        """Drop, permute and gain of each source (or "kernel"), the `top` most relevant, with intervals; the axes."""
+        """Draws drop, permute and gain of the `top` most relevant rows of a kind, with intervals; returns the axes."""
         rows = self.of_kind(kind)
         shown = rows[:top]
         ax = plain(panels(ax, 1, 1, (7.2, 1.2 + 0.5 * len(shown)))[1][0, 0])

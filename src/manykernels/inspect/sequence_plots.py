@@ -26,7 +26,7 @@ def plot_positions(
     boot : array, optional
         Weights of `bootstrap_weights`, drawn as the band between their 5 % and 95 % quantiles.
     information : array (L,), optional
-        What is known of the positions, in bits, on an axis of its own.
+        Known information of the positions, in bits, drawn on a second axis.
     ax : matplotlib axes, optional
     origin : int, default 0
         The position called 0.
@@ -73,7 +73,7 @@ def plot_positions(
 
 
 def plot_poim(poim: POIM | list[POIM], ax: Any = None, origin: int = 0, top: int = 16) -> Any:
-    """Q(z, p) of a `POIM` as a heat map, positions × the words that matter most somewhere.
+    """Q(z, p) of a `POIM` as a heat map, positions × the words with the largest |Q|.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def plot_poim(poim: POIM | list[POIM], ax: Any = None, origin: int = 0, top: int
     origin : int, default 0
         The position called 0.
     top : int, default 16
-        Words at most.
+        The largest number of words.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def plot_poim(poim: POIM | list[POIM], ax: Any = None, origin: int = 0, top: int
 
 
 def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = None, stop: int | None = None) -> Any:
-    """Letters as high as they move the decision: up towards the class, down away from it.
+    """A sequence logo: the height of a letter is its change of the decision, up towards the class, down away from it.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
         raise ValueError(f"{given} leave none of the {L} positions: give 0 <= start < stop <= {L}")
     Q = poim.values[start:stop]
     ax = _axes(ax, (9, 2.8))
-    bold: Any = {"weight": "bold"}  # which the stubs of matplotlib do not know as a font
+    bold: Any = {"weight": "bold"}  # the stubs of matplotlib do not accept it as a font
     glyphs = {letter: TextPath((0, 0), letter, size=1, prop=bold) for letter in poim.letters}
 
     def draw(letter, x, low, height):
@@ -176,7 +176,7 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
 
 
 def _check(poim):
-    """A ValueError where `poim` is neither a `POIM` nor a list of them."""
+    """A ValueError unless `poim` is a `POIM` or a list of them."""
     poims = poim if isinstance(poim, list) else [poim]
     if not poims:
         raise ValueError("poim is an empty list: give at least one poim(model, k)")
@@ -201,7 +201,7 @@ def _curves(poims, ax, origin):
 
 
 def _mean(values):
-    """Over the classes, where there are several."""
+    """The mean over the classes, if there are several."""
     return values if values.ndim == 1 else values.mean(axis=0)
 
 

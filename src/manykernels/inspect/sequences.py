@@ -1,4 +1,4 @@
-"""Which positions and which word lengths carry a model of sequences: the weights of its kernels, laid out."""
+"""Kernel weights of a model of sequences by word length and position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PositionWeights:
     Parameters
     ----------
     shares : array (…, d, L)
-        Sum 1; [k − 1, l] is that of the words of k letters that start at l.
+        They sum to 1; [k − 1, l] is the share of words of k letters that start at l.
 
     Examples
     --------
@@ -55,16 +55,16 @@ class PositionWeights:
 def position_weights(model: Any, weights: ArrayLike | None = None) -> PositionWeights:
     """The shares θ_m / Σθ of a fitted model by word length and position (Sonnenburg et al. 2006, section 4.1.3).
 
-    The share of a kernel is spread over the words it counts as its own coefficients are: for a list of one kernel per
-    degree, position or both that is where the weights were learned, and the rest is the fixed shape of the kernel.
-    At p = 1 the shares are those of the norms, ‖f_m‖ / Σ‖f‖; at p = ∞ all θ are equal, and `poim` tells more.
+    The share of a kernel is spread over its words in proportion to their coefficients in the kernel. Differences
+    between kernels are learned; within a kernel they are its fixed shape. At p = 1 the shares are those of the norms,
+    ‖f_m‖ / Σ‖f‖; at p = ∞ all θ are equal, and `poim` shows more.
 
     Parameters
     ----------
     model : estimator
         Fitted on Degree and WeightedDegree kernels.
     weights : array (…, M), optional
-        To lay out instead of those of the model, such as those of `bootstrap_weights`.
+        Other weights, such as those of `bootstrap_weights`; None for those of the model.
 
     Returns
     -------

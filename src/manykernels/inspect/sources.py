@@ -1,4 +1,4 @@
-"""Which kernels make up a source."""
+"""Sources: groups of kernels that read the same data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import _is_fitted
 
-FEW = 50  # kernels up to which each has a row of its own
+MAX_KERNEL_ROWS = 50  # with more kernels a table has no rows for single kernels
 
 
 class Row(NamedTuple):
-    """A source, or a single kernel: its name, which, and the kernels (M,) bool."""
+    """A row of a table: its name, its kind, "source" or "kernel", and the mask (M,) of its kernels."""
 
     name: str
     kind: str
@@ -21,12 +21,12 @@ class Row(NamedTuple):
 
 
 def read_sources(model: Any, fold: Any, sources: dict[str, Any] | None, kernels: bool | None) -> list[Row]:
-    """The rows of a table: the sources, then the kernels that are not one by themselves."""
+    """The rows of a table: the sources, then the kernels that are not a source by themselves."""
     names = list(model.kernel_names_) if _is_fitted(model) and len(model.kernel_names_) == fold.M else fold.names
     usual = default_sources(fold.kernel_list, names)
     chosen = usual if sources is None else given_sources(sources, names, usual)
     rows = [Row(name, "source", np.isin(np.arange(fold.M), which)) for name, which in chosen.items()]
-    if kernels or kernels is None and fold.M <= FEW:
+    if kernels or kernels is None and fold.M <= MAX_KERNEL_ROWS:
         single = {int(which[0]) for which in chosen.values() if len(which) == 1}
         taken = set(chosen)
         for m in sorted(set(range(fold.M)) - single):
@@ -36,9 +36,9 @@ def read_sources(model: Any, fold: Any, sources: dict[str, Any] | None, kernels:
 
 
 def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
-    """{name: numbers of kernels}: those of a view, of one table those of the same columns, of matrices each.
+    """{name: indices of kernels}: the kernels of a view, of the same columns of a table, or each precomputed kernel.
 
-    Kernels across views or columns are sources of their own, and have their names where they are single.
+    Kernels across views or columns are separate sources; a source of one kernel has the name of the kernel.
     """
     if kernel_list is None:
         return {name: np.array([m]) for m, name in enumerate(names)}
@@ -55,19 +55,19 @@ def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]
 
 
 def _stem(names):
-    """What kernels called "STEM, …" have in common, or nothing."""
+    """The common stem of kernels called "STEM, …", or ""."""
     stems = {name.rpartition(", ")[0] for name in names}
     return stems.pop() if len(stems) == 1 else ""
 
 
 class Shared(NamedTuple):
-    """A source and others, none larger, that see some of its columns."""
+    """A source, and other sources, none larger, that read some of its columns."""
 
     name: str
     others: list[str]
 
     def said(self, show: Callable[[str], str] = str) -> str:
-        """A sentence, with names as they are shown."""
+        """A sentence, with names formatted by `show`."""
         some = [show(name) for name in self.others[:3]]
         some += [f"{len(self.others) - 3} more"] if len(self.others) > 3 else []
         listed = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
@@ -76,7 +76,7 @@ class Shared(NamedTuple):
 
 
 def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
-    """The sources that see columns of others, those with a kernel in common left out: they were asked for."""
+    """The sources that read columns of others, except sources that share kernels, which the user asked for."""
     if kernel_list is None:
         return []
     sources = [row for row in rows if row.kind == "source"]
@@ -92,10 +92,10 @@ def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
 
 
 def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | None = None) -> list[list[int]]:
-    """The rows by their numbers, those together that see a column in common, directly or through others.
+    """The indices of the rows, grouped if they read a column in common, directly or through other rows.
 
-    `same` {column: the first one with the same values} makes one of identical columns. Sources that share kernels were
-    asked for as they are, and stay apart.
+    `same` maps a column to the first column with the same values. Sources that share kernels were asked for by the
+    user, and are not grouped.
     """
     alone = [[k] for k in range(len(rows))]
     if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
@@ -128,9 +128,9 @@ def _meet(one, other):
 
 
 def given_sources(sources, names, usual):
-    """{name: numbers} of what a user gave, by names or numbers of kernels or names of default sources."""
+    """{name: indices} of the user's sources, given by names or indices of kernels or names of default sources."""
     if not isinstance(sources, dict) or not sources:
-        raise ValueError(f"sources={sources!r}: give {{name: kernels}}, by their names or numbers.")
+        raise ValueError(f"sources={sources!r}: give {{name: kernels}}, with the names or numbers of the kernels.")
     return {str(name): _numbers(name, which, names, usual) for name, which in sources.items()}
 
 
@@ -151,5 +151,5 @@ def _numbers(source, which, names, usual):
                 f"from 0 to {len(names) - 1}."
             )
     if not found:
-        raise ValueError(f"sources[{source!r}] has no kernel: give one, or leave the source out.")
+        raise ValueError(f"sources[{source!r}] has no kernel: give one, or leave out the source.")
     return np.unique(found)

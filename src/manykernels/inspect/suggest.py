@@ -1,8 +1,8 @@
-"""Sparse or dense mixing of kernels: what alignments and a small cross-validated path say of it.
+"""Sparse or dense mixing of kernels, judged by alignments and a small cross-validated path.
 
-A sparse mixture wins where few kernels know something or many know the same, a dense one where many know different
-things (Kloft et al. 2011, Sections 6 and 7). Which it is cannot be told for sure from a sample: the suggestion comes
-with what it stands on.
+A sparse mixture is better if few kernels are informative or many hold the same information, a dense one if many hold
+different information (Kloft et al. 2011, Sections 6 and 7). A sample cannot decide for sure, so the suggestion comes
+with its evidence.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from ..kernels.view_data import n_examples
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
-MOST = 40  # kernels, the best aligned ones, that are compared with each other
+MAX_COMPARED_KERNELS = 40  # the best aligned ones
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What `suggest` returns.
+    """The result of `suggest`.
 
     Parameters
     ----------
-    mixing : "sparse", "dense" or "either", where the scores are too near to tell
-    p : the p of the best mean score, which is not known to be better than all others
+    mixing : "sparse", "dense" or "either", if the scores are too close
+    p : the p of the best mean score, which need not be significantly better than the others
     ps, scores, errors : (R,), the norms, their best mean score over C, and its standard error over the folds
-    Cs : (R,), the C of that score
-    difference, error : mean over the folds of the score of the best p ≥ 2 less that of p = 1, and its standard error
+    Cs : (R,), the C of the best score
+    difference, error : the mean score of the best p ≥ 2 minus that of p = 1 over the folds, and its standard error
     alignments : (M,), centred alignment of each kernel with the targets
     kernel_names : list of M
-    informative : how many kernels carry the alignment, (Σ a)² / Σ a², from 1 to M
-    redundancy : mean centred alignment between the best aligned kernels, at most 40: near 1 they say the same
-    kept : how many kernels have weight at p = 1
+    informative : the effective number of aligned kernels, (Σ a)² / Σ a², from 1 to M
+    redundancy : mean centred alignment between the best aligned kernels, at most 40; near 1 they are redundant
+    kept : the number of kernels with weight at p = 1
 
     Examples
     --------
@@ -112,26 +112,25 @@ def suggest(
 ) -> Suggestion:
     """Whether sparse or dense mixing of these kernels scores better on held-out examples, with the evidence.
 
-    Mixtures of p = 1, 4/3, 2 and ∞ are compared on the same folds, each at its best C. A dense norm (p ≥ 2) or the
-    sparse one is suggested where the mean difference between the two is more than its standard error; where not, they
-    are called alike. Standard errors allow for training sets that overlap, as those of `relevance`. Alignments are
-    there to explain, not to decide.
+    Mixtures of p = 1, 4/3, 2 and ∞ are compared on the same folds, each at its best C. The suggestion is dense (p ≥ 2)
+    or sparse (p = 1) if the mean difference between the two exceeds its standard error, else "either". Standard errors
+    are corrected for overlapping training sets, as in `relevance`. Alignments explain the result; they decide nothing.
 
     Parameters
     ----------
     X, y : the data
     kernels : as in `MKLClassifier`
     Cs, cv, scoring, groups : as in `MKLClassifierCV`; scoring=None is the area under the ROC curve for two classes
-    max_examples : of more examples so many are drawn at random
-    random_state : for the draw
-    regression : whether y holds values and not classes; None for values where it has decimals, or floats of which more
-        than 20 and a tenth of the examples differ
+    max_examples : the size of a random sample, if there are more examples
+    random_state : for the sample
+    regression : whether y holds values, not classes; None: values if y has decimals, or if it has floats with more
+        different values than 20 and than a tenth of the examples
     **options : other parameters of `MKLClassifierCV` or `MKLRegressorCV`
 
     Returns
     -------
     Suggestion
-        `print` it, or take its attributes.
+        `print` it, or read its attributes.
 
     Examples
     --------
@@ -169,7 +168,7 @@ def suggest(
 
 
 def _read(model, X, y, real, overlap):
-    """The `Suggestion` of a fitted search, in whose folds n_test / n_train is `overlap`."""
+    """The `Suggestion` of a fitted search whose folds have n_test / n_train = `overlap`."""
     R, results = len(NORMS), model.cv_results_
     scores = np.array([results[f"split{k}_test_score"] for k in range(model.n_splits_)]).T.reshape(
         -1, R, model.n_splits_
@@ -193,7 +192,7 @@ def _read(model, X, y, real, overlap):
 
 
 def _errors(scores, overlap):
-    """Standard errors of the means over the folds of scores (R, J), corrected as those of `relevance`."""
+    """Standard errors of the means over the folds of scores (R, J), corrected as in `relevance`."""
     se = spread_of(scores.T, overlap, 0.95).se
     return np.where(np.isnan(se), np.inf, se)
 
@@ -208,7 +207,7 @@ def _alignments(model, X, y, real):
     bank = bank_of(best, X)
     target, squares, norm = centred_products(bank, Y)
     found = np.divide(target, np.sqrt(squares * norm), out=np.zeros_like(target), where=squares * norm > 0)
-    top = np.sort(np.argsort(-found, kind="stable")[:MOST])
+    top = np.sort(np.argsort(-found, kind="stable")[:MAX_COMPARED_KERNELS])
     top = top[squares[top] > 0]
     if len(top) < 2:
         return found, 1.0

@@ -7,21 +7,39 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators import MKLClassifierCV, MKLRegressorCV
+
 
 def check_model(model):
-    """A ValueError where `model` is not the estimator that learns the weights, but something around it."""
-    if not hasattr(model, "kernels"):
+    """A ValueError unless `model` learns kernel weights itself."""
+    if not hasattr(model, "kernels"):  # scikit-learn's pipeline or search
         raise ValueError(
             f"model is a {type(model).__name__}, which has no kernel weights itself: give best_estimator_, or the last "
             "step of the pipeline"
         )
 
 
+def check_plain(model):
+    """A ValueError unless `model` learns kernel weights at a given C."""
+    check_model(model)
+    if isinstance(model, MKLClassifierCV | MKLRegressorCV):
+        raise ValueError(
+            f"model is a {type(model).__name__}, which chooses C in every fit: give its best_estimator_, or an "
+            "estimator with the C and the regularizer that it chose."
+        )
+
+
+def chosen_model(model):
+    """The estimator that a fitted `MKLClassifierCV` or `MKLRegressorCV` chose; any other model itself."""
+    searched = isinstance(model, MKLClassifierCV | MKLRegressorCV) and "C_" in vars(model)
+    return model.best_estimator_ if searched else model
+
+
 def top_weights(model, top=20):
     """Names, weights and shares of the `top` heaviest kernels, heaviest first.
 
-    Weights lie on the p-norm ball and need not sum to 1; the shares θ / Σθ do. One-vs-rest models are averaged
-    over the classes.
+    Weights lie on the p-norm ball and need not sum to 1; the shares θ / Σθ do. One-vs-rest weights are averaged over
+    the classes.
     """
     check_model(model)
     check_is_fitted(model)
@@ -39,7 +57,7 @@ def weights_table(model: Any, top: int = 20) -> Any:
     model : estimator
         Fitted.
     top : int, default 20
-        Kernels at most.
+        The largest number of kernels.
 
     Returns
     -------

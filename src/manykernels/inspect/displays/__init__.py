@@ -1,4 +1,4 @@
-"""Pictures in scikit-learn's manner: `…Display.from_estimator(...)` draws and returns the display, with `ax_`."""
+"""Pictures in scikit-learn's style: `…Display.from_estimator(...)` draws and returns the display, with `ax_`."""
 
 from .alignment_display import AlignmentDisplay
 from .along_display import WeightsAlongDisplay

@@ -1,4 +1,4 @@
-"""How alike kernels are, and how like the target."""
+"""Alignments between kernels, and with the target."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...estimators.check_inputs import among_themselves, check_y, is_precomputed
 from ...estimators.plan import bank_of
 from ...kernels.align import centred_products, cosines
 from ...kernels.view_data import n_examples
-from ..tables import check_model
+from ..tables import check_model, chosen_model
 from .base import Display, check_top
 
 
 class AlignmentDisplay(Display):
-    """Centred alignments between kernels as a heat map, alike kernels side by side, and with the target as bars.
+    """Centred alignments between kernels as a heat map, and with the target as bars.
 
-    The order is that of a hierarchical clustering (mean linkage of 1 − alignment, leaves in their best order).
+    Hierarchical clustering orders the kernels (mean linkage of 1 − alignment, optimal order of the leaves).
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class AlignmentDisplay(Display):
     target : array (M,), optional
         Alignments with the target.
     total : int, optional
-        Of how many kernels these are, to say what was left out.
+        The number of all kernels, for a note on those left out.
 
     Examples
     --------
@@ -59,9 +59,9 @@ class AlignmentDisplay(Display):
         cls, model: Any, X: Any, y: Any = None, *, top: int = 30, max_examples: int = 500, random_state: Any = 0,
         ax: Any = None,
     ) -> Self:  # fmt: skip
-        """Of the kernels of a model, fitted or not, on X; of more than `top` those best aligned with y.
+        """Draw the kernels of a model, fitted or not, on X: the `top` kernels best aligned with y, or the first.
 
-        Of more examples than `max_examples` so many are drawn at random. Without y the first `top` kernels are shown.
+        If there are more than `max_examples` examples, a random sample of this size is used.
         """
         return cls.measured(model, X, y, top, max_examples, random_state).plot(ax)
 
@@ -69,13 +69,13 @@ class AlignmentDisplay(Display):
     def measured(
         cls, model: Any, X: Any, y: Any = None, top: int = 30, max_examples: int = 500, random_state: Any = 0
     ) -> Self:
-        """The same, not drawn."""
+        """The same display, not drawn."""
         from sklearn.utils import check_random_state
 
         check_top(top)
         check_integer("max_examples", max_examples, 2)
         check_model(model)
-        model = clone(getattr(model, "best_estimator_", model))
+        model = clone(chosen_model(model))
         X = among_themselves(X)
         n = n_examples(X)
         if n > max_examples:
@@ -89,7 +89,7 @@ class AlignmentDisplay(Display):
         return cls(found, names, None if y is None else target, bank.M)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure; the bars of the target share the place of `ax`."""
+        """Draw on these axes, or on a new figure; heat map and bars divide the space of `ax`."""
         M, order, target = len(self.names), self.order, self.target
         bars = target is not None
         size = 2.6 + 0.26 * max(M, 4)
@@ -147,7 +147,7 @@ def _measure(bank, Y, top):
 
 
 def _clustered(A):
-    """The order of the rows in which alike ones are neighbours."""
+    """The order of the rows in which similar rows are neighbours."""
     if len(A) < 3:
         return np.arange(len(A))
     from scipy.cluster.hierarchy import leaves_list, linkage

@@ -13,20 +13,20 @@ from .base import Display, check_fitted, check_top, weights_of
 
 
 class WeightsAlongDisplay(Display):
-    """Shares θ / Σθ of kernels that differ in a parameter, a curve for each kind of kernel on each source.
+    """Shares θ / Σθ of kernels against one of their parameters, a curve for each kind of kernel on each source.
 
-    Kernels of one curve with the same value count together.
+    Kernels of one curve with equal values are summed.
 
     Parameters
     ----------
     values : array (M,)
-        Of the parameter; NaN: the kernel is left out.
+        Values of the parameter; NaN leaves out the kernel.
     shares : array (M,)
     groups : list of M str
         The curve of each kernel.
     parameter : str, default "parameter"
     top : int, default 7
-        Curves at most, those with the highest peaks.
+        The number of curves, those with the highest peaks.
 
     Examples
     --------
@@ -45,23 +45,23 @@ class WeightsAlongDisplay(Display):
         if not self.values.shape == self.shares.shape == (len(self.groups),):
             raise ValueError(
                 f"values, shares and groups have shapes {self.values.shape}, {self.shares.shape} and "
-                f"({len(self.groups)},): give one of each for a kernel."
+                f"({len(self.groups)},): give one of each per kernel."
             )
 
     @classmethod
     def from_estimator(
         cls, model: Any, parameter: str = "gamma", *, output: Any = None, top: int = 7, ax: Any = None
     ) -> Self:
-        """Of a fitted model, along an attribute of its kernels; `output` is a class, None the mean over the classes."""
+        """Draw a fitted model along an attribute of its kernels; `output` is a class, None the mean over classes."""
         model = check_fitted(model)
         kernels = model.predictor_.kernel_list
         if kernels is None:
-            raise ValueError("the kernels are given as matrices and have no parameters: make the display from numbers.")
-        found = [getattr(kernel, parameter, None) for kernel in kernels.kernels]
+            raise ValueError("the kernels are precomputed and have no parameters: make the display from numbers.")
+        found = [getattr(kernel, parameter, None) for kernel in kernels.kernels]  # an attribute the user names
         values = [float(v) if isinstance(v, Real) and not isinstance(v, bool) else np.nan for v in found]
         if np.isnan(values).all():
             kinds = sorted({type(kernel).__name__ for kernel in kernels.kernels})
-            raise ValueError(f"parameter={parameter!r}: no kernel has such a number; they are {', '.join(kinds)}.")
+            raise ValueError(f"parameter={parameter!r} is no number of any kernel: the kernels are {', '.join(kinds)}.")
         kinds = [type(kernel).__name__ for kernel in kernels.kernels]
         seen = [str(kernels.seen(m) or "all") for m in range(kernels.M)]
         counted = [k for k, v in zip(kinds, values, strict=True) if not np.isnan(v)]

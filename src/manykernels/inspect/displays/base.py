@@ -1,4 +1,4 @@
-"""What all displays share: the manner of scikit-learn, and how they read a fitted model."""
+"""The base class of displays, and functions that read a fitted model."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..._pictures import panels
 from ..._validation import check_integer
 from ..sources import default_sources, given_sources
-from ..tables import check_model
+from ..tables import check_model, chosen_model
 
 
 class Display:
-    """A picture that knows its numbers; `plot` draws it and sets `ax_`, `axes_` (all panels) and `figure_`."""
+    """A picture and its numbers; `plot` draws it and sets `ax_`, `axes_` (all panels) and `figure_`."""
 
     ax_: Any
     axes_: np.ndarray
@@ -32,10 +32,10 @@ class Display:
 
 
 def check_fitted(model):
-    """The model where it is fitted and has kernels; of `MKLClassifierCV` and its kin the best one."""
+    """The fitted model, or the one that a search chose; a ValueError if it has no kernels."""
     check_model(model)
     check_is_fitted(model)
-    return getattr(model, "best_estimator_", model)
+    return chosen_model(model)
 
 
 def check_top(top):
@@ -43,24 +43,24 @@ def check_top(top):
 
 
 def class_names(model) -> list[str]:
-    """The labels of the rows of `kernel_weights_`, or of the outputs; [] where there is one."""
+    """The names of the outputs, [] if there is one."""
     if len(model.intercept_) == 1:
         return []
-    labels = getattr(model, "classes_", np.arange(len(model.intercept_)))
+    labels = vars(model).get("classes_", np.arange(len(model.intercept_)))
     labels = labels if len(labels) == len(model.intercept_) else range(len(model.intercept_))
     return [str(label) for label in np.asarray(labels).tolist()]
 
 
 def output_number(model, output):
-    """The number of an output that is called by its class, or by its number."""
+    """The index of the output of a class, or of a target number."""
     labels = class_names(model)
     if str(output) in labels:
         return labels.index(str(output))
-    raise ValueError(f"output={output!r} is none of the model's: {', '.join(labels) or 'it has one'}.")
+    raise ValueError(f"output={output!r} is no output of the model: it has {', '.join(labels) or 'one'}.")
 
 
 def weights_of(model, output=None):
-    """θ (M,): of one class, or the mean over the classes."""
+    """θ (M,) of one class, or the mean over the classes."""
     theta = np.atleast_2d(model.kernel_weights_)
     if output is None:
         return theta.mean(axis=0)
@@ -70,13 +70,13 @@ def weights_of(model, output=None):
 
 
 def members_of(model, by: str, sources: dict[str, Any] | None = None) -> tuple[list[str], list[np.ndarray]]:
-    """(names, the numbers of the kernels of each): each "kernel" by itself, or the kernels of each "source"."""
+    """(names, [indices of kernels]): each "kernel" by itself, or the kernels of each "source"."""
     names = [str(name) for name in model.kernel_names_]
     if by not in ("kernel", "source"):
         raise ValueError(f"by={by!r}: choose 'kernel' or 'source'.")
     if by == "kernel":
         if sources is not None:
-            raise ValueError("sources is given with by='kernel', which does not read it: take by='source'.")
+            raise ValueError("sources has no effect with by='kernel': take by='source'.")
         return names, list(np.arange(len(names))[:, None])
     found = default_sources(model.predictor_.kernel_list, names)
     found = found if sources is None else given_sources(sources, names, found)

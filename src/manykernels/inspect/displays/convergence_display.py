@@ -1,4 +1,4 @@
-"""How a fit came to its gap."""
+"""The duality gap during a fit."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from ..._pictures import COLOURS, MARKERS, legend, note, plain, short
 from ..._validation import check_choice
 from .base import Display, check_fitted, check_top
 
-SMALLEST = 1e-16  # what a gap of 0 is drawn as
-CROWDED = 20  # steps beyond which only the last one has a mark
+MIN_GAP = 1e-16  # a gap of 0 is drawn as
+MAX_MARKED_STEPS = 20  # with more steps only the last one has a mark
 
 
 class ConvergenceDisplay(Display):
-    """The relative gap after each step of a fit, a curve for each class; certified steps are filled.
+    """The relative gap after each step of a fit, a curve for each class; certified steps have filled marks.
 
-    With EmpiricalBayes, which has no gap, how far it is from stationary.
+    EmpiricalBayes has no gap: the distance from a stationary point is drawn.
 
     Parameters
     ----------
     history : list of dict
         `history_` of a fitted model.
     tol : float, optional
-        The gap that was asked for, a dashed line.
+        The gap to reach, drawn as a dashed line.
     against : str, default "time"
         "time" in seconds, or "steps".
     name : str, optional
-        Of the model, where several are drawn on one axes.
+        The name of the model, for several on one axes.
     top : int, default 7
-        Classes at most that have a colour, those that took longest; the others are grey.
+        The number of coloured classes, those that took longest; the others are grey.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class ConvergenceDisplay(Display):
     def from_estimator(
         cls, model: Any, *, against: str = "time", name: str | None = None, top: int = 7, ax: Any = None
     ) -> Self:
-        """Of a fitted model; `ax` may hold the curves of another, to compare solvers."""
+        """Draw a fitted model; `ax` may hold the curves of another model, to compare solvers."""
         model = check_fitted(model)
         return cls(model.history_, model.tol, against, name, top).plot(ax)
 
@@ -95,12 +95,12 @@ class ConvergenceDisplay(Display):
         return np.array([step["time" if self.against == "time" else "iteration"] for step in run], float)
 
     def _curve(self, ax, run, measure, k, label, named):
-        gap = np.maximum([step[measure] for step in run], SMALLEST)
+        gap = np.maximum([step[measure] for step in run], MIN_GAP)
         colour = COLOURS[k % len(COLOURS)] if named else "0.8"
         parts = [self.name, None if label is None else f"class {label}"]
         text = short(", ".join(part for part in parts if part)) if named else None
         marker = MARKERS[k % len(MARKERS)] if named else ""
-        x, crowded = self._x(run), len(run) > CROWDED
+        x, crowded = self._x(run), len(run) > MAX_MARKED_STEPS
         look = dict(color=colour, marker="" if crowded else marker, markersize=5, markerfacecolor="white")
         ax.plot(x, gap, label=text or None, linewidth=1.3, zorder=2 + named, **look)
         done = np.flatnonzero([bool(step.get("certified", True)) for step in run])

@@ -1,4 +1,4 @@
-"""What single decisions are made of."""
+"""The parts of single decisions."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from ..._pictures import COLOURS, GREY, legend, plain, rows_of, shorts
 from ...estimators.check_inputs import take_examples
 from ...kernels.view_data import n_examples
 from .base import Display, check_fitted, check_top, class_names, members_of, output_number
 
-FEW = 10  # examples that are shown where none are chosen
+DEFAULT_EXAMPLES = 10  # the first ones
 
 
 class DecisionDisplay(Display):
-    """Decisions as stacked bars: what each kernel or source adds or takes away, the intercept, and ◆ their sum.
+    """Decisions as stacked bars: the part of each kernel or source, the intercept, and ◆ their sum.
 
     Parameters
     ----------
     parts : array (n, M)
-        Of `decision_parts`.
+        The result of `decision_parts`.
     intercept : array (n,) or float
     names : list of M str
     examples : list of n str, optional
     top : int, default 6
-        Parts with a colour of their own, the largest on average; the others are summed.
+        The number of parts with their own colour, the largest on average; the others are summed.
     what : str, default "kernels"
-        That the names are of.
+        What the names denote.
     label : str, default "decision"
 
     Examples
@@ -51,13 +51,8 @@ class DecisionDisplay(Display):
         label: str = "decision",
     ) -> None:
         check_top(top)
-        self.parts, self.names, self.top, self.what, self.label = (
-            np.asarray(parts, float),
-            list(names),
-            top,
-            what,
-            label,
-        )
+        self.parts, self.names = np.asarray(parts, float), list(names)
+        self.top, self.what, self.label = top, what, label
         if self.parts.ndim != 2 or self.parts.shape[1] != len(self.names):
             raise ValueError(
                 f"parts has shape {self.parts.shape}: give (n, {len(self.names)}), a column for each name."
@@ -72,9 +67,9 @@ class DecisionDisplay(Display):
         sources: dict[str, Any] | None = None, output: Any = None, top: int = 6, task: ArrayLike | None = None,
         ax: Any = None,
     ) -> Self:  # fmt: skip
-        """Of a fitted model at the rows `examples` of X; None: the first ten.
+        """Draw a fitted model at the rows `examples` of X, by default the first ten.
 
-        `output` is the class whose decision it is; None: of each example that which is predicted.
+        `output` is the class whose decision is drawn; None: the predicted class of each example.
         """
         model = check_fitted(model)
         names, members = members_of(model, by, sources)
@@ -103,7 +98,7 @@ class DecisionDisplay(Display):
             stacks.append((self.parts[:, others].sum(axis=1), f"{len(others)} other {self.what}", dict(color=GREY)))
         if self.intercept.any():
             stacks.append((self.intercept, "intercept", dict(color="white", edgecolor="0.4", linewidth=0.8)))
-        ends = np.zeros((2, n))  # of what stands to the right and to the left of 0
+        ends = np.zeros((2, n))  # of the bars right and left of 0
         for values, name, look in stacks:
             side = (values < 0).astype(int)
             start = ends[side, np.arange(n)]
@@ -121,43 +116,31 @@ class DecisionDisplay(Display):
 
 def _rows(examples, n):
     if examples is None:
-        return np.arange(min(n, FEW))
+        return np.arange(min(n, DEFAULT_EXAMPLES))
     rows = np.atleast_1d(np.asarray(examples))
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) or (rows < -n).any() or (rows >= n).any():
-        raise ValueError(f"examples={examples!r}: give numbers of rows of X, from 0 to {n - 1}.")
+        raise ValueError(f"examples={examples!r}: give indices of rows of X, from 0 to {n - 1}.")
     return rows % n
 
 
 def one_output(model, parts, output):
-    """((parts (n, M), intercepts (n,)), a text for each example, the label of the decision) of one output each."""
+    """((parts (n, M), intercepts (n,)), a text per example, the label of the decision) of one output per example."""
     labels, b = class_names(model), model.intercept_
     if not labels:
         if output is not None:
             raise ValueError(f"output={output!r}: the model has one decision; leave output=None.")
         f = parts.sum(axis=1) + b[0]
         if not is_classifier(model):
-            return (
-                (parts, np.full(len(parts), b[0])),
-                [""] * len(parts),
-                "prediction" if _regresses(model) else "decision",
-            )
+            label = "prediction" if is_regressor(model) else "decision"
+            return (parts, np.full(len(parts), b[0])), [""] * len(parts), label
         no, yes = model.classes_.tolist()
-        return (
-            (parts, np.full(len(parts), b[0])),
-            [str(yes if v > 0 else no) for v in f],
-            f"decision for {yes} against {no}",
-        )
+        texts = [str(yes if v > 0 else no) for v in f]
+        return (parts, np.full(len(parts), b[0])), texts, f"decision for {yes} against {no}"
     if output is not None:
         k = output_number(model, output)
         return (parts[:, k], np.full(len(parts), b[k])), [""] * len(parts), f"decision for {labels[k]}"
-    if not is_classifier(model) or getattr(model, "multilabel_", False):
+    if not is_classifier(model) or model.multilabel_:
         raise ValueError(f"output=None: the model has {len(labels)} outputs, {', '.join(labels[:10])}; choose one.")
     k = (parts.sum(axis=2) + b).argmax(axis=1)
     every = np.arange(len(k))
     return (parts[every, k], b[k]), [labels[c] for c in k], "decision for the class that is predicted"
-
-
-def _regresses(model):
-    from sklearn.base import is_regressor
-
-    return is_regressor(model)

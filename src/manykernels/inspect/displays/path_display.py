@@ -17,11 +17,11 @@ class PathDisplay(Display):
     ----------
     path : Path
     against : str, default "C"
-        "C", or "p" for the regularizers of the path, one beside the other.
+        "C", or "p" for the regularizers of the path, side by side.
     at : int, optional
-        The number of the regularizer (against "C"), or of C (against "p"); None: that of the best score.
+        The index of the regularizer (against "C"), or of C (against "p"); by default that of the best score.
     top : int, default 7
-        Curves at most.
+        The largest number of curves.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class PathDisplay(Display):
     def __init__(self, path: Path, against: str = "C", at: int | None = None, top: int = 7) -> None:
         check_top(top)
         if not isinstance(path, Path):
-            raise ValueError(f"path is a {type(path).__name__}: give what model.path(X, y) returns.")
+            raise ValueError(f"path is a {type(path).__name__}: give the result of model.path(X, y).")
         if against not in ("C", "p"):
             raise ValueError(f"against={against!r}: choose 'C' or 'p'.")
         n, what = (len(path.regularizers), "regularizers") if against == "C" else (len(path.Cs), "values of C")
@@ -49,14 +49,14 @@ class PathDisplay(Display):
 
     @classmethod
     def from_path(cls, path: Path, *, against: str = "C", at: int | None = None, top: int = 7, ax: Any = None) -> Self:
-        """Of what `model.path(X, y)` returned."""
+        """Draw the result of `model.path(X, y)`."""
         return cls(path, against, at, top).plot(ax)
 
     @classmethod
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, Cs: Any = 10, regularizer: Any = None, test: Any = None, **drawn: Any
     ) -> Self:
-        """Compute the path of a model, as `model.path` does, and draw it with the keywords of `from_path`."""
+        """Compute `model.path(X, y)`, and draw it with the keywords of `from_path`."""
         return cls.from_path(model.path(X, y, Cs=Cs, regularizer=regularizer, test=test), **drawn)
 
     def plot(self, ax: Any = None) -> Self:

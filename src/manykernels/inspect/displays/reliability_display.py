@@ -1,4 +1,4 @@
-"""Whether probabilities, or decisions, mean what they say."""
+"""The calibration of probabilities or decisions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .base import Display
 
 
 class ReliabilityDisplay(Display):
-    """The frequency with which what is predicted is true, against its probability or its decision value.
+    """The frequency of an event against its predicted probability or decision value.
 
-    Examples are put into bins of equal size; bars are Wilson's 95 % intervals. Of two classes the event is the second
-    one, of more that the predicted class is the right one. Probabilities that hold lie on the diagonal. Take examples
-    that the model was not fitted on.
+    The event is the second of two classes; with more classes, that the predicted class is right. Bins hold equal
+    numbers of examples; bars are Wilson's 95 % intervals. Calibrated probabilities lie on the diagonal. Use examples
+    outside the training data.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ class ReliabilityDisplay(Display):
     true : array (n,) of bool
         Whether the event happened.
     n_bins : int, default 10
-        At most; fewer where predictions are equal.
+        The largest number of bins; equal predictions share a bin.
     probability : bool, default True
         Whether `predicted` are probabilities.
     event : str, default "the event"
     name : str, optional
-        Of the model, where several are drawn on one axes.
+        The name of the model, for several on one axes.
 
     Examples
     --------
@@ -71,15 +71,14 @@ class ReliabilityDisplay(Display):
         cls, model: Any, X: Any, y: ArrayLike, *, response: str = "auto", n_bins: int = 10, name: str | None = None,
         ax: Any = None,
     ) -> Self:  # fmt: skip
-        """Of any fitted classifier on X, y; `response` "auto": predict_proba where there is one, else decisions."""
+        """Draw any fitted classifier on X, y; `response` "auto": predict_proba if it exists, else decisions."""
         check_choice("response", response, ("auto", "predict_proba", "decision_function"))
         check_is_fitted(model)
         if not is_classifier(model):
-            raise ValueError(
-                f"model is a {type(model).__name__}, which has no classes: reliability is that of classifiers."
-            )
-        proba = hasattr(model, "predict_proba") if response == "auto" else response == "predict_proba"
-        if proba and not hasattr(model, "predict_proba"):
+            raise ValueError(f"model is a {type(model).__name__}, which has no classes: give a classifier.")
+        able = hasattr(model, "predict_proba")  # a classifier of scikit-learn's kind
+        proba = able if response == "auto" else response == "predict_proba"
+        if proba and not able:
             raise ValueError(
                 f"response='predict_proba': this {type(model).__name__} has none; take loss='logistic', "
                 "CalibratedClassifierCV, or 'decision_function'."
@@ -87,9 +86,9 @@ class ReliabilityDisplay(Display):
         f = np.asarray(model.predict_proba(X) if proba else model.decision_function(X))
         y, classes = np.asarray(y), np.asarray(model.classes_)
         if y.ndim != 1:
-            raise ValueError(f"y has shape {y.shape}: reliability is that of one label an example.")
+            raise ValueError(f"y has shape {y.shape}: give one label an example, (n,).")
         if not np.isin(y, classes).all():
-            raise ValueError(f"y holds {np.setdiff1d(y, classes)[:5].tolist()}, which the model does not know.")
+            raise ValueError(f"y holds {np.setdiff1d(y, classes)[:5].tolist()}, which are no classes of the model.")
         if len(classes) == 2:
             f, true, event = f[:, 1] if proba else f, y == classes[1], f"class {classes[1]}"
         else:
@@ -101,7 +100,7 @@ class ReliabilityDisplay(Display):
     def from_predictions(
         cls, y_true: ArrayLike, y_prob: ArrayLike, *, n_bins: int = 10, name: str | None = None, ax: Any = None
     ) -> Self:
-        """Of truths, 0 and 1, and probabilities of 1."""
+        """Draw true values, 0 and 1, against probabilities of 1."""
         true = np.asarray(y_true)
         if not np.isin(true, (0, 1)).all():
             raise ValueError(f"y_true holds {np.unique(true)[:5].tolist()}: give 0 and 1.")
@@ -129,7 +128,7 @@ class ReliabilityDisplay(Display):
 
 
 def _wilson(frequency, n, z=1.959964):
-    """Ends of Wilson's intervals of frequencies of n trials."""
+    """The ends of Wilson's intervals for frequencies of n trials."""
     centre = (frequency + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(frequency * (1 - frequency) / n + z * z / (4 * n * n))
     return np.clip(centre - half, 0.0, frequency), np.clip(centre + half, frequency, 1.0)

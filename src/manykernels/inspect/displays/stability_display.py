@@ -1,4 +1,4 @@
-"""How much weights depend on the sample."""
+"""The variation of weights over bootstrap samples."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .base import Display, check_fitted, check_top, members_of, output_number
 class StabilityDisplay(Display):
     """Intervals of the shares θ / Σθ over bootstrap samples, their median, and how often a kernel has weight.
 
-    A narrow interval says that the weight is well determined, not that it is relevant: see `relevance`.
+    A narrow interval means a well determined weight, not a relevant kernel: see `relevance`.
 
     Parameters
     ----------
     shares : array (B, M)
-        Of each sample.
+        The shares of each sample.
     names : list of M str
     fitted : array (M,), optional
-        The shares of the model on all examples, ◆.
+        The shares of the model fitted on all examples, drawn as ◆.
     level : float, default 0.9
-        Of the samples that lie within the interval.
+        The share of samples within the interval.
     top : int, default 20
-        Rows at most, those with the greatest means.
+        The number of rows, those with the largest means.
     what : str, default "kernels"
-        That the names are of.
+        What the names denote.
 
     Examples
     --------
@@ -51,13 +51,8 @@ class StabilityDisplay(Display):
     ) -> None:
         check_top(top)
         check_number("level", level, 0, 1)
-        self.shares, self.names, self.level, self.top, self.what = (
-            np.asarray(shares, float),
-            list(names),
-            level,
-            top,
-            what,
-        )
+        self.shares, self.names = np.asarray(shares, float), list(names)
+        self.level, self.top, self.what = level, top, what
         if self.shares.ndim != 2 or self.shares.shape[1] != len(self.names):
             raise ValueError(
                 f"shares has shape {self.shares.shape}: give (samples, {len(self.names)}) for these names."
@@ -72,9 +67,9 @@ class StabilityDisplay(Display):
         cls, model: Any, X: Any, y: Any, *, n_boot: int = 20, by: str = "kernel", sources: dict[str, Any] | None = None,
         random_state: Any = 0, n_jobs: int | None = None, **drawn: Any,
     ) -> Self:  # fmt: skip
-        """Fit clones of a fitted model on resampled data, by `bootstrap_weights`, and draw them as `from_weights`."""
+        """Compute `bootstrap_weights` of a fitted model, and draw them with the keywords of `from_weights`."""
         found = check_fitted(model)
-        members_of(found, by, sources)  # complains before the work
+        members_of(found, by, sources)  # raises before the fits
         boot = bootstrap_weights(found, X, y, n_boot, random_state, n_jobs)
         return cls.from_weights(boot, found, by=by, sources=sources, **drawn)
 
@@ -83,7 +78,7 @@ class StabilityDisplay(Display):
         cls, boot: ArrayLike, model: Any, *, by: str = "kernel", sources: dict[str, Any] | None = None,
         output: Any = None, level: float = 0.9, top: int = 20, ax: Any = None,
     ) -> Self:  # fmt: skip
-        """Of the weights (B, M) or (B, T, M) of `bootstrap_weights`, and the fitted model they belong to.
+        """Draw the weights (B, M) or (B, T, M) of `bootstrap_weights` of a fitted model.
 
         `output` is a class; None: the mean over the classes.
         """

@@ -1,4 +1,4 @@
-"""Weights of kernels and sources, beside what they are worth on held-out examples, for each class."""
+"""Weights of kernels and sources, with their relevance, or for each class."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .base import Display, check_fitted, check_top, class_names, members_of
 
 
 class WeightsDisplay(Display):
-    """Shares θ / Σθ of kernels or sources: bars, with relevance a second panel, a heat map or images for each class.
+    """Shares θ / Σθ of kernels or sources, as bars, as a heat map or as images.
 
-    Several classes are a heat map, rows × classes; with `layout` an image for each class, where the kernels lie on a
-    grid; with `relevance` bars of the mean over the classes beside relevance with its intervals.
+    Several classes make a heat map, rows × classes, or, with `layout`, an image for each class, if the kernels lie on a
+    grid. With `relevance` bars show the mean over the classes, and a second panel shows relevance with its intervals.
 
     Parameters
     ----------
@@ -24,15 +24,15 @@ class WeightsDisplay(Display):
     shares : array (M,) or (T, M)
     classes : list of T str, optional
     relevance : Relevance, optional
-        Has a row for each of the names.
+        With a row for each name.
     layout : (rows, columns), optional
         The grid of the kernels.
     images : array (T, h, w), optional
-        Shown above those of the weights: mean images of the classes, say.
+        Shown above the images of the weights, for example the mean images of the classes.
     top : int, default 20
-        Rows at most, the heaviest.
+        The number of rows, the heaviest ones.
     what : str, default "kernels"
-        That the names are of.
+        What the names denote.
 
     Examples
     --------
@@ -78,10 +78,10 @@ class WeightsDisplay(Display):
         top: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Of a fitted model, by "kernel" or "source".
+        """Draw a fitted model, by "kernel" or "source".
 
-        `sources`, {name: kernels}, are those of `relevance(...)`; None: its default. `per_class` None: where the model
-        has weights per class and no relevance is given.
+        `sources`, {name: kernels}, and their default are as in `relevance(...)`. `per_class` is by default True if the
+        model has weights per class and `relevance` is None.
         """
         model = check_fitted(model)
         (names, members), theta = members_of(model, by, sources), np.atleast_2d(model.kernel_weights_)
@@ -100,12 +100,12 @@ class WeightsDisplay(Display):
 
     @classmethod
     def from_relevance(cls, found: Relevance, *, kind: str = "source", top: int = 20, ax: Any = None) -> Self:
-        """Of what `relevance` found, with the weights of its own fits; `kind` is "source" or "kernel"."""
+        """Draw the result of `relevance`, with the weights of its fits; `kind` is "source" or "kernel"."""
         rows = found.of_kind(kind)
         return cls([found.names[m] for m in rows], found.weights[rows], None, found, top=top, what=f"{kind}s").plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure; several panels share the place of `ax`."""
+        """Draw on these axes, or on a new figure; several panels divide the space of `ax`."""
         if self.layout is not None:
             return self._images(ax)
         if self.classes is not None:
@@ -157,7 +157,7 @@ class WeightsDisplay(Display):
         return self
 
     def _images(self, ax):
-        """The shares of each class on their grid, below the images that were given."""
+        """The shares of each class on their grid, below the given images."""
         shares = np.atleast_2d(self.shares)
         T, above = len(shares), self.images is not None
         columns = min(T, 10)
@@ -186,12 +186,10 @@ class WeightsDisplay(Display):
     def _check_layout(self):
         if self.layout is None:
             if self.images is not None:
-                raise ValueError(
-                    "images needs layout=(rows, columns), the grid of the kernels, below which they stand."
-                )
+                raise ValueError("images needs layout=(rows, columns), the grid of the kernels: give layout.")
             return
         if self.relevance is not None:
-            raise ValueError("layout and relevance are two pictures: give one of them.")
+            raise ValueError("layout and relevance are two different pictures: give one of them.")
         if len(self.layout) != 2 or self.layout[0] * self.layout[1] != len(self.names):
             raise ValueError(f"layout={self.layout!r} has no place for each of {len(self.names)} {self.what}.")
         T = len(np.atleast_2d(self.shares))
