@@ -137,7 +137,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         strings differs from a pandas column, and upper case from lower case), the same kernels and the same parameters,
         except max_iter, which may grow; a fit refuses the file of another fit. So leave None in GridSearchCV and
         cross_val_score. After the fit the file stays, and fitting again returns its result at once; delete the file to
-        start anew. If a write fails during the fit, the fit warns and continues, and the file keeps its last state.
+        start anew. If a write fails, the fit gives a RuntimeWarning and continues, and the file keeps its last state.
 
     Attributes
     ----------

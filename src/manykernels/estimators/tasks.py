@@ -31,7 +31,7 @@ def check_task(task, n, known=None, predictor=None):
         if ALL not in predictor.kernel_list.task_of:
             raise ValueError(f"task has {shown(strange[:10])}, not seen in fit, and no kernel is shared by all tasks.")
         warnings.warn(
-            f"task has {shown(strange[:10])}, not seen in fit: only the shared kernels predict these examples.",
+            f"task has {shown(strange[:10])}, not seen in fit: these are predicted by the shared kernels only.",
             UserWarning,
             stacklevel=5,
         )
