@@ -33,7 +33,7 @@ def grown(model, target):
 
 @pytest.fixture
 def nothing_is_small(monkeypatch):
-    monkeypatch.setattr(pairwise, "SMALL", 2**17)
+    monkeypatch.setattr(pairwise, "MIN_MATRIX_BYTES", 2**17)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])

@@ -98,16 +98,16 @@ def test_features_are_taken_where_they_pay_or_are_asked_for(kind, monkeypatch):
 
     assert not explicit() and explicit(wanted=True) and not explicit(wanted=True, exact=True)
     assert all(explicit(features=store) for store in ("map", "sorted", "trie", "hash"))
-    monkeypatch.setattr(choice, "MATRICES", 100)
+    monkeypatch.setattr(choice, "MAX_PAIRWISE", 100)
     assert explicit() == (kind == "degrees") and not explicit(features="never") and not explicit(exact=True)
-    monkeypatch.setattr(choice, "WORDS", 100)
+    monkeypatch.setattr(choice, "MAX_WORD_PAIRWISE", 100)
     assert explicit() and not explicit(features="never")
 
 
 def test_pairs_are_compared_in_float32_where_that_is_enough(monkeypatch):
     kernels = KernelList.from_spec(degree_kernels(3), X)
     assert choose_bank(kernels, X).dtype == np.float64
-    monkeypatch.setattr(choice, "EXACT", 100)
+    monkeypatch.setattr(choice, "MAX_FLOAT64_EXAMPLES", 100)
     for options, dtype in (({}, np.float32), ({"tol": 1e-5}, np.float64), ({"exact": True}, np.float64)):
         assert choose_bank(kernels, X, **options).dtype == dtype
 

@@ -135,6 +135,6 @@ def test_auto_takes_the_host_where_there_is_no_card_or_little_to_do(monkeypatch)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert choice.choose_device("auto", 10**6) is None and choice.choose_device("auto", 10) is None
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(choice, "CARD", 100)
+    monkeypatch.setattr(choice, "MIN_DEVICE_EXAMPLES", 100)
     MKLClassifier([Linear()], solver="coordinate", device="auto").fit(X, label)  # explicit features are the host's
     assert choice.choose_device("auto", 10**6) == "cuda" and choice.choose_device("auto", 10) is None

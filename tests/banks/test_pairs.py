@@ -133,7 +133,7 @@ def test_conjugate_gradients_finish_what_is_too_large_to_factor(loss, monkeypatc
     from manykernels.inner import matrix_free
 
     monkeypatch.setattr(PairBank, "dense", 0)
-    monkeypatch.setattr(matrix_free, "DIRECT", 0)
+    monkeypatch.setattr(matrix_free, "MAX_FACTORED_VARIABLES", 0)
     loss, y = losses.get(loss), np.where(LEFT[FULL.index[:, 0], 0] * RIGHT[FULL.index[:, 1], 1] > 0, 1.0, -1.0)
     stack = DenseBank(np.moveaxis(naive(FULL), 0, 2))
     free, dense = (solve(Problem(b, y, loss, LpNorm(1.5)), "newton", tol=1e-4) for b in (bank_of(FULL), stack))

@@ -128,7 +128,7 @@ def test_sums_of_many_smooth_columns_do_not_depend_on_how_they_are_batched(dtype
     bank = PairwiseBank(KernelList.from_spec(kernels, x), x, dtype=dtype)
     theta = rng.random((2, bank.M)) * (rng.random(bank.M) < 0.7)
     expected = np.tensordot(theta, bank.matrices(), 1)
-    monkeypatch.setattr(_chebyshev_columns, "WIDTH", width)
+    monkeypatch.setattr(_chebyshev_columns, "FEATURES_PER_PRODUCT", width)
     sums = _chebyshev_columns.SmoothColumns
     add = sums.add
     monkeypatch.setattr(sums, "add", lambda self, *a: taken.append(len(self.parts)) or add(self, *a))

@@ -60,7 +60,7 @@ def test_columns_far_from_the_origin_keep_their_linear_kernel():
 @pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
 def test_explicit_features_and_pairs_draw_the_line_at_the_same_place(far, normalize, monkeypatch):
     """The variance is 1 / far² of the squares: all of it is float64 arithmetic, and all keep the column."""
-    monkeypatch.setattr(features, "FAR", 0.0)
+    monkeypatch.setattr(features, "MIN_VARIANCE_SHARE", 0.0)
     Z, w = X + [0.0, far, 0.0], np.arange(50) % 3 + 1.0
     wide = np.hstack([Z, np.zeros((50, 30))])
     lists = []
@@ -85,7 +85,7 @@ def test_columns_far_from_the_origin_are_kept_whatever_the_number_of_examples(mo
     y, Z = X[:, 0] > 0, X + [2000.0, 0.0, 0.0]
     kernels = [("far", Linear(), [0]), ("near", Linear(), [1, 2])]
     few = MKLClassifier(kernels, tol=1e-6).fit(Z, y)
-    monkeypatch.setattr(choice, "MATRICES", 10)
+    monkeypatch.setattr(choice, "MAX_PAIRWISE", 10)
     with pytest.warns(UserWarning, match="'far' see columns far from the origin.*centre"):
         many = MKLClassifier(kernels, tol=1e-6).fit(Z, y)
     np.testing.assert_allclose(many.kernel_weights_, few.kernel_weights_, atol=1e-2)

@@ -45,7 +45,7 @@ def test_each_pair_is_seen_by_itself(n, last):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("form", [np.asarray, lambda S: KernelStack(np.moveaxis(S, 2, 0))], ids=["last", "first"])
 def test_one_skew_pair_of_a_large_stack_is_refused_by_the_name_of_its_kernel(form, dtype, monkeypatch):
-    monkeypatch.setattr(dense, "EXACT", 8)
+    monkeypatch.setattr(dense, "MAX_FLOAT64_EXAMPLES", 8)
     X = rng.normal(size=(50, 2))
     S = np.stack([RBF(g)(X) for g in (0.1, 1.0, 3.0)], axis=2).astype(dtype)
     assert DenseBank(form(S)).M == 3

@@ -117,8 +117,8 @@ def check(spec, S, new, normalize=None):
 @every_list
 @pytest.mark.parametrize("direct, unknown", [(4, "N"), (16, ""), (2**14, "N")])
 def test_tables_and_tries_give_the_kernels_themselves(kind, direct, unknown, monkeypatch):
-    monkeypatch.setattr(_trie, "DIRECT", direct)
-    monkeypatch.setattr(trie, "ROWS", 9)
+    monkeypatch.setattr(_trie, "MAX_TABLE_WORDS", direct)
+    monkeypatch.setattr(trie, "ROWS_PER_BLOCK", 9)
     check(LISTS[kind], strings(unknown=unknown), strings(15, seed=1))
 
 

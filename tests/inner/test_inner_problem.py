@@ -44,7 +44,7 @@ def test_the_half_hessian_gives_the_derivatives_in_the_weights(loss, intercept):
 @pytest.mark.parametrize("equality", [True, False])
 def test_the_system_of_the_free_variables_is_solved_either_way(large, equality, monkeypatch):
     """(K_FF + D_F) x + β 1 = r for some β, and Σ x = s; then K may lack a constant, and need not be definite."""
-    monkeypatch.setattr(systems, "LARGE", large)
+    monkeypatch.setattr(systems, "MAX_FACTORED_VARIABLES", large)
     Ks, _ = make(0, n=40)
     rng, K, index = np.random.default_rng(0), Ks.sum(axis=0) - (10.0 if equality else 0.0), np.arange(1, 40, 3)
     diagonal, r = rng.random(40), rng.normal(size=len(index))

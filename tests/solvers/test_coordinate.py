@@ -96,8 +96,8 @@ def test_scales_are_those_of_the_matrices(normalize, weighted):
 def test_predictions_are_those_of_the_kernels(kind, monkeypatch):
     from manykernels.banks import degree_predictor
 
-    monkeypatch.setattr(degree_predictor, "TILE", 7)
-    monkeypatch.setattr(degree_predictor, "DIRECT", 64)
+    monkeypatch.setattr(degree_predictor, "ROWS_PER_TILE", 7)
+    monkeypatch.setattr(degree_predictor, "MAX_TABLE_WORDS", 64)
     S, new = strings(), strings(20, seed=5)
     bank, _ = bank_and_kernels(kind, S, n_jobs=2)
     support, rng = np.arange(0, 60, 2), np.random.default_rng(3)
@@ -184,7 +184,7 @@ def test_estimators_take_features_where_there_are_many_examples(monkeypatch):
     X, y = make_splice(300, length=41, positives=0.3, random_state=2)
     text = list(X)
     matrices = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
-    monkeypatch.setattr(choice, "MATRICES", 100)
+    monkeypatch.setattr(choice, "MAX_PAIRWISE", 100)
     features = MKLClassifier(degree_kernels(6), tol=1e-5).fit(text, y)
     assert type(features.predictor_).__name__ == "DegreePredictor" != type(matrices.predictor_).__name__
     assert_models_agree(features, matrices, text)

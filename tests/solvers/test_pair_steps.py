@@ -156,7 +156,7 @@ def test_blas_has_threads_for_factors_alone(monkeypatch):
     def blas():
         return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
 
-    monkeypatch.setattr(systems, "SINGLE", 10)
+    monkeypatch.setattr(systems, "LARGE_BLOCK_ROWS", 10)
     K, inner = block(Hinge())
     inner.n_jobs, stepped, factored, take, system = 2, [], [], room.Steps.take, inner.system
     monkeypatch.setattr(room.Steps, "take", lambda *steps: stepped.append(blas()) or take(*steps))

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kernels.pair_blocks import KINDS
 
-UNEVEN = 2.0  # how much the factors of one kernel may differ: errors of a series rise by the square
-WIDTH = 512  # Chebyshev features that are multiplied at a time
+MAX_FACTOR_RATIO = 2.0  # how much the factors of one kernel may differ: errors of a series rise by the square
+FEATURES_PER_PRODUCT = 512  # Chebyshev features that are multiplied at a time
 
 
 def n_nodes(degree, rate, half, double):
@@ -56,7 +56,7 @@ def _level(chosen, *sides):
     if not factors:
         return True
     F = np.concatenate(factors, axis=1)
-    return bool((F.max(axis=1) <= UNEVEN * np.where(F > 0, F, np.inf).min(axis=1)).all())
+    return bool((F.max(axis=1) <= MAX_FACTOR_RATIO * np.where(F > 0, F, np.inf).min(axis=1)).all())
 
 
 def _at_nodes(group, middle, half, p):
@@ -90,7 +90,7 @@ class SmoothColumns:
     @staticmethod
     def buffers(T, rows, cols, itemsize):
         """Bytes of one thread's features in a tile, of columns with up to 64 nodes."""
-        return WIDTH * (itemsize * (T * rows + cols) + 2 * max(rows, cols))
+        return FEATURES_PER_PRODUCT * (itemsize * (T * rows + cols) + 2 * max(rows, cols))
 
     def append(self, group, chosen, left, right, weights, shift, middle, half, p):
         """One more column: its sides and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
@@ -105,7 +105,7 @@ class SmoothColumns:
         self.node, self.entry = np.cumsum([0, *sizes]), np.cumsum([0, *(p**2 for p in sizes)])
         self.parts, first = [], 0
         for k in range(1, len(sizes) + 1):
-            if k == len(sizes) or self.node[k + 1] - self.node[first] > max(WIDTH, sizes[first]):
+            if k == len(sizes) or self.node[k + 1] - self.node[first] > max(FEATURES_PER_PRODUCT, sizes[first]):
                 self.parts.append((first, k))
                 first = k
         self.columns = []

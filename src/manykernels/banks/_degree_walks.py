@@ -18,8 +18,8 @@ from ..strings.planes import across, letters, planes
 from ._kernel_groups import KernelGroup, Rows
 from ._tiled_sums import Tiles
 
-_BATCH = 2**19  # entries of the sums by position that one thread holds
-_STACK = 2**22  # entries of kernels that one thread holds at most where each is wanted by itself
+_SUM_ENTRIES = 2**19  # entries of the sums by position that one thread holds
+_STACK_ENTRIES = 2**22  # entries of kernels that one thread holds at most where each is wanted by itself
 
 
 class Walk:
@@ -46,7 +46,7 @@ class WalkGroup(KernelGroup):
     coef is (M, d) where they do not, else a CSR matrix (M, L·d).
     """
 
-    room = _STACK
+    room = _STACK_ENTRIES
 
     def __init__(self, view, kernels, members, X, dtype, task, n_tasks, coef=None):
         self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
@@ -139,7 +139,7 @@ class WalkGroup(KernelGroup):
             sum_degrees(left.x, columns, A, H)
             return np.einsum("itk,mk->imt", H, self.coef)
         sums, size = np.empty((rows, self.members.size, T)), self.pairs.length * self.depth * T
-        step = max(1, _BATCH // size)
+        step = max(1, _SUM_ENTRIES // size)
         for r in range(0, rows, step):
             part = left.x[r : r + step]
             H = np.zeros((len(part), self.pairs.length, self.depth, T))
@@ -171,7 +171,7 @@ class WalkTiles(Tiles):
         self.walks = [group for group in groups if isinstance(group, WalkGroup)]
         if budget is not None:
             for group in self.walks:
-                group.room = min(_STACK, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
+                group.room = min(_STACK_ENTRIES, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
 
     def shape(self, n_rows, n_cols, layers=1, parts=16):
         return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers, parts)  # half is for a walk

@@ -14,7 +14,7 @@ try:  # without a card there is no compiler
 except ImportError:
     triton = None
 
-ROWS, COLS = 32, 64  # of a tile of `mix`
+TILE_ROWS, TILE_COLS = 32, 64  # of a tile of `mix`
 
 
 def mix(base, rows, cols, forms, weights, out):
@@ -46,9 +46,9 @@ def fused(base, forms):
 def _mix_fused(base, rows, cols, g, weights, out):
     rows, cols = _index(base, rows, 0), _index(base, cols, 1)
     R, C = len(rows), len(cols)
-    grid = (triton.cdiv(R, ROWS), triton.cdiv(C, COLS))
+    grid = (triton.cdiv(R, TILE_ROWS), triton.cdiv(C, TILE_COLS))
     loops().mix[grid](base, base.stride(0), rows, cols, g.to(base.dtype), weights, out, out.stride(0), len(g), R, C,
-                      ROWS, COLS)  # fmt: skip
+                      TILE_ROWS, TILE_COLS)  # fmt: skip
 
 
 def _multiply_fused(base, rows, cols, g, A):

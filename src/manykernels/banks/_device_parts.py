@@ -8,8 +8,8 @@ from scipy.sparse import issparse
 from ._device_loops import mix, multiply
 
 BASES = ("dot", "sqdist", "l1", "chi2", "min", "same")
-KEPT = 0.4  # of the room may be taken by one base block
-HELD = 0.6  # of it by kernels as matrices
+BASE_SHARE = 0.4  # of the room may be taken by one base block
+MATRIX_SHARE = 0.6  # of it by kernels as matrices
 
 
 class DevicePlace:
@@ -241,10 +241,10 @@ def empty_stack(place, M, n, names):
     import torch
 
     need = M * n * n * (4 if place.dtype == torch.float32 else 8)
-    if need > HELD * place.room:
+    if need > MATRIX_SHARE * place.room:
         raise ValueError(
             f"kernels {', '.join(names[:3])} lie on the device as {M} matrices of {n} × {n}, {need} bytes, and of the "
-            f"{place.room} that it has {int(HELD * place.room)} are for them: take device='cpu'"
+            f"{place.room} that it has {int(MATRIX_SHARE * place.room)} are for them: take device='cpu'"
         )
     place.room -= need
     return torch.empty(M, n, n, dtype=place.dtype, device=place.device)

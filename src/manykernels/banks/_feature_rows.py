@@ -1,6 +1,6 @@
-"""Feature matrices F (n, D) by what a bank does with their rows: dense with BLAS, CSR with loops.
+"""Feature matrices F (n, D) with the operations on rows that a bank needs: dense with BLAS, CSR with loops.
 
-Rows are cut into blocks by their number alone, so that a result does not depend on the number of threads.
+The blocks of rows do not depend on the number of threads, and neither do the results.
 """
 
 import numpy as np
@@ -9,20 +9,20 @@ import scipy.sparse as sp
 from .._threads import limit_blas, run_blocks
 from ..kernels.pair_blocks import span
 
-DENSITY = 0.2  # share of entries other than 0 up to which CSR is the quicker
-OFTEN = 3  # a column with entries in more than one of so many rows is treated as dense among them
-ROWS = 1024  # in a block
+MAX_CSR_DENSITY = 0.2  # share of nonzero entries up to which CSR is faster
+DENSE_COLUMN_DIVISOR = 3  # a column with entries in more than one of three rows is treated as dense
+ROWS_PER_BLOCK = 1024
 
 
 def as_rows(parts, first, spherical, sparse=None):
     """Parts (n, ·) side by side as `DenseRows` or `SparseRows`; kernel m has the columns first[m] : first[m + 1].
 
-    With `spherical` each kernel's part of a row has norm 1, or 0. `sparse` None: as few or many entries suggest.
+    With `spherical`, the part of each kernel in a row has norm 1 or 0. `sparse` None chooses by the number of entries.
     """
     n = parts[0].shape[0]
     if sparse is None:
         entries = sum(part.nnz if sp.issparse(part) else np.count_nonzero(part) for part in parts)
-        sparse = entries <= DENSITY * n * first[-1]
+        sparse = entries <= MAX_CSR_DENSITY * n * first[-1]
     rows = (SparseRows if sparse else DenseRows).of(parts)
     return rows.on_sphere(first) if spherical else rows
 
@@ -49,7 +49,7 @@ class DenseRows:
         return DenseRows(self.F[rows])
 
     def squares(self, w, mean=None):
-        """Σ_i w_i (F_ij − mean_j)², (D,), for Σ w = 1; mean None stands for 0."""
+        """Σ_i w_i (F_ij − mean_j)², (D,), for Σ w = 1; mean None means 0."""
         if mean is None:
             return np.einsum("i,ij,ij->j", w, self.F, self.F)
         parts = ((w[block], self.F[block] - mean) for block in blocks(len(self.F)))
@@ -127,7 +127,7 @@ class SparseRows:
             return np.bincount(columns, self.F.data**2 * each, minlength=D)
         inside = np.bincount(columns, (self.F.data - mean[columns]) ** 2 * each, minlength=D)
         full = np.bincount(columns, minlength=D) == n
-        zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, each, minlength=D))  # the weight of examples with a 0
+        zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, each, minlength=D))  # weight of the zeros
         return inside + np.maximum(zeros, 0.0) * mean**2
 
     def add(self, rows, delta, n_jobs):
@@ -138,7 +138,7 @@ class SparseRows:
             add(*self.arrays, rows[part], delta[part], v)
             return v
 
-        return sum(run_blocks(block, blocks(len(rows), max(ROWS, len(rows) // 4 + 1)), n_jobs))
+        return sum(run_blocks(block, blocks(len(rows), max(ROWS_PER_BLOCK, len(rows) // 4 + 1)), n_jobs))
 
     def look_up(self, rows, w, n_jobs):
         from ..loops.features import look_up
@@ -158,11 +158,9 @@ class SparseRows:
         from ..loops.features import add_products, gather, mirror
 
         first = np.zeros(len(w) + 2, np.int64)
-        owner, value, G = gather(*self.arrays, rows, w, max(len(rows) // OFTEN, 1), first)
-        K = _square(G, n_jobs)
-        run_blocks(
-            lambda b: add_products(first, owner, value, b.start, b.stop, K), blocks(len(rows), ROWS // 4), n_jobs
-        )
+        owner, value, G = gather(*self.arrays, rows, w, max(len(rows) // DENSE_COLUMN_DIVISOR, 1), first)
+        K, parts = _square(G, n_jobs), blocks(len(rows), ROWS_PER_BLOCK // 4)
+        run_blocks(lambda b: add_products(first, owner, value, b.start, b.stop, K), parts, n_jobs)
         mirror(K)
         return K
 
@@ -175,18 +173,18 @@ class SparseRows:
 def _square(G, n_jobs):
     """G Gᵀ, (n, n)."""
     with limit_blas(1):
-        if len(G) <= ROWS:
+        if len(G) <= ROWS_PER_BLOCK:
             return G @ G.T
         return np.concatenate(run_blocks(lambda block: G[block] @ G.T, blocks(len(G)), n_jobs))
 
 
 def _sums(F, values, first):
-    """Sums of `values`, laid out as the CSR matrix F, over the columns of each kernel, (n, M)."""
+    """Sums of `values`, entries of the CSR matrix F, over the columns of each kernel, (n, M)."""
     kern, n, M = np.repeat(np.arange(len(first) - 1), np.diff(first)), F.shape[0], len(first) - 1
     at = np.repeat(np.arange(n), np.diff(F.indptr)) * M + kern[F.indices]
     return np.bincount(at, values, minlength=n * M).reshape(n, M)
 
 
-def blocks(n, size=ROWS):
-    """The numbers below n in runs of `size`, one at least."""
+def blocks(n, size=ROWS_PER_BLOCK):
+    """Slices of `size` numbers that cover range(n), at least one."""
     return [slice(low, min(low + size, n)) for low in range(0, max(n, 1), size)]

@@ -1,4 +1,4 @@
-"""Groups of kernels that share a base on one view, and the sides of blocks of kernels that have none."""
+"""Groups of kernels that share a base on one view, and the sides of blocks of kernels without a base."""
 
 import copy
 
@@ -15,14 +15,14 @@ from ..sequences import Sequences
 from ..strings.planes import codes_of
 from ._exponential_table import LOG2E
 
-SOME = 16  # examples on which a kernel from a file is tried
-KNOWN_BASES = {*KINDS, "same", None}  # bases of kernels that may stand in files
+TRIAL_EXAMPLES = 16  # on which a kernel from a file is called
+KNOWN_BASES = {*KINDS, "same", None}  # bases that files may contain
 
 
 class KernelGroup:
-    """The kernels `members` that share a base on one view: what turns a base block into all of them.
+    """The kernels `members`, which share a base on one view: it computes them from a base block.
 
-    `task` is ALL, or the one task that they compare; SAME ones compare any task with itself, times `n_tasks`.
+    `task` is ALL, the number of the only task that they compare, or SAME: each task with itself, times `n_tasks`.
     """
 
     task, n_tasks = ALL, 1
@@ -36,10 +36,10 @@ class KernelGroup:
         vars(self).update(self._read_forms(dtype))
 
     def _read_forms(self, dtype):
-        """{attribute: value} of all that follows from the kernels and the task."""
+        """{attribute: value} of the attributes that follow from the kernels and the task."""
         base = self.kernels[0].base
         forms = [(1, 1.0, 0.0) if base is None else kernel.form() for kernel in self.kernels]
-        forms = [None] * len(forms) if self.task == SAME else forms  # not functions of the base alone
+        forms = [None] * len(forms) if self.task == SAME else forms  # they also depend on the tasks
         generic = np.array([form is None for form in forms])
         forms = np.array([(1, 1.0, 0.0) if form is None else form for form in forms])
         degree, rate = forms[:, 0].astype(np.int64), -forms[:, 1]
@@ -52,19 +52,19 @@ class KernelGroup:
         }  # fmt: skip
 
     def to_state(self):
-        """What a file must have beside the kernels to make the group anew; see `_state`."""
+        """The state of the group besides its kernels; see `_state`."""
         return self.pairs.to_state()
 
     @classmethod
     def from_state(cls, view, kernels, members, task, n_tasks, state):
-        """The group as it was made, in float64, from its kernels."""
+        """The group, in float64, of these kernels and this state."""
         bases = {kernels[m].base for m in members}
         check(bases <= KNOWN_BASES, f"a base is {bases}")
         X = None if None in bases else PairBase.like(state)
         return cls(view, kernels, members, X, np.float64, task, n_tasks)
 
     def restore_side(self, data, state, n, width, reads):
-        """The side of n examples from a file, where the view has `width` columns, None for strings, or a ValueError."""
+        """The side of n examples from a file, or a ValueError; the view has `width` columns, None for strings."""
         kind = Rows if self.pairs.kind in (None, "walk") else BlockSide
         side = kind(data["x"], data["own"], data["square"], None, state["factor"], None, state["task"])
         side.check_size(n, self.members.size)
@@ -73,28 +73,28 @@ class KernelGroup:
         return side
 
     def _check_side(self, side, n, width, reads):
-        """The examples of a side: the loops read as many as there are said to be."""
+        """Checks the examples of a side, since the loops trust their number."""
         if self.pairs.kind == "same":
-            check(side.x is None, "a side has examples where none are wanted")
+            check(side.x is None, "a side has examples that its kernels do not read")
         elif self.pairs.kind is None:
             check_rows(side.x, n, width, reads)
             try_kernel(self.kernels[0], side.x, n)
         else:
-            check(width is not None, "a side has numbers where its kernels see strings")
+            check(width is not None, "a side has numbers, but its kernels read strings")
             check_csr("x", side.x, n, width) if issparse(side.x) else check_array("x", side.x, np.float64, width, n)
-            check(not issparse(side.x) or self.pairs.kind in ("dot", "sqdist"), "x is sparse where its base is not")
+            check(not issparse(side.x) or self.pairs.kind in ("dot", "sqdist"), "x is sparse, but its base is dense")
             if self.pairs.kind in ("chi2", "min"):
-                check(side.x.min(initial=0) >= 0, "x is no histogram")
+                check(side.x.min(initial=0) >= 0, "x has negative entries")
             check((side.square is None) == (self.pairs.kind != "sqdist"), "square does not belong to the base")
             if self.pairs.centre is not None:
                 check_array("centre", self.pairs.centre, np.float64, width)
 
     def subset(self, chosen, members):
-        """The group of some of its kernels, known elsewhere as `members`."""
+        """The group of the chosen kernels, whose numbers become `members`."""
         part = copy.copy(self)
         part.members, part.kernels = members, [self.kernels[m] for m in chosen]
-        for name in ("generic", "degree", "rate", "forms", "g", "c", "exponential"):
-            setattr(part, name, getattr(self, name)[chosen])
+        forms = ("generic", "degree", "rate", "forms", "g", "c", "exponential")
+        vars(part).update({name: vars(self)[name][chosen] for name in forms})
         return part
 
     def double(self):
@@ -107,7 +107,7 @@ class KernelGroup:
     def side(self, view, index=None, normalize=None, side=None, n_jobs=1):
         """The examples of a View prepared for this group's base, with the factors of its kernels' rows.
 
-        `side` holds the examples where they are prepared already.
+        `side` holds the examples if they are already prepared.
         """
         side = self.pairs.side(view.X, index, n_jobs) if side is None else side
         factor = np.ones((self.members.size, len_(view.X)))
@@ -122,8 +122,8 @@ class KernelGroup:
             own = self.diagonals(side)
             if np.isnan(own).any():
                 raise ValueError(
-                    f'normalize="spherical" needs k(x, x), which {self.kernels[0]!r} does not know of new examples: '
-                    "take another."
+                    f'normalize="spherical" needs k(x, x), which {self.kernels[0]!r} does not give for new examples: '
+                    "take another normalisation."
                 )
             with np.errstate(over="ignore", invalid="ignore"):
                 factor[scaled] *= inverse_root(own)[scaled]
@@ -132,7 +132,7 @@ class KernelGroup:
         return side
 
     def codes(self, side):
-        """(codes (n, L) int16, alphabet) of a side of sequences of one length, else None."""
+        """(codes (n, L) int16, alphabet) if the side holds sequences of one length, else None."""
         return codes_of(side.x) if self.kernels[0].reads == "sequences" else None
 
     def diagonals(self, side):
@@ -147,7 +147,7 @@ class KernelGroup:
         return diagonals if self.task != SAME else diagonals * (self.n_tasks * (side.task >= 0))
 
     def pieces(self, B, left, right, chosen):
-        """(block, the chosen kernels that are functions of it by `form`): B itself, then a block a generic kernel."""
+        """Yields (block, chosen kernels that are a `form` of it): first B, then one block per generic kernel."""
         plain = chosen[~self.generic[chosen]]
         if plain.size:
             yield B, plain
@@ -160,7 +160,7 @@ class KernelGroup:
             yield K, np.array([m])
 
     def indefinite(self, ms, block, left, right):
-        """Those of the kernels ms of a block that break |k(x, y)|² <= k(x, x) k(y, y) in it."""
+        """Yields those of the kernels ms that violate |k(x, y)|² <= k(x, x) k(y, y) in the block."""
         for m in ms:
             if not self.kernels[m].psd:
                 k = block
@@ -171,7 +171,7 @@ class KernelGroup:
                     yield self.members[m]
 
     def cost(self, chosen=slice(None), sums=1):
-        """Nanoseconds, roughly, to add up an entry of its kernels `sums` times (to read a stored one takes 0.5)."""
+        """Estimated nanoseconds to sum an entry of its kernels `sums` times (reading a stored entry takes 0.5)."""
         if self.pairs.kind in (None, "gram"):
             return 20.0
         exponentials, generic = 1.2 * self.exponential[chosen].sum(), self.generic[chosen].sum()
@@ -185,7 +185,7 @@ class KernelGroup:
         return np.inf
 
     def column(self, left, right):
-        """(middle, half-width) of the interval of a smooth base on one dense column, else None."""
+        """(middle, half-width) of the interval of the column if the base is smooth on one dense column, else None."""
         if self.pairs.kind not in ("dot", "sqdist") or not isinstance(left.x, np.ndarray) or len(left.x) != 1:
             return None
         if not left.x.size or not right.x.size:
@@ -196,7 +196,7 @@ class KernelGroup:
 
 
 class Called:
-    """The block of a kernel without a base: the kernel itself, called on the examples of the tile."""
+    """The block of a kernel without a base, which is called on the examples of the tile."""
 
     kind: str | None = None
 
@@ -211,7 +211,7 @@ class Called:
 
     def block(self, left, right, out, hits=None):
         if left.cache is not None and right.cache is not None:
-            return PairBase.block(self, left, right, out)  # reads it
+            return PairBase.block(self, left, right, out)  # reads the cache
         out[:] = self.kernel.between(left.x, right.x)
         if hits is not None:
             out[hits] = left.own[hits[0]]
@@ -219,7 +219,7 @@ class Called:
 
 
 class Gram(Called):
-    """The block of an object with fit_transform: rows of its Gram matrix, columns by training example."""
+    """The block of an object with fit_transform: rows of its Gram matrix, one column per training example."""
 
     kind = "gram"
 
@@ -239,29 +239,32 @@ class Gram(Called):
 
 
 class Rows(BlockSide):
-    """A side whose examples are the rows of x, which may be a list."""
+    """A side whose examples are the rows of an array or the items of a list x."""
 
     def take(self, rows):
-        x = self.x
-        if x is not None:
-            x = x[rows] if hasattr(x, "shape") else [x[i] for i in np.arange(len(x))[rows]]
+        x = None if self.x is None else rows_of(self.x, rows)
         factor = None if self.factor is None else self.factor[:, rows]
         index, task = (None if v is None else v[rows] for v in (self.index, self.task))
         return Rows(x, self.own[rows], None, index, factor, self.cache, task)
 
 
-def check_rows(x, n, width, reads):
-    """A ValueError unless x holds n examples as called kernels take them: strings, objects, or `width` numbers each.
+def rows_of(x, rows):
+    """Some examples of x."""
+    return x[rows] if hasattr(x, "shape") else [x[i] for i in np.arange(len(x))[rows]]  # an array, or the user's list
 
-    A list of (width, reads) is for a `Bundle`.
+
+def check_rows(x, n, width, reads):
+    """Raises a ValueError unless x holds n examples: sequences, objects, or `width` numbers each.
+
+    `width` is a list of (width, reads) for a `Bundle`.
     """
     if isinstance(width, list):
-        check(len(check_is("x", x, Bundle).parts) == len(width), "x has not the parts of its kernels")
+        check(len(check_is("x", x, Bundle).parts) == len(width), "x and its kernels differ in their parts")
         for part, one in zip(x.parts, width, strict=True):
             check_rows(part, n, *one)
         return
     if width is None:
-        check(check_is("x", x, Sequences).shape == (n,), f"x has not {n} examples")
+        check(check_is("x", x, Sequences).shape == (n,), f"x does not have {n} examples")
         return
     check(issparse(x) or isinstance(x, np.ndarray), f"x is of type {type(x).__name__}")
     if reads == "objects":
@@ -271,10 +274,10 @@ def check_rows(x, n, width, reads):
 
 
 def try_kernel(kernel, x, n):
-    """A called kernel from a file compares some of the n examples x, or what it raises says that they do not fit."""
-    rows = np.unique(np.linspace(0, n - 1, min(n, SOME)).astype(int))
+    """Calls a kernel from a file on some of the n examples x; an error means that they do not fit together."""
+    rows = np.unique(np.linspace(0, n - 1, min(n, TRIAL_EXAMPLES)).astype(int))
     if isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and n:
-        rows = np.union1d(rows, x.min(axis=1).argmin())  # where numbers below 0 would be
+        rows = np.union1d(rows, x.min(axis=1).argmin())  # the example with the smallest entry, which may be negative
     if n:
         some = Rows(x, np.zeros(n), None, None).take(rows).x
         shape = np.asarray(kernel.between(some, some), dtype=np.float64).shape
@@ -282,7 +285,7 @@ def try_kernel(kernel, x, n):
 
 
 def share(groups, sides):
-    """The sides, with one copy of the examples where groups differ in their tasks only."""
+    """The sides; groups that differ only in their tasks share one copy of the examples."""
     first = {}
     for group, side in zip(groups, sides, strict=True):
         if type(side) is BlockSide:
@@ -295,11 +298,11 @@ def data_of(side):
     """The arrays that hold the examples of a side."""
     x = side.x
     parts = (x.data, x.indices, x.indptr) if issparse(x) else (x,)
-    return [part for part in parts if hasattr(part, "nbytes")]
+    return [part for part in parts if hasattr(part, "nbytes")]  # a user's list has none
 
 
 def arrays_of(side):
-    """What a side holds."""
+    """All arrays of a side."""
     return [*data_of(side), *(a for a in (side.own, side.square, side.factor, side.cache) if a is not None)]
 
 

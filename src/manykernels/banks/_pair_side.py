@@ -21,7 +21,7 @@ from ._pair_spectra import Spectra
 from .dense import _indefinite, _spread_out, default_names
 
 SAME, ANY = "same", "any"
-SKEW = 1e-6  # of the largest entry
+MAX_SKEW = 1e-6  # of the largest entry
 
 
 class PairSide(Tagged):
@@ -111,7 +111,7 @@ class PairSide(Tagged):
         for name, K in zip(self.names, found, strict=True):
             if not np.isfinite(K).all():
                 raise ValueError(f"kernel {name!r} of {self.side} holds NaN or infinity: clean or rescale its data.")
-            if np.abs(K - K.T).max(initial=0.0) > SKEW * np.abs(K).max(initial=0.0):
+            if np.abs(K - K.T).max(initial=0.0) > MAX_SKEW * np.abs(K).max(initial=0.0):
                 raise ValueError(f"kernel {name!r} of {self.side} is not symmetric: use (K + K.T) / 2.")
             corrects = psd != "warn" and self.kernel_list is None
             if not corrects and _indefinite(K[np.ix_(some, some)], 1e-12):

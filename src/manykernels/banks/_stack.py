@@ -1,19 +1,20 @@
-"""A stack of matrices in either memory order: the passes over it that everything else is made of."""
+"""A stack of matrices in either memory order, and the passes over it."""
 
 import numpy as np
 
 from .._threads import run_blocks
 from ..kernels.matrix_files import MatrixFiles
+from ..kernels.stack import KernelStack
 
-ROWS = 64  # rows of one block of work: fixed, so that results do not depend on the number of threads
+ROWS_PER_BLOCK = 64  # fixed, so that results do not depend on the number of threads
 
 
 class Stack:
-    """A stack of M matrices (n × n') in one of two memory orders, with the three passes that everything needs."""
+    """A stack of M matrices (n × n') in one of two memory orders."""
 
-    on_disk = False  # matrices are read from files whenever they are wanted
+    on_disk = False  # whether every pass reads the matrices from files
     rounding = 1e-5  # how far below 0 rounding may push an eigenvalue, relative to the diagonal
-    unit = 2.0**-53  # of rounding of the entries as given
+    unit = 2.0**-53  # unit roundoff of the entries that the user gave
 
     def __init__(self, array, last=False):
         self.array, self.last = array, last
@@ -21,8 +22,8 @@ class Stack:
 
     @classmethod
     def of(cls, X):
-        """Wraps X of shape (n, n', M) or a `KernelStack` without copying where its memory order allows."""
-        if hasattr(X, "matrices"):
+        """Wraps X of shape (n, n', M) or a `KernelStack`, without a copy if the memory order allows it."""
+        if isinstance(X, KernelStack):
             stack = FileStack(X.matrices) if isinstance(X.matrices, MatrixFiles) else cls(_open(X.matrices))
             stack.rounding, stack.unit = _rounding(X.given), _unit(X.given)
             return stack
@@ -59,7 +60,7 @@ class Stack:
         return self.array[0] if self.last else self.array[:, 0].T
 
     def gather(self, m, rows, scale, out):
-        """out = scale · S_m[rows, rows], of kernels that come first."""
+        """out = scale · S_m[rows, rows], for a stack of shape (M, n, n')."""
         from ..loops.stack import gather
 
         gather(self.array[m], rows, self.array.dtype.type(scale), out)
@@ -72,20 +73,20 @@ class Stack:
         if not len(kernels):
             return np.zeros((len(rows), len(cols)), dtype)
         _check_sorted(cols)
-        own = np.result_type(self.array.dtype, dtype)  # scales may lie outside float32's range where the stack does
+        own = np.result_type(self.array.dtype, dtype)  # a scale may be outside the range of float32
         shift = np.zeros(len(w), own) if shift is None else shift.astype(own)
         w, out = np.asarray(w, dtype=own), np.empty((len(rows), len(cols)), dtype)
         if self.last and 2 * len(kernels) > len(w):
-            kernels = kernels[:0]  # all of them, without gathering
+            kernels = kernels[:0]  # empty means all
         else:
             w, shift = w[kernels], shift[kernels]
         loop = loops.combine_last if self.last else loops.combine_first
 
         def block(r0):
-            part = slice(r0, r0 + ROWS)
+            part = slice(r0, r0 + ROWS_PER_BLOCK)
             loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, out[part])
 
-        run_blocks(block, range(0, len(rows), ROWS), n_jobs)
+        run_blocks(block, range(0, len(rows), ROWS_PER_BLOCK), n_jobs)
         if symmetric:
             loops.mirror(out)
         return out
@@ -100,21 +101,18 @@ class Stack:
         out = np.empty((len(A), len(kernels), len(rows)))
 
         def block(r0):
-            part = slice(r0, r0 + ROWS)
+            part = slice(r0, r0 + ROWS_PER_BLOCK)
             if self.last:
                 loops.multiply_last(self.array, kernels, shift, A, sums, cols, rows[part], out[:, :, part])
             else:
                 loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], out[:, :, part])
 
-        run_blocks(block, range(0, len(rows), ROWS), n_jobs)
+        run_blocks(block, range(0, len(rows), ROWS_PER_BLOCK), n_jobs)
         return out
 
 
 class FileStack(Stack):
-    """The same in files, kernel after kernel in the order of the disk: `array` are `MatrixFiles`.
-
-    A pass holds some megabytes of a matrix, and what it makes of them.
-    """
+    """The same for files: `array` is a `MatrixFiles`, which passes read kernel by kernel, some megabytes at a time."""
 
     on_disk = True
 
@@ -166,7 +164,7 @@ class FileStack(Stack):
 
 
 def _all(cols, n):
-    """None where these are all columns."""
+    """`cols`, or None if these are all n columns."""
     return None if len(cols) == n and np.array_equal(cols, np.arange(n)) else cols
 
 
@@ -176,7 +174,7 @@ def _check_sorted(cols):
 
 
 def _open(X):
-    """X itself, or a view of a read-only X that does not say so: loops would be compiled again for it."""
+    """X, or a writable view of a read-only X: numba would compile the loops again for read-only arrays."""
     if X.flags.writeable:
         return X
     interface = dict(X.__array_interface__)
@@ -186,10 +184,10 @@ def _open(X):
 
 
 def _rounding(dtype):
-    """How far below 0 the rounding to this type may push an eigenvalue, relative to the diagonal."""
+    """How far below 0 rounding to this type may push an eigenvalue, relative to the diagonal."""
     return 1e-2 if dtype == np.float16 else 1e-5
 
 
 def _unit(dtype):
-    """The unit of rounding of numbers that are given in this type."""
+    """The unit roundoff of this type."""
     return float(np.finfo(dtype).eps) / 2 if dtype.kind == "f" else 2.0**-53

@@ -1,4 +1,4 @@
-"""Weighted sums and products of kernels between two lists of sides, tile by tile on the shared threads."""
+"""Weighted sums and products of kernels between two lists of sides, tile by tile in parallel."""
 
 from typing import Any, NamedTuple
 
@@ -10,25 +10,25 @@ from ._chebyshev_columns import SmoothColumns, column_bytes, column_cost, column
 from ._exponential_table import cells, table_bytes, tables
 from ._narrow_views import NarrowViews
 
-BUFFERS = 5  # tiles that one thread holds at a time
-SMALLEST = 16 * 64
-LEAST = 2e5  # nanoseconds of products of one group by rows, however few
+TILES_PER_THREAD = 5  # held at a time
+MIN_TILE_ENTRIES = 16 * 64
+MIN_PRODUCT_COST = 2e5  # nanoseconds of the products of one group by rows
 
 
 def tile_shape(n_rows, n_cols, itemsize, threads=1, budget=None, parts=16):
-    """(rows, cols) of a tile of at most 2¹⁸ entries, fewer where `BUFFERS` of them per thread exceed the budget.
+    """(rows, cols) of a tile of at most 2¹⁸ entries, fewer if `TILES_PER_THREAD` of them exceed the budget.
 
-    All rows are cut into so many `parts` or more, none of them below 16 rows.
+    The rows are cut into at least `parts` parts, unless the parts would have fewer than 16 rows.
     """
     entries = 2**18
     if budget is not None:
-        entries = int(np.clip(budget // (BUFFERS * itemsize * threads), SMALLEST, entries))
+        entries = int(np.clip(budget // (TILES_PER_THREAD * itemsize * threads), MIN_TILE_ENTRIES, entries))
     rows = max(1, min(n_rows, 256, int(np.sqrt(entries / 4)), max(16, -(-n_rows // parts))))
     return rows, max(1, min(n_cols, entries // rows))
 
 
 class RowProducts(NamedTuple):
-    """How the chosen kernels of a group are multiplied by rows: exponentials by a table, the others directly."""
+    """The plan for products of the chosen kernels of a group: exponentials by a table, the others directly."""
 
     side: int  # the number of the group
     group: Any
@@ -40,12 +40,12 @@ class RowProducts(NamedTuple):
 
 
 class Tiles:
-    """Sums and products over `groups`, kernel m times scale[m] and of mean mean[m]; sides have an entry per group."""
+    """Sums and products over `groups`; kernel m has a factor scale[m] and a mean[m]. Sides have an entry per group."""
 
     def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
         self.groups, self.dtype, self.scale, self.mean = groups, dtype, scale, mean
         self.n_jobs, self.budget = n_jobs, budget
-        self.group_of = np.empty(len(scale), int)  # of each kernel: its group's number
+        self.group_of = np.empty(len(scale), int)  # the number of the group of each kernel
         for i, group in enumerate(groups):
             self.group_of[group.members] = i
 
@@ -54,19 +54,19 @@ class Tiles:
         return tile_shape(n_rows, n_cols, self.dtype.itemsize, n_threads(self.n_jobs), budget, parts)
 
     def active(self, wanted):
-        """(number, group, its wanted kernels as positions within it) of the groups with a wanted kernel."""
+        """(number, group, positions of its wanted kernels) of the groups with a wanted kernel."""
         groups = ((int(i), self.groups[i]) for i in np.unique(self.group_of[wanted]))
         return [(i, group, np.flatnonzero(wanted[group.members])) for i, group in groups]
 
     def weighted(self, left, right, theta, n_rows, n_cols, emit, symmetric=False, shifted=False):
         """Calls emit(r0, r1, c0, c1, blocks (T, rows, cols)) with Σ_m θ_tm K_m for every tile; theta (T, M).
 
-        `shifted` takes each kernel's mean from its entries: float32 digits for what differs.
+        `shifted` subtracts the mean of each kernel, which keeps the float32 digits of the differences.
         """
         from ..loops.elementwise import combine, tabulate
 
         weights, none = theta * self.scale, np.empty((0, 0), self.dtype)
-        rb, cb = self.shape(n_rows, n_cols, len(theta), 32 if symmetric else 16)  # the last are small
+        rb, cb = self.shape(n_rows, n_cols, len(theta), 32 if symmetric else 16)  # the last tiles are small
         plans, many = self._plan(left, right, weights, shifted, rb, cb, min(n_rows, n_cols))
 
         def work(tile):
@@ -97,10 +97,10 @@ class Tiles:
         run_blocks(_quiet(work), tiles, self.n_jobs)
 
     def _plan(self, left, right, weights, shifted, rb, cb, n):
-        """How each group is summed, in tiles of rb rows and cb columns of at least n: (plans, many).
+        """(plans, many) for the sums of each group, in tiles of rb rows and cb columns; n is the smaller side.
 
-        Plans are (group's number, group, kernels by form, shifts, tables of the others, one a sum); `many` are groups
-        that are summed together, ready: `SmoothColumns` and `NarrowViews`.
+        A plan is (number, group, kernels by form, shifts, tables of the other kernels, one per sum); `many` are groups
+        that are summed together: `SmoothColumns` and `NarrowViews`.
         """
         T, nowhere, threads = len(weights), np.zeros_like(self.mean), n_threads(self.n_jobs)
         room = threads * SmoothColumns.buffers(T, rb, cb, self.dtype.itemsize)
@@ -137,7 +137,7 @@ class Tiles:
         return plans, many.values()
 
     def _mixed(self, group, exponentials, weights, shift, top):
-        """(tables (T, cells, terms) of weighted sums of exponentials less their shifts, delta, first)."""
+        """(tables (T, cells, terms) of weighted sums of exponentials minus their shifts, delta, first)."""
         table, *cell = tables(group.rate[exponentials], top, self.dtype)
         w = weights[:, group.members[exponentials]]
         mix = (w @ table.reshape(len(table), -1)).reshape(len(w), *table.shape[1:])
@@ -147,9 +147,8 @@ class Tiles:
     def products(self, left, right, A, n_rows, kernels, halved=False, check=None):
         """K_m A[t] for `kernels`, (T, |kernels|, n_rows) float64.
 
-        `halved`: left is right, and only w'K_m a with w = a is wanted of the result, so blocks below the diagonal are
-        left out and those above count twice. `check(group, kernels, block, a, b)` sees the blocks of all kernels that
-        may be indefinite.
+        `halved`: left is right, and the caller needs only aᵀK_m a, so that blocks below the diagonal are skipped and
+        blocks above count twice. `check(group, kernels, block, a, b)` is called for kernels that may be indefinite.
         """
         where = np.full(self.scale.size, -1)
         where[kernels] = np.arange(len(kernels))
@@ -157,7 +156,7 @@ class Tiles:
         plans, columns = self._plan_products(left, right, A, n_rows, where >= 0, halved, check)
         rb, cb = self.shape(n_rows, A.shape[1], parts=max(1, min(16, 64 // max(len(plans), 1))))
         blocks, most = [], self._sums() // max(len(A), 1)
-        for plan in plans:  # a block is of one group: with many of them the way into compiled code is long
+        for plan in plans:  # one group per block: calls of compiled code are slow
             step = max(16, min(rb, most // plan.table[0][0].size)) if plan.table else rb
             blocks += [(plan, r, min(r + step, n_rows)) for r in range(0, n_rows, step)]
 
@@ -178,7 +177,7 @@ class Tiles:
         return result
 
     def _plan_products(self, left, right, A, n_rows, wanted, halved, check):
-        """How each group is multiplied: (plans, columns), what `_block_products` and what `column_products` take."""
+        """(plans for `_block_products`, plans for `column_products`)."""
         (T, n_cols), threads, room = A.shape, n_threads(self.n_jobs), 0
         size = n_rows, n_cols, T
         plans, columns, shared = [], [], np.ascontiguousarray(A, self.dtype)[None]
@@ -189,7 +188,8 @@ class Tiles:
             smooth, cost = None if unsure else smooth_column(group, chosen, a, b), np.inf
             if smooth and self._fits(threads * column_bytes(smooth[2], *size)):
                 column, cost = (i, group, chosen, vectors, *smooth), column_cost(smooth[2], *size)
-            if cost < LEAST + (1.0 + min(6.0 * T, 1.2 * chosen.size)) * n_rows * n_cols / 2:  # rows take that at least
+            by_rows = MIN_PRODUCT_COST + (1.0 + min(6.0 * T, 1.2 * chosen.size)) * n_rows * n_cols / 2  # a lower bound
+            if cost < by_rows:
                 columns.append(column)
                 continue
             top, table = group.top(a, b), None
@@ -204,17 +204,17 @@ class Tiles:
         return plans, columns
 
     def _fits(self, size):
-        """Whether so many bytes are within the budget."""
+        """Whether `size` bytes are within the budget."""
         return self.budget is None or size <= self.budget
 
     def _sums(self):
-        """Entries of sums by cell of a table that one thread may hold."""
+        """Entries of the sums by table cell that one thread may hold."""
         return 2**20 if self.budget is None else min(2**20, self.budget // (16 * n_threads(self.n_jobs)))
 
     def _exponentials(self, group, chosen, left, right, top, cost, spent, threads):
-        """(Exponentials to take from a table, all or none, other kernels): where it is quicker or some hardly vary.
+        """(exponentials to take from a table, other kernels): all or no exponentials, as is faster or more precise.
 
-        In float32 a table costs `cost` ns an entry, an exponential 1.2. Those of other groups have `spent` bytes.
+        In float32 a table costs `cost` ns an entry, an exponential 1.2. Tables of other groups take `spent` bytes.
         """
         ones = group.exponential[chosen]
         exponentials, no_table = chosen[ones], (chosen[:0], chosen)
@@ -246,7 +246,7 @@ class Tiles:
             v = vectors[:, :, c0:c1]
             if halved:
                 v = v * np.where(np.arange(c0, c1) < halved[1], 1, 2).astype(self.dtype)
-            if table is not None:  # the factors of exponentials are those of the view, the same for all
+            if table is not None:  # the factors belong to the view: all exponentials share them
                 shared = v[np.searchsorted(chosen, exponentials[0]) if len(v) > 1 else 0]
                 scatter(B, np.ascontiguousarray(shared), *table[1:], H)
             for piece, ms in group.pieces(B, a, b, direct):
@@ -264,9 +264,9 @@ class Tiles:
 
 
 def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):
-    """Nanoseconds, roughly, of `_block_products` for all rows, with these exponentials from a table."""
+    """Estimated nanoseconds of `_block_products` for all rows, with these exponentials from a table."""
     double = group.pairs.dtype == np.float64
-    cost, entry = LEAST, 1.0 + (5.0 if double else 1.2) * (chosen.size - exponentials.size)
+    cost, entry = MIN_PRODUCT_COST, 1.0 + (5.0 if double else 1.2) * (chosen.size - exponentials.size)
     if exponentials.size:
         entry += (11.0 if double else 6.0) * T
         cost += 0.03 * n_rows * T * table_bytes(group.rate[exponentials], top, group.pairs.dtype)
@@ -274,7 +274,7 @@ def _row_cost(group, chosen, exponentials, top, n_rows, n_cols, T, halved):
 
 
 def _quiet(work):
-    """`work` without NumPy's warnings: what overflows is not finite in the result, and told of there."""
+    """`work` without NumPy's warnings of overflow: the caller checks that the result is finite."""
 
     def quiet(block):
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""What banks/trie.py is made of: groups of kernels that share their stores, and the stores."""
+"""Groups of kernels that share stores, and the stores, for banks/trie.py."""
 
 import math
 
@@ -8,14 +8,15 @@ from .._state import check, check_array, check_csr, check_index, check_integer
 from .._threads import n_threads, run_blocks, slices
 from ..strings.planes import across, planes
 
-DIRECT = 2**12  # words in the table of the longest short words of a position, at most
-LANES = 4  # parts of the positions that can be changed side by side
+MAX_TABLE_WORDS = 2**12  # of the longest length in the table of a position
+SAVED = ("view", "which", "share", "factor", "shape", "cells", "direct")  # attributes of a group in files
+N_LANES = 4  # ranges of positions that threads change in parallel
 
 
 class TrieGroup:
-    """Kernels `which` of one view: their coefficients in `cells` (CSR, ((S + 1) L d, M)), and where words may begin.
+    """The kernels `which` of one view: coefficients `cells` (CSR, ((S + 1) L d, M)), and positions where words begin.
 
-    share (n,): what each example's normalised features are, but for `factor` (M,), of its own; None for 1.
+    The normalised features of example i and kernel m have the factor share_i factor_m; share None means 1.
     """
 
     def __init__(self, view, alphabet, which, tables, share, factor, room):
@@ -35,7 +36,7 @@ class TrieGroup:
         self.direct = self._direct(room)
 
     def _survey(self):
-        """deep, places and longest: how long words may be, and where they may begin."""
+        """(deep, places, longest): word lengths by shift and position, positions where words begin, lengths there."""
         deep = letters((np.diff(self.cells.indptr) > 0).reshape(self.shape))
         longest = deep.max(axis=0)
         for s in range(1, len(deep)):
@@ -44,43 +45,42 @@ class TrieGroup:
         return deep, places, longest[places]
 
     def to_state(self):
-        """For a file, see `_state`."""
-        return {name: getattr(self, name) for name in ("view", "which", "share", "factor", "shape", "cells", "direct")}
+        """The state for a file, see `_state`."""
+        return {name: vars(self)[name] for name in SAVED}
 
     @classmethod
     def from_state(cls, state, views):
         """The group of sequences that these views hold, or a ValueError."""
         group = cls.__new__(cls)
-        vars(group).update(
-            {name: state[name] for name in ("view", "which", "share", "factor", "shape", "cells", "direct")}
-        )
+        vars(group).update({name: state[name] for name in SAVED})
         X = views[check_integer("view", group.view, 0, len(views) - 1)].X
         group.alphabet, group.bits = X.alphabet, bits_of(X.alphabet)
         check_index("which", group.which, 2**48)
         check_array("factor", group.factor, np.float64, len(group.which))
         if group.share is not None:
             check_array("share", group.share, np.float64, len(X))
-        check(type(group.shape) is tuple and len(group.shape) == 3, "shape has not three entries")
+        check(type(group.shape) is tuple and len(group.shape) == 3, "shape does not have three entries")
         for size in group.shape:
             check_integer("shape", size, 1, 2**31)
         check(group.shape[0] <= group.shape[1], f"shape = {group.shape} has more shifts than letters")
         check((X.lengths == group.shape[1]).all(), "shared is for sequences of another length")
         check_csr("cells", group.cells, math.prod(group.shape), len(group.which))
-        check_integer("direct", group.direct, 1, max(1, min(group.shape[2], (DIRECT.bit_length() - 1) // group.bits)))
+        longest = min(group.shape[2], (MAX_TABLE_WORDS.bit_length() - 1) // group.bits)
+        check_integer("direct", group.direct, 1, max(1, longest))
         group.deep, group.places, group.longest = group._survey()
         return group
 
     def _direct(self, room):
-        """How many letters a word may have to keep its value in the table."""
+        """The length of the longest words whose values are in the table."""
         direct = 1
-        while direct < self.shape[2] and 2 ** (self.bits * (direct + 1)) <= DIRECT:
+        while direct < self.shape[2] and 2 ** (self.bits * (direct + 1)) <= MAX_TABLE_WORDS:
             if room is not None and len(self.places) * 12 * width(self.bits, direct + 1) > room:
                 break
             direct += 1
         return direct
 
     def pack(self, X):
-        """words, known (n, L): see loops/trie."""
+        """(words, known), both (n, L): see loops/trie."""
         from ..loops import trie as loops
 
         codes = X.codes()
@@ -92,7 +92,7 @@ class TrieGroup:
         return None if self.share is None else self.share[rows]
 
     def weight(self, theta):
-        """Σ_m θ_m coef_m, (S + 1, L, d), θ that of all kernels."""
+        """Σ_m θ_m coef_m, (S + 1, L, d), for the weights θ of all kernels."""
         return (self.cells @ (theta[self.which] * self.factor**2)).reshape(self.shape)
 
     def block(self, X, weight, n_jobs):
@@ -122,10 +122,10 @@ class TrieGroup:
 
 
 class Store:
-    """The values of all words at some places: a table of short words, and nodes of longer ones (see loops/trie)."""
+    """The values of all words at some positions: a table of short words, nodes of longer words (see loops/trie)."""
 
     def __init__(self, group, lane):
-        self.group, part = group, slices(len(group.places), LANES)[lane]
+        self.group, part = group, slices(len(group.places), N_LANES)[lane]
         self.places, self.longest = group.places[part], group.longest[part]
         tail = self.longest.max(initial=0) - group.direct
         self.new = len(self.places) * (1 + -(-tail // (64 // group.bits))) if tail > 0 else 0  # nodes for an example
@@ -153,7 +153,7 @@ class Store:
         self.used = loops.add(words, known, delta, self._trie(), self.longest, self.used)
 
     def look_up(self, words, known, deep, weight, *entries):
-        """Σ weight · value for each example, or for every kernel where there are entries, (n, 1 or M)."""
+        """Σ weight · value of each example, (n, 1), or with `entries` of each kernel, (n, M)."""
         from ..loops import trie as loops
 
         out = np.zeros((len(words), len(self.group.which) if len(entries[1]) else 1))
@@ -162,16 +162,16 @@ class Store:
 
 
 def bits_of(alphabet):
-    """Of a letter."""
+    """Bits of a letter."""
     return max(1, (alphabet.size - 1).bit_length())
 
 
 def letters(weight):
-    """How many letters the longest words that count have, (S + 1, L), from weights (S + 1, L, d)."""
+    """The lengths of the longest words with a weight, (S + 1, L), from weights (S + 1, L, d)."""
     found = weight != 0
     return np.where(found.any(axis=2), weight.shape[2] - np.argmax(found[:, :, ::-1], axis=2), 0)
 
 
 def width(bits, direct):
-    """How many words of up to `direct` letters there are room for."""
+    """The number of codes of words of up to `direct` letters."""
     return sum(2 ** (bits * k) for k in range(1, direct + 1))

@@ -17,10 +17,10 @@ from scipy.sparse import csr_array
 from .._threads import run_blocks
 from ..inner.operator import Operator
 
-FULL = 8  # places of the grid a pair up to which BLAS on the whole grid is quicker than gathering
-ROOM = 2**25  # numbers of one block of grids, or of gathered rows
-SHARE = 4  # vectors of one block of work
-RANK = 1e-15  # singular values below this share of the largest are rounding
+MAX_CELLS_PER_PAIR = 8  # places of the grid a pair up to which BLAS on the whole grid is quicker than gathering
+NUMBERS_PER_BLOCK = 2**25  # numbers of one block of grids, or of gathered rows
+VECTORS_PER_BLOCK = 4  # vectors of one block of work
+MIN_SINGULAR_SHARE = 1e-15  # singular values below this share of the largest are rounding
 
 
 class Places(NamedTuple):
@@ -36,7 +36,7 @@ class Places(NamedTuple):
 
     @property
     def full(self):
-        return self.size[0] * self.size[1] <= FULL * self.n
+        return self.size[0] * self.size[1] <= MAX_CELLS_PER_PAIR * self.n
 
     def swap(self):
         return Places(self.right, self.left, self.size[::-1])
@@ -105,7 +105,7 @@ def _each(out, A, B, pairs, V, rows, cols, n_jobs):
 def _grids(V, rows, cols, dtype):
     """(slice, W): W (·, m_a, m_b) for several rows of V at a time, or sparse for one where few places are filled."""
     if cols.full:
-        step = max(1, ROOM // max(cols.size[0] * cols.size[1], rows.size[0] * rows.size[1]))
+        step = max(1, NUMBERS_PER_BLOCK // max(cols.size[0] * cols.size[1], rows.size[0] * rows.size[1]))
         for i in range(0, len(V), step):
             yield slice(i, i + step), cols.grid(V[i : i + step], dtype)
         return
@@ -116,7 +116,7 @@ def _grids(V, rows, cols, dtype):
 def _gather(A, T, rows):
     """(A T)[rows] where T is (·, objects, rows' objects): (·, |rows|), from the rows of A that occur."""
     T = T[None] if T.ndim == 2 else T
-    out, step = np.empty((len(T), rows.n)), max(1, ROOM // (4 * max(A.shape[1], 1)))
+    out, step = np.empty((len(T), rows.n)), max(1, NUMBERS_PER_BLOCK // (4 * max(A.shape[1], 1)))
     for i in range(0, rows.n, step):
         left, right = rows.left[i : i + step], rows.right[i : i + step]
         for k, t in enumerate(T):
@@ -134,7 +134,7 @@ def factored(weights, A, B):
         return []
     U, s, Vt = np.linalg.svd(weights[np.ix_(p, q)], full_matrices=False)
     U = U * s
-    return [(_mixed(U[:, r], A, p), _mixed(Vt[r], B, q)) for r in np.flatnonzero(s > RANK * s[0])]
+    return [(_mixed(U[:, r], A, p), _mixed(Vt[r], B, q)) for r in np.flatnonzero(s > MIN_SINGULAR_SHARE * s[0])]
 
 
 def _mixed(weights, matrices, which):
@@ -152,7 +152,7 @@ def combine(weights, pairs, A, B, sizes):
 
 def dense(terms, rows, cols, out):
     """Σ_r A_r[l_i, l_j] B_r[r_i, r_j] of two sets of pairs, written into out (|rows|, |cols|)."""
-    step = max(1, ROOM // (4 * max(cols.n, 1)))
+    step = max(1, NUMBERS_PER_BLOCK // (4 * max(cols.n, 1)))
     for i in range(0, rows.n, step):
         some = rows.take(slice(i, i + step))
         block = np.zeros((some.n, cols.n))
@@ -182,10 +182,10 @@ class PairOperator(Operator):
             return parts.sum(axis=0)
 
         def some(i):
-            add(out[i : i + SHARE], self.terms, V[i : i + SHARE], self.places, self.places)
+            add(out[i : i + VECTORS_PER_BLOCK], self.terms, V[i : i + VECTORS_PER_BLOCK], self.places, self.places)
 
         if self.terms:
-            run_blocks(some, range(0, len(V), SHARE), self.n_jobs)
+            run_blocks(some, range(0, len(V), VECTORS_PER_BLOCK), self.n_jobs)
         return out
 
     def diagonal(self):

@@ -13,8 +13,8 @@ CHANNEL = np.dtype(
     [(name, np.int64) for name in ("span", "depth", "share", "kern", "kind", "first", "low", "high")]
     + [("weight", np.float64), ("salt", np.uint64), ("shift", np.uint64)]
 )
-LANES = 4  # parts that can be changed side by side
-END = 2**62  # stands for the end of a string
+N_LANES = 4  # parts that can be changed side by side
+STRING_END = 2**62  # stands for the end of a string
 
 
 class Anywhere:
@@ -22,7 +22,7 @@ class Anywhere:
 
     def __init__(self, kernel, m, view, X, hashed):
         self.m, self.view, self.size, self.whole = m, view, X.alphabet.size, bool(kernel.whole)
-        self.start, self.stop = kernel.start or 0, END if kernel.stop is None else kernel.stop
+        self.start, self.stop = kernel.start or 0, STRING_END if kernel.stop is None else kernel.stop
         readings = kernel.readings(self.size, hashed)
         deepest = max(1, max(len(reading.places) for reading in readings))
         self.channels = np.zeros(len(readings), CHANNEL)
@@ -58,7 +58,7 @@ class Anywhere:
         return WordReader(self.size, self.start, self.stop, self.whole, *where)
 
     def lanes(self, hashed):
-        return [slice(None)] if hashed else [s for s in slices(len(self.channels), LANES) if s.stop > s.start]
+        return [slice(None)] if hashed else [s for s in slices(len(self.channels), N_LANES) if s.stop > s.start]
 
     def occurring(self, X, wanted):
         """The different words of each channel that is `wanted`, ascending."""
@@ -163,7 +163,7 @@ class Placed:
             self.channels[name][self.where] = values
 
     def lanes(self, hashed):
-        return [slice(0, self.L)] if hashed else [s for s in slices(self.L, LANES) if s.stop > s.start]
+        return [slice(0, self.L)] if hashed else [s for s in slices(self.L, N_LANES) if s.stop > s.start]
 
     def occurring(self, X, wanted):
         letters, chosen = X.codes(), np.zeros(self.coef.shape, bool)

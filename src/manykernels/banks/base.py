@@ -1,11 +1,10 @@
-"""What a solver may ask of the kernels of one data set: operations, never matrices as such.
+"""The protocol between solvers and the kernels of one data set: operations on the kernels, not their matrices.
 
-The normalised kernel is `scale_m * K_m` (for "spherical" also divided by sqrt(k_ii k_jj)); every method speaks of
-normalised kernels, and a kernel left out has scale 0. Examples and kernels are named by their numbers; `rows`, `cols`
-and `support` are sorted, None stands for all.
+The normalised kernel is `scale_m * K_m` (for "spherical" also divided by sqrt(k_ii k_jj)). All methods use normalised
+kernels, and an excluded kernel has scale 0. Examples and kernels are given by their numbers; `rows`, `cols` and
+`support` are sorted, and None means all.
 
-What a bank need not be able to do is a method as well. It returns None here, and who asks then goes another way:
-`vectors`, `restrict`, `inner`.
+The methods `vectors`, `numeric`, `restrict` and `inner` are optional: they return None here.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ if TYPE_CHECKING:
 class Bank(Tagged, ABC):
     """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight.
 
-    A new bank sets the attributes without a value here and defines diagonals, combined, products and predictor.
+    A subclass sets the attributes that have no value here, and defines diagonals, combined, products and predictor.
 
     Attributes
     ----------
     n, M : int
-        Examples and kernels.
+        Numbers of examples and of kernels.
     names : list of str
-        Of the kernels.
+        Names of the kernels.
     scale : array (M,)
-        The factors of normalisation, 0 for kernels that are left out.
+        The factors of normalisation, 0 for excluded kernels.
     usable : array (M,) of bool
         Whether a kernel may have weight.
 
@@ -54,19 +53,19 @@ class Bank(Tagged, ABC):
     n: int
     M: int
     names: list[str]
-    scale: np.ndarray  # (M,) float64, 0 for kernels that are left out
+    scale: np.ndarray  # (M,) float64, 0 for excluded kernels
     usable: np.ndarray  # (M,) bool
-    dtype: np.dtype = np.dtype(np.float64)  # of the kernel values as the bank holds or computes them
-    unit = 2.0**-53  # of rounding of the kernel values as they were given
+    dtype: np.dtype = np.dtype(np.float64)  # type in which the bank holds or computes the kernel values
+    unit = 2.0**-53  # unit roundoff of the kernel values that the user gave
     indefinite = ""  # the names of kernels that are not positive semidefinite
-    explicit = False  # products of feature vectors, positive semidefinite by their making
-    prefers: tuple[str, ...] = ()  # solvers that "auto" asks before others
+    explicit = False  # whether kernels are products of feature vectors, hence positive semidefinite
+    prefers: tuple[str, ...] = ()  # solvers that "auto" tries before others
     store = "auto"  # where `vectors` are kept, see `banks.choice`
-    even = False  # a product costs as much for some examples as for all
-    n_jobs: int | None = None  # threads, as estimators take them
-    memory_limit: float | None = None  # bytes that were given for the whole bank, None for as many as it likes
-    most: float | None = None  # bytes of the largest combined kernel that `matrix` builds, None for any
-    in_blocks = False  # whether a combined kernel above `most` was asked for
+    even = False  # whether a product costs as much for some examples as for all
+    n_jobs: int | None = None  # threads, with the meaning that estimators give it
+    memory_limit: float | None = None  # bytes for the whole bank, None for no limit
+    most: float | None = None  # bytes of the largest combined kernel that `matrix` builds, None for no limit
+    in_blocks = False  # whether `matrix` has met a combined kernel above `most`
 
     @abstractmethod
     def diagonals(self) -> np.ndarray:
@@ -81,10 +80,10 @@ class Bank(Tagged, ABC):
         dtype: DTypeLike | None = None,
         shifted: bool = False,
     ) -> np.ndarray:
-        """Σ_m θ_m K_m[rows, cols], (|rows|, |cols|); kernels with θ_m = 0 are not touched.
+        """Σ_m θ_m K_m[rows, cols], (|rows|, |cols|); kernels with θ_m = 0 are not read.
 
-        `shifted` allows a constant to be taken from every entry: harmless where Σ a is fixed, and it keeps the
-        float32 digits of nearly constant kernels.
+        `shifted` allows the bank to subtract a constant from every entry. The constant has no effect if Σ a is fixed,
+        and it keeps the float32 digits of nearly constant kernels.
         """
 
     @abstractmethod
@@ -93,7 +92,7 @@ class Bank(Tagged, ABC):
     ) -> np.ndarray:
         """K_m[rows, support] @ A[t] for A (T, |support|): (T, |kernels|, |rows|) float64.
 
-        In float64 arithmetic: certificates stand on it.
+        Sums are float64, because certificates depend on them.
         """
 
     def outputs(
@@ -107,7 +106,7 @@ class Bank(Tagged, ABC):
         return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
 
     def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
-        """Σ_m θ_m K_m[rows, rows] as its `inner` takes it: `combined`, above `most` bytes an `Operator`."""
+        """Σ_m θ_m K_m[rows, rows] in the form that `inner` takes: `combined`, or an `Operator` above `most` bytes."""
         n, dtype = self.n if rows is None else len(rows), np.dtype(dtype or self.dtype)
         if self.most is None or n * n * dtype.itemsize <= self.most:
             return self.combined(theta, rows, rows, dtype, shifted)
@@ -123,7 +122,7 @@ class Bank(Tagged, ABC):
     def matrices(
         self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
     ) -> np.ndarray:
-        """K_m[rows, rows] of each of some kernels, (|kernels|, |rows|, |rows|): for those who need them all at hand."""
+        """The separate matrices K_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         size, dtype = self.n if rows is None else len(rows), self.dtype if dtype is None else dtype
         S = np.empty((len(kernels), size, size), dtype)
@@ -132,40 +131,40 @@ class Bank(Tagged, ABC):
         return S
 
     def held(self, exact: bool = False) -> Bank:
-        """The bank of the same kernels as matrices in memory, where they fit and several problems gain by it; or self.
+        """A bank with the same kernels as matrices in memory if they fit and save time over several fits; else self.
 
-        `exact` says that float64 matrices are wanted, as `matrices` gives them. Predictors are this bank's affair.
+        `exact` asks for float64 matrices. Predictors come from the original bank.
         """
         return self
 
     def cost(self) -> float:
-        """Nanoseconds, roughly, to compute an entry of all kernels anew (to read M stored ones takes M / 2).
+        """Estimated nanoseconds to compute one entry of all kernels (reading M stored entries takes M / 2).
 
-        0 where nothing is gained by keeping them.
+        0 if storing the entries would save nothing.
         """
         return 0.0
 
     @abstractmethod
     def predictor(self, support: np.ndarray) -> Predictor:
-        """The `Predictor` of models whose support these examples are."""
+        """The `Predictor` of models whose support vectors are these examples."""
 
     def vectors(self) -> Any:
-        """New `Vectors` v_m = Σ_i a_i φ_m(x_i), zero, where the kernels have explicit features; see `explicit`."""
+        """New `Vectors` v_m = Σ_i a_i φ_m(x_i), all zero, if the kernels have explicit features; see `explicit`."""
         return None
 
     def numeric(self) -> tuple[Any, np.ndarray, np.ndarray] | None:
-        """(F (n, D) dense or CSR, first (M + 1,), scale (M,)) where kernel m is scale_m F Fᵀ of columns first[m] on."""
+        """(F (n, D) dense or CSR, first (M + 1,), scale (M,)) if kernel m is scale_m F Fᵀ of columns first[m] on."""
         return None
 
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
-        """The bank of these rows and kernels held in memory, or None where that does not fit or does not pay."""
+        """A bank of these rows and kernels in memory, or None if they do not fit or would not save time."""
         return None
 
     def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
-        """The solver of the problem at fixed weights with targets y and costs c, (n,) or those of some rows.
+        """The inner problem, at fixed weights, with targets y and costs c, both (n,) or of some rows.
 
-        For banks whose combined kernel lies elsewhere, on a device say. It has the methods and attributes of
-        `inner.InnerProblem`, which solvers take where this is None.
+        Banks whose combined kernel is not an array on the host define it; it has the methods and attributes of
+        `inner.InnerProblem`. Solvers use `inner.InnerProblem` if it is None.
         """
         if self.most is None or self.n**2 * self.dtype.itemsize <= self.most:
             return None
@@ -173,7 +172,7 @@ class Bank(Tagged, ABC):
 
 
 class Source(Stored, ABC):
-    """Kernels that bring a bank of their own, on a device say: what an estimator takes as `kernels`.
+    """Kernels with their own kind of bank; an estimator accepts a source as `kernels`.
 
     Examples
     --------
@@ -197,21 +196,21 @@ class Source(Stored, ABC):
         memory_limit: float | None = None,
         n_jobs: int | None = None,
     ) -> Bank:
-        """The `Bank` of these kernels on X, normalised with the weights (n,) of the examples; None for all equal."""
+        """The `Bank` of these kernels on X, normalised with the weights (n,) of the examples; None means equal."""
 
 
 class Predictor(Stored, ABC):
-    """The kernels between new data and the support examples: what a model keeps, small and without training matrices.
+    """The kernels between new data and the support examples; a model keeps it instead of the training matrices.
 
-    It can be pickled, and stands in a file where it has a `to_state`: the arguments of its constructor, or what its
-    `from_state` takes. `theta` is (M,) or (T, M), `A` (T, n_support) the coefficients of T outputs.
+    It can be pickled. It can be saved if it defines `to_state`, which returns the arguments of the constructor or of
+    `from_state`. `theta` is (M,) or (T, M); `A` (T, n_support) holds the coefficients of T outputs.
 
     Attributes
     ----------
     scale : array (M,)
-        That of the bank.
+        The factors of normalisation of the bank.
     kernel_list : KernelList or None
-        Reads new data; None where these are kernel values themselves.
+        Reads new data; None if new data are kernel values.
 
     Examples
     --------
@@ -223,14 +222,14 @@ class Predictor(Stored, ABC):
     ((2, 1), array([[ 1.,  0., -1.]]))
     """
 
-    scale: np.ndarray  # (M,), that of the bank
-    kernel_list: Any = None  # the KernelList that reads new data; None where these are kernel values themselves
-    trained: tuple[int, np.ndarray] | None = None  # of precomputed kernels, see `dense.DensePredictor`
-    hashed = False  # words of sequences share their places: decisions are no sums over words
-    skips = False  # what no kernel with weight sees is not read, and need not be given
+    scale: np.ndarray  # (M,), as in the bank
+    kernel_list: Any = None  # reads new data; None if new data are kernel values
+    trained: tuple[int, np.ndarray] | None = None  # only for precomputed kernels, see `dense.DensePredictor`
+    hashed = False  # whether different words may share a value, so that decisions are no sums over words
+    skips = False  # whether views of kernels without weight are not read, and may be missing
 
     def news(self, X: Any, used: np.ndarray, growing: bool) -> list[Any]:
-        """What X has and no training example had, for the kernels in the mask `used` (M,): see `KernelList.news`."""
+        """Values of X that no training example had, for the kernels in the mask `used` (M,): see `KernelList.news`."""
         return [] if self.kernel_list is None else self.kernel_list.news(X, used, growing)
 
     @abstractmethod
@@ -238,24 +237,22 @@ class Predictor(Stored, ABC):
         """(number of support examples, number of kernels)."""
 
     def to_state(self) -> dict[str, Any]:
-        raise ValueError(
-            f"{type(self).__name__} cannot be saved without pickle: give it a to_state, or pickle the model."
-        )
+        raise ValueError(f"{type(self).__name__} cannot be saved without pickle: define to_state, or pickle the model.")
 
     def check_state(self) -> None:
-        """A ValueError where a file has restored what the methods below cannot work with; see `_state`."""
+        """Raises a ValueError if the methods below cannot use the state read from a file; see `_state`."""
 
     @abstractmethod
     def decision(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
 
     def prepared(self, A: np.ndarray, theta: np.ndarray, room: int) -> Callable[[Any], np.ndarray]:
-        """`decision` as a function of X alone, for block after block; it keeps at most `room` bytes for that."""
+        """`decision` as a function of X alone, to be called for many blocks; it keeps at most `room` bytes."""
         return lambda X: self.decision(X, A, theta)
 
     @abstractmethod
     def parts(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Each kernel's share θ_tm K_m(X, support) @ A[t], (T, n_new, M)."""
+        """The term of each kernel, θ_tm K_m(X, support) @ A[t], (T, n_new, M)."""
 
     @abstractmethod
     def combined(self, X: Any, theta: np.ndarray) -> np.ndarray:
@@ -266,28 +263,28 @@ class Predictor(Stored, ABC):
         """Σ_m θ_m K_m(X, Y) of two sets of new data, (n_X, n_Y); Y = None means X."""
 
     def diagonal(self, X: Any, theta: np.ndarray) -> np.ndarray | None:
-        """Σ_m θ_m k_m(x, x) of new data, (n_new,); None where it is not known."""
+        """Σ_m θ_m k_m(x, x) of new data, (n_new,); None if it is unknown."""
         return None
 
     def support_gram(self, theta: np.ndarray) -> np.ndarray | None:
-        """Σ_m θ_m K_m(support, support), (n_support, n_support); None where the support examples are not kept."""
+        """Σ_m θ_m K_m(support, support), (n_support, n_support); None if the support examples are not kept."""
         return None
 
     def support_data(self) -> Any:
-        """The support examples as they are kept; None where there are none, for precomputed kernels."""
+        """The support examples in the form in which they are kept; None for precomputed kernels."""
         return None
 
     def support_codes(self) -> tuple[np.ndarray, Any] | None:
-        """(codes (n, L) int16, alphabet) of a support that is sequences of one length, else None.
+        """(codes (n, L) int16, alphabet) if the support examples are sequences of one length, else None.
 
-        Unknown letters have the code A, the size of the alphabet.
+        The code of an unknown letter is the size of the alphabet.
         """
         return None
 
     def row_factors(self) -> np.ndarray | None:
-        """(M, n_support): what kernels are multiplied by for each support example beside their scale; None for 1."""
+        """(M, n_support): factors of the kernels for each support example, besides `scale`; None if all are 1."""
         return None
 
     def coefficients(self, A: np.ndarray, theta: np.ndarray) -> list[tuple[int, np.ndarray]] | None:
-        """(m, θ_tm Σ_i A_ti x_i (T, columns)) of every kernel, for models whose kernels are all Linear; else None."""
+        """(m, θ_tm Σ_i A_ti x_i (T, columns)) of every kernel m if all kernels are Linear, else None."""
         return None

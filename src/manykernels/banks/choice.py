@@ -1,4 +1,4 @@
-"""Which bank takes which kernels: explicit features where they pay or are asked for, else kernel values by pairs."""
+"""The choice of the bank: explicit features if they are faster or if the user asks for them, else values of pairs."""
 
 import warnings
 from contextlib import suppress
@@ -17,17 +17,17 @@ from .pairwise import PairwiseBank
 from .trie import TrieBank
 from .words import WordBank
 
-# Up to so many examples all pairs are compared, beyond kernels that have explicit features use them; `WORDS` is for
-# words anywhere or with shifts. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two
-# cores that had other work besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with
-# shifts 9 and 14 at 4,000, 36 and 30 at 8,000. Three spectra break even sooner, 5.0 and 3.7 at 4,000.
-MATRICES = 3000
-WORDS = 8000
-EXACT = 1000  # examples up to which float64 pairs are cheap
-CARD = 5000  # examples from which on a card pays: what it saves is more than what its start costs
-SINGLE = 1e-4  # the least gap for which float32 pairs are fine enough
+# Above these numbers of examples, kernels that have explicit features use them; `MAX_WORD_PAIRWISE` is for words at any
+# place or with shifts. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with
+# other work besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with shifts 9 and 14
+# at 4,000, 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000.
+MAX_PAIRWISE = 3000
+MAX_WORD_PAIRWISE = 8000
+MAX_FLOAT64_EXAMPLES = 1000  # examples up to which pairs are compared in float64
+MIN_DEVICE_EXAMPLES = 5000  # with device="auto": below, the start of a card costs more than it saves
+MIN_FLOAT32_GAP = 1e-4  # smallest gap for which float32 pairs are precise enough
 
-# families of kernels, and the banks to try for them, the quickest first
+# banks for each family of kernels, the fastest first
 FAMILIES = {
     "degree": (DegreeBank, TrieBank),
     "shift": (TrieBank,),
@@ -40,14 +40,14 @@ STORES = {
     "trie": FAMILIES | {"degree": (TrieBank,)},
     **{store: FAMILIES | {"degree": (WordBank,)} for store in ("map", "sorted", "hash")},
 }
-FEATURES = ("never", *STORES)  # what an estimator takes
+FEATURES = ("never", *STORES)  # values of the parameter of estimators
 
 
 def choose_device(name, n):
-    """The name of PyTorch's device for n examples, None for the host; `name` is what an estimator takes."""
+    """The name of PyTorch's device for n examples, None for the host; `name` is the parameter of an estimator."""
     if not isinstance(name, str):
         raise ValueError(f'device={name!r} is not allowed: give "cpu", "cuda", "cuda:1", "auto" or "torch".')
-    if name == "auto" and n >= CARD:
+    if name == "auto" and n >= MIN_DEVICE_EXAMPLES:
         with suppress(ImportError, ValueError):
             from ._device_decisions import open_device
 
@@ -70,16 +70,16 @@ def choose_bank(
 ):
     """The bank of a `KernelList` on X; `options` are those of every bank.
 
-    features : "auto", as below, "never" for pairs always, or where the vectors of explicit features are kept, a key of
-        `STORES`: then they are wanted, and a list that has none is refused
-    wanted : whether the solver works on explicit features alone
-    exact : whether the regularizer wants kernel values in float64, which then are those of pairs
-    tol : the gap that is asked for
-    device : where pairs are compared, as estimators take it; "auto" leaves explicit features to the host
-    small : examples up to which pairs are compared in float64, `EXACT` unless given
+    features : "auto", see below; "never" for pairs; or another key of `STORES`, which says where the vectors of
+        explicit features are kept and raises an error if a kernel has none
+    wanted : whether the solver needs explicit features
+    exact : whether the regularizer needs kernel values of pairs in float64
+    tol : the target gap
+    device : the parameter of estimators; with "auto", explicit features stay on the host
+    small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
-    With "auto" lists whose kernels all have explicit features use them beyond `MATRICES` or `WORDS` examples. Pairs
-    are compared in float32 where `tol` and the variance of the kernels allow it.
+    "auto" uses explicit features if all kernels have some and there are more than `MAX_PAIRWISE` or `MAX_WORD_PAIRWISE`
+    examples. Pairs are compared in float32 if `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
     features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X)))
@@ -91,16 +91,16 @@ def choose_bank(
         )
     if wanted and features == "never":
         raise ValueError(
-            "features='never' leaves no explicit features to a solver that works on them alone, such as 'coordinate': "
+            "features='never' gives no explicit features to a solver that needs them, such as 'coordinate': "
             "take features='auto', or another solver"
         )
     if named and exact:
         raise ValueError(
-            f"features={features!r} does not suit a regularizer that wants kernel values in float64, such as "
+            f"features={features!r} does not suit a regularizer that needs kernel values in float64, such as "
             "EmpiricalBayes: take features='auto'"
         )
     if device is None and features_pay:
-        bank = explicit_bank(kernels, X, features, single=tol >= SINGLE, **options)
+        bank = explicit_bank(kernels, X, features, single=tol >= MIN_FLOAT32_GAP, **options)
         if bank is not None:
             return bank
     if named:
@@ -108,7 +108,7 @@ def choose_bank(
             f"features={features!r} is for kernels with explicit features, such as those of `strings`, and not all "
             "kernels here have some: take features='auto'"
         )
-    if tol >= SINGLE and n_examples(X) > (EXACT if small is None else small) and not exact:
+    if tol >= MIN_FLOAT32_GAP and n_examples(X) > (MAX_FLOAT64_EXAMPLES if small is None else small) and not exact:
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
             bank = _pairs(kernels, X, device, dtype=np.float32, **options)
             if bank.usable.all():
@@ -127,16 +127,16 @@ def _pairs(kernels, X, device, **options):
 
 
 def worth_features(kernels, n):
-    """Whether all kernels have explicit features, and matrices of n examples are dearer."""
+    """Whether all kernels have explicit features that are faster than the pairs of n examples."""
     families = {kernel.family for kernel in kernels.kernels}
-    return None not in families and n > (WORDS if families & {"shift", "channels"} else MATRICES)
+    return None not in families and n > (MAX_WORD_PAIRWISE if families & {"shift", "channels"} else MAX_PAIRWISE)
 
 
 def explicit_bank(kernels, X, store="auto", single=False, **options):
-    """The bank of the explicit features of a `KernelList`; None where a kernel has none.
+    """The bank of the explicit features of a `KernelList`; None if a kernel has none.
 
-    `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `banks.words` and `banks.trie`;
-    `single` that features which are computed on the way may be float32, see `banks.low_rank`.
+    `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `banks.words` and `banks.trie`.
+    `single` allows float32 for features that are computed on the fly, see `banks.low_rank`.
     """
     if store not in STORES:
         raise ValueError(f"store={store!r} is unknown: choose one of {', '.join(map(repr, STORES))}.")
@@ -161,7 +161,7 @@ def explicit_bank(kernels, X, store="auto", single=False, **options):
 
 
 def _first(kinds, kernels, X, store, single, options):
-    """The first of these kinds of banks that takes all the kernels."""
+    """The bank of the first of these classes that accepts all kernels."""
     for kind in kinds:
         extra = {WordBank: {"store": store}, LowRankBank: {"single": single}}.get(kind, {})
         bank = kind.from_list(kernels, X, **extra, **options)

@@ -2,8 +2,7 @@
 
     k_m(x, x') = Σ_{l, k} coef[l, k−1] · [x[l:l+k] = x'[l:l+k]],  summed over the (l, k) with kern[l, k−1] = m
 
-Weighted degree kernels, one kernel per degree, per position or per block of positions: each pair (position, word
-length) belongs to one kernel at most.
+Kernels per degree, per position or per block of positions: each (position, word length) belongs to at most one kernel.
 """
 
 import threading
@@ -14,17 +13,17 @@ from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import kind_of
 from ..strings.planes import across, planes
 from .degree_predictor import DegreePredictor
-from .explicit import BLOCK, ExplicitBank, Team, Vectors
+from .explicit import ROWS_PER_BLOCK, ExplicitBank, Team, Vectors
 
-TABLE = 2**27  # bytes for the values of short words
-LANES = 16  # parts of the positions that can be changed side by side
-APART = 16  # float64 between what two threads write: not on one cache line
+TABLE_BYTES = 2**27  # bytes for the values of short words
+N_LANES = 16  # ranges of positions that threads change in parallel
+LANE_PADDING = 16  # float64 between the sums of two threads, which keeps them on different cache lines
 
 
 class DegreeBank(ExplicitBank):
-    """coef and kern are (L, d); a place that no kernel counts has coef 0.
+    """coef and kern are (L, d); coef is 0 for words that no kernel counts.
 
-    `memory_limit` bounds the table of short words, to a quarter of it; the nodes take what the data ask for.
+    The table of short words takes at most a quarter of `memory_limit`; the nodes of longer words have no limit.
     """
 
     def __init__(
@@ -37,7 +36,7 @@ class DegreeBank(ExplicitBank):
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
-        room = max(TABLE, 3 * self.n * self.L)  # less than one more node for each word would take
+        room = max(TABLE_BYTES, 3 * self.n * self.L)  # less than one more node per word would take
         room = room if memory_limit is None else min(room, memory_limit // 4)
         self.direct, self.even = self._direct(room), self._is_even()
         self.text = AlignedText(sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
@@ -50,9 +49,9 @@ class DegreeBank(ExplicitBank):
 
     @classmethod
     def from_list(cls, kernels, X, **options):
-        """The bank of a `KernelList`; None where a kernel is not of this kind or two of them count the same word.
+        """The bank of a `KernelList`; None if a kernel has another family or if two kernels count the same word.
 
-        Also where normalize="spherical": unknown letters then give every example a factor of its own.
+        Also None for normalize="spherical", where unknown letters give each example a different factor.
         """
         if len(set(kernels.view_of)) > 1 or any(kernel.family != "degree" for kernel in kernels.kernels):
             return None
@@ -74,14 +73,14 @@ class DegreeBank(ExplicitBank):
         return bank
 
     def _direct(self, room):
-        """How many letters a word may have to keep its value in the table."""
+        """The length of the longest words whose values are in the table."""
         direct = 1
         while direct < self.d and self.L * 4 * self._width(direct + 1) <= room:
             direct += 1
         return direct
 
     def _is_even(self):
-        """Whether a word counts the same wherever it starts."""
+        """Whether the coefficient of a word does not depend on its position."""
         fits = np.arange(self.L)[:, None] + np.arange(self.d) < self.L
         same = (self.raw_coef == self.raw_coef[0]) & (self.kern == self.kern[0])
         return bool(np.all(same | ~fits))
@@ -90,7 +89,7 @@ class DegreeBank(ExplicitBank):
         return sum(self.letters**j for j in range(1, k + 1))
 
     def _find_nodes(self):
-        """depth (n, L), ids, begin: the nodes of the longer words, found position by position."""
+        """Sets depth (n, L), ids and begin: the nodes of the longer words, position by position."""
         from ..loops import degree as loops
 
         depth = np.zeros((self.L, self.n), np.uint8)
@@ -122,7 +121,7 @@ class DegreeBank(ExplicitBank):
         self.depth = np.ascontiguousarray(depth.T)
 
     def _levels(self, at):
-        """(group of each example, number of groups) for the words there of direct + 1 letters and more."""
+        """(group of each example, number of groups) for words of direct + 1 letters and more at a position."""
         from ..loops import degree as loops
 
         data, starts, bits, L, size = self.text
@@ -177,9 +176,9 @@ class DegreeBank(ExplicitBank):
 
 
 class DegreeVectors(Vectors):
-    """The values of short words in a table (L, words), those of shared longer words in one array of nodes.
+    """The values of short words in a table (L, words) and of shared longer words in one array of nodes, in float32.
 
-    They are float32. What is added to zero is summed in float64 and rounded once: a certificate stands on such sums.
+    The first `add` after `clear` sums in float64 and rounds once, because certificates depend on these sums.
     """
 
     def __init__(self, bank):
@@ -188,13 +187,13 @@ class DegreeVectors(Vectors):
         self.nodes = np.zeros(max(bank.n_nodes, 1), np.float32)
         self.q = np.zeros(bank.M)
         self.empty, self.stale = True, False
-        self.lanes = [lane for lane in slices(bank.L, LANES) if lane.stop > lane.start]
+        self.lanes = [lane for lane in slices(bank.L, N_LANES) if lane.stop > lane.start]
 
     def clear(self):
         self.q[:], self.empty, self.stale = 0, True, True
 
     def _values(self, overwrite=False):
-        """The values, set to zero after `clear` unless all of them are about to be written."""
+        """The values; sets them to zero after `clear` unless the caller overwrites all."""
         from ..loops.degree import WordValues
 
         bank = self.bank
@@ -224,7 +223,7 @@ class DegreeVectors(Vectors):
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
-        grows, blocks = delta * (2 * before + delta), slices(len(rows), -(-len(rows) // BLOCK))
+        grows, blocks = delta * (2 * before + delta), slices(len(rows), -(-len(rows) // ROWS_PER_BLOCK))
         self.q += np.sum(run_blocks(lambda part: grows[part] @ bank.alone[rows[part]], blocks, bank.n_jobs), axis=0)
 
     def team(self, inner, a, outputs, size, most, precision):
@@ -238,8 +237,8 @@ class DegreeVectors(Vectors):
 
         def part(block):
             loops.look_up(bank.text, rows[block], values, weight, 0, bank.L, out[block])
-            for low in range(block.start, block.stop, BLOCK):
-                some = slice(low, min(low + BLOCK, block.stop))
+            for low in range(block.start, block.stop, ROWS_PER_BLOCK):
+                some = slice(low, min(low + ROWS_PER_BLOCK, block.stop))
                 out[some] += (bank.alone[rows[some]] @ theta) * a[some]
 
         run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)
@@ -258,14 +257,14 @@ class DegreeVectors(Vectors):
 
 
 class DegreeTeam(Team):
-    """Threads that visit examples of a `DegreeBank` together, see `loops.degree_visits`."""
+    """A team of threads that visit examples of a `DegreeBank`, see `loops.degree_visits`."""
 
     def __init__(self, vectors, inner, a, outputs, size, most, precision):
         from ..loops import degree_visits as loops
         from ..loops.team import GATE
 
         bank, self.size = vectors.bank, size
-        vectors.empty = False  # what the team adds, it adds to what is there
+        vectors.empty = False  # the team adds to the present values
         self.bank, self.threads = bank, min(n_threads(bank.n_jobs), max(1, size // 4))
         self.rows, self.ends = np.empty(most, np.int64), np.empty(-(-most // size) + 1, np.int64)
         self.weight, self.theta = np.empty_like(bank.coef), np.empty(bank.M)
@@ -283,7 +282,7 @@ class DegreeTeam(Team):
             loops.VisitMemory(
                 np.zeros((2, size, *planes), np.uint64), np.zeros((2, *planes, size), np.uint64),
                 np.zeros((2, 1, size, size)), np.empty(size), np.empty((len(lanes) - 1, size)),
-                np.zeros((len(lanes) - 1, bank.M + APART)), np.empty(size, np.int64), np.empty(size),
+                np.zeros((len(lanes) - 1, bank.M + LANE_PADDING)), np.empty(size, np.int64), np.empty(size),
             ),
         )  # fmt: skip
         self.others = [

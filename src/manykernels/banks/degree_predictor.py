@@ -1,8 +1,8 @@
-"""Predictions of kernels that count common words at the same position, exact and streamed.
+"""Exact predictions of kernels that count common words at the same position.
 
-The support is gathered position by position, see loops/degree_predictor: what all short words add in a table, and
-behind each of them the examples that have it, sorted by their next letters. New sequences then walk through the
-positions, block by block. What was gathered is kept for many blocks where `prepared` is asked for that.
+The support is gathered position by position, see loops/degree_predictor: a table holds the sums of all short words, and
+for each word of the table the examples that have it are sorted by their next letters. New sequences are looked up
+position by position, in blocks. `prepared` keeps the gathered support for many blocks.
 """
 
 import numpy as np
@@ -15,16 +15,15 @@ from ..strings.base import check_alike
 from ..strings.planes import across, codes_of, planes
 from .base import Predictor
 
-TILE = 2**15  # new sequences at a time
-DIRECT = 2**18  # words in the table of the longest short words, at most
-ROOM = 2**26  # bytes for what is gathered of the support, where it need not be kept
+ROWS_PER_TILE = 2**15  # new sequences
+MAX_TABLE_WORDS = 2**18  # words of the longest length in the table
+GATHERED_BYTES = 2**26  # of the support, if it is not kept
 
 
 class DegreePredictor(Predictor):
-    """The support as packed `sequences`; coef and kern (L, d) as in `DegreeBank`, normalisation included.
+    """The support as packed `sequences`; coef and kern (L, d) as in `DegreeBank`, with the normalisation.
 
-    `read(X)` makes `Sequences` of new data, as the kernel list does, or with the alphabet of the support, and says
-    which examples have one: a column (n, 1), or 1.
+    `read(X)` returns (new data as `Sequences`, which examples have one: a column (n, 1), or 1).
     """
 
     file_tag = ("predictor/degree", 1)
@@ -37,8 +36,8 @@ class DegreePredictor(Predictor):
         return len(self.sequences), len(self.scale)
 
     def to_state(self):
-        names = ("sequences", "scale", "coef", "kern", "n_jobs", "kernel_list")
-        return {name: getattr(self, name) for name in names}
+        own = {"sequences": self.sequences, "scale": self.scale, "coef": self.coef, "kern": self.kern}
+        return own | {"n_jobs": self.n_jobs, "kernel_list": self.kernel_list}
 
     def check_state(self):
         check_array("scale", self.scale, np.float64, None)
@@ -50,10 +49,10 @@ class DegreePredictor(Predictor):
         check_jobs(self.n_jobs)
         if self.kernel_list is not None:
             kernels = check_is("kernel_list", self.kernel_list, KernelList)
-            check(kernels.M == len(self.scale) and kernels.widths == [None], "kernel_list is not that of one view")
+            check(kernels.M == len(self.scale) and kernels.widths == [None], "kernel_list does not have one view")
 
     def decision(self, X, A, theta):
-        return self.prepared(A, theta, ROOM)(X)
+        return self.prepared(A, theta, GATHERED_BYTES)(X)
 
     def prepared(self, A, theta, room):
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
@@ -72,9 +71,8 @@ class DegreePredictor(Predictor):
     def parts(self, X, A, theta):
         new, present = self.read(X)
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
-        M = len(self.scale)
-        walks = [SupportWalk(self.sequences, a, self.coef, self.kern, M, ROOM, self.n_jobs)(new) * present for a in A]
-        return np.array(walks) * thetas[:, None, :]
+        rest = self.coef, self.kern, len(self.scale), GATHERED_BYTES, self.n_jobs
+        return np.array([SupportWalk(self.sequences, a, *rest)(new) * present for a in A]) * thetas[:, None, :]
 
     def combined(self, X, theta):
         return self.gram(X, None, theta, other=self.sequences)
@@ -102,7 +100,7 @@ class DegreePredictor(Predictor):
         else:
             sequences, present, _ = self.kernel_list.views(X)[0]
         if sequences is None:
-            sequences = self.sequences[np.zeros(present.size, int)]  # any will do: their rows are 0
+            sequences = self.sequences[np.zeros(present.size, int)]  # placeholders, whose rows become 0
         check_alike(sequences.alphabet, self.sequences.alphabet)
         if sequences.length != len(self.coef):
             raise ValueError(
@@ -115,7 +113,7 @@ class DegreePredictor(Predictor):
 class SupportWalk:
     """Σ_i a_i k_m(x_i, ·) of the support `sequences`, as a function of new sequences; coef and kern (L, d).
 
-    Positions are gathered as many at a time as there is `room` for, in bytes, and kept where all of them have room.
+    It gathers as many positions at a time as fit in `room` bytes, and keeps them if all positions fit.
     """
 
     def __init__(self, sequences, a, coef, kern, M, room, n_jobs):
@@ -123,22 +121,22 @@ class SupportWalk:
         self.a, self.codes = np.ascontiguousarray(a[used], dtype=float), sequences[used].codes()
         self.coef, self.kern, self.M, self.n_jobs = coef, kern, M, n_jobs
         self.size = size = len(sequences.alphabet.letters)
-        words = np.clip(4 * len(used), 2**8, DIRECT)  # a few examples behind each
+        words = np.clip(4 * len(used), 2**8, MAX_TABLE_WORDS)  # a few examples for each word
         self.direct = max(1, min(d, L, int(np.log(words) / np.log(max(size, 2)) + 1e-9)))
         unknown = len(used) > 0 and self.codes.max() >= size
         self.bits = max(1, (size if unknown else size - 1).bit_length())
-        self.held = min(64 // self.bits, d - self.direct)  # letters behind the short words
-        self.more = self.direct + self.held < d  # letters behind those, which are read from the support itself
+        self.held = min(64 // self.bits, d - self.direct)  # letters after the short words, packed in one number
+        self.more = self.direct + self.held < d  # whether words have further letters, which are read from the support
         self.small = np.uint32 if self.held * self.bits <= 32 else np.uint64
         width = 12 * size**self.direct * size // max(size - 1, 1)
         each = np.dtype(self.small).itemsize + (16 if self.more else 8)
         fit = room // (width + each * len(used))  # positions
-        self.step = L if fit >= L else max(1, fit // n_threads(n_jobs))  # each thread may have its own
+        self.step = L if fit >= L else max(1, fit // n_threads(n_jobs))  # one share per thread
         self.kept = self._gathered(slice(0, L)) if fit >= L else None
 
     def __call__(self, new):
         out, L = np.zeros((len(new), self.M)), len(self.coef)
-        tiles = [slice(low, low + TILE) for low in range(0, len(new), TILE)]
+        tiles = [slice(low, low + ROWS_PER_TILE) for low in range(0, len(new), ROWS_PER_TILE)]
         for low in range(0, L, self.step):
             part = slice(low, min(low + self.step, L))
             gathered = self._gathered(part) if self.kept is None else self.kept
@@ -150,11 +148,11 @@ class SupportWalk:
         return out
 
     def _gathered(self, part):
-        """What is gathered of the support at some positions."""
+        """The gathered support at some positions."""
         return run_blocks(self._at, range(part.start, part.stop), self.n_jobs)
 
     def _shape(self, at):
-        """Of the words there: letters in the table and behind it, size of the alphabet, bits of a letter."""
+        """(letters in the table, packed letters, size of the alphabet, bits of a letter) of words at a position."""
         return min(self.direct, len(self.coef) - at), self.held, self.size, self.bits
 
     def _at(self, at):

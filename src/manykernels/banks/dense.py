@@ -1,4 +1,4 @@
-"""Kernels that lie in memory as a stack of matrices, in either memory order, used in place."""
+"""Kernels as a stack of matrices in memory, in either memory order, read in place."""
 
 from __future__ import annotations
 
@@ -13,31 +13,32 @@ from .._memory import MemoryBudget
 from .._threads import limit_blas, run_blocks
 from ..kernels.normalize import precision, scales
 from ..kernels.spectra import corrected
+from ..kernels.stack import KernelStack
 from ._stack import Stack
 from .base import Bank, Predictor
 from .dense_predictor import DensePredictor
 
-EXACT = 1000  # examples up to which the normalisation is computed in float64 whatever the matrices are
+MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
 
 
 class DenseBank(Bank):
-    """The kernels as matrices in memory, used in place.
+    """The kernels as matrices in memory, read in place.
 
     Parameters
     ----------
     X : array (n, n, M) or KernelStack
         In any memory order.
     names : list of str, optional
-        Those of the stack, or numbers, unless given.
+        Default: the names of the stack, or numbers.
     weights : array (n,), optional
-        Of the examples in the normalisation.
+        Weights of the examples in the normalisation.
     normalize : {"multiplicative", "spherical", "trace", None}
     memory_limit : float, optional
         Bytes.
     n_jobs : int, optional
         Threads.
     psd : {"warn", "clip", "shift", "error"}
-        What is done about a kernel that is not positive semidefinite, see `kernels._spectra`.
+        Treatment of kernels that are not positive semidefinite, see `kernels.spectra`.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class DenseBank(Bank):
     (2, 4, array([1.333, 1.333]))
     """
 
-    removed: list[np.ndarray] = []  # noqa: RUF012  of each kernel: eigenvectors that were clipped, (n, r)
+    removed: list[np.ndarray] = []  # noqa: RUF012  for each kernel the clipped eigenvectors, (n, r)
 
     def __init__(
         self,
@@ -72,22 +73,23 @@ class DenseBank(Bank):
         self.stack, self.n, self.M, self.n_jobs = stack, n, M, n_jobs
         self.dtype, self.unit = stack.array.dtype, stack.unit
         self.memory_limit = memory_limit
-        part = X.link() if hasattr(X, "is_part") and X.is_part() else None
+        part = X.link() if isinstance(X, KernelStack) and X.is_part() else None
         self.trained = None if part is None else (part[0], part[2])
-        self.names = list(names) if names is not None else list(getattr(X, "names", None) or default_names(M))
+        own = X.names if isinstance(X, KernelStack) else None
+        self.names = list(own or default_names(M)) if names is None else list(names)
         if len(self.names) != M:
-            raise ValueError(f"names has {len(self.names)} entries for {M} kernels; give one name a kernel")
+            raise ValueError(f"names has {len(self.names)} entries for {M} kernels; give one name per kernel")
         self.normalize = normalize
         if psd != "warn":
             self.stack = stack = self._correct(psd)
         w = np.ones(n) if weights is None else np.asarray(weights, float) / np.max(weights)
-        if n > EXACT:
-            w = w.astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
+        if n > MAX_FLOAT64_EXAMPLES:
+            w = w.astype(self.dtype).astype(float)  # the weights in the precision of the products below
         w /= w.sum()
         diagonals = stack.diagonals()
         if not np.isfinite(diagonals).all():
             raise ValueError(f"X holds NaN or infinity in {self._name(~np.isfinite(diagonals).all(1))}; clean it first")
-        self._root = None  # (M, n), 1/√k_m(x, x) where `spherical`
+        self._root = None  # (M, n), 1/√k_m(x, x) if `spherical`
         if normalize == "spherical":
             root = np.sqrt(np.maximum(diagonals, 0))
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
@@ -105,7 +107,7 @@ class DenseBank(Bank):
 
     @classmethod
     def holding(cls, other: Bank, S: np.ndarray) -> Self:
-        """The kernels of another bank as the matrices S (M, n, n) that it gave."""
+        """A bank on the matrices S (M, n, n) that another bank computed."""
         bank = cls.from_scaled(S, other.names, other.n_jobs, other.usable)
         bank.memory_limit, bank.indefinite, bank.unit = other.memory_limit, other.indefinite, other.unit
         return bank
@@ -114,7 +116,7 @@ class DenseBank(Bank):
     def from_scaled(
         cls, S: np.ndarray, names: list[str], n_jobs: int | None = None, usable: np.ndarray | None = None
     ) -> Self:
-        """A bank on (M, n, n) matrices that are normalised already and were checked before."""
+        """A bank on (M, n, n) matrices that are already normalised and checked."""
         bank = cls.__new__(cls)
         bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
         bank.dtype, bank.names, bank.n_jobs, bank.memory_limit = S.dtype, list(names), n_jobs, None
@@ -125,13 +127,13 @@ class DenseBank(Bank):
         return bank
 
     def _correct(self, psd):
-        """The stack of corrected matrices; `removed` is what new examples need."""
+        """The stack of corrected matrices; sets `removed`, which the predictor needs."""
         size = self.M * self.n**2 * self.dtype.itemsize
         limit = MemoryBudget(self.memory_limit).share("corrected matrices")
         if size > limit:
             raise ValueError(
                 f"psd={psd!r} needs all {self.M} matrices in memory, {size / 2**20:.0f} MiB of {limit / 2**20:.0f}: "
-                "raise memory_limit, or correct the matrices one by one and write them again."
+                "raise memory_limit, or correct the matrices one by one and save them again."
             )
         old = self.stack
         S = np.empty((self.M, self.n, self.n), self.dtype)
@@ -154,13 +156,13 @@ class DenseBank(Bank):
         return "kernel " + ", ".join(repr(self.names[m]) for m in np.flatnonzero(mask)[:5])
 
     def _survey(self, w, diagonals):
-        """Σ w_i w_j k_ij for every kernel, and the checks, in one pass."""
+        """Σ w_i w_j k_ij of every kernel; checks the entries in the same pass."""
         from ..loops import stack as loops
 
         S, dtype, top = self.stack.array, self.dtype, w.max()
         n_jobs = 1 if self.stack.on_disk else self.n_jobs  # one matrix in memory at a time
         v = (w / top).astype(dtype)
-        if self.n <= EXACT:
+        if self.n <= MAX_FLOAT64_EXAMPLES:
             found = np.zeros((self.M, 2))
             run_blocks(lambda m: _survey_exactly(self.stack.matrix(m), w, found[m]), range(self.M), n_jobs)
             total, skew = found.T
@@ -236,7 +238,7 @@ class DenseBank(Bank):
         return out
 
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
-        """A compact copy: gathers rows of a (M, n, n) stack once, so that later passes read them in order."""
+        """A compact copy of the rows of a (M, n, n) stack, which later passes read in order."""
         if self.stack.last or self._root is not None or len(rows) > 0.5 * self.n:
             return None
         kernels = _indices(kernels, self.M)
@@ -254,7 +256,7 @@ class DenseBank(Bank):
     def matrices(
         self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
     ) -> np.ndarray:
-        """Those in memory themselves, where they are as they are wanted."""
+        """The stack itself if it holds exactly the requested matrices."""
         every = (kernels is None or len(kernels) == self.M) and (rows is None or len(rows) == self.n)
         plain = self._root is None and not (self.stack.last or self.stack.on_disk) and (self.scale == 1.0).all()
         if every and plain and self.dtype == np.dtype(self.dtype if dtype is None else dtype):
@@ -280,17 +282,17 @@ def default_names(M):
 
 
 def report_unusable(bank):
-    """Warns of kernels without variance on the training data; an error where none remains."""
+    """Warns of kernels without variance on the training data; raises an error if no kernel has variance."""
     names = ", ".join(repr(bank.names[m]) for m in np.flatnonzero(~bank.usable)[:10])
     if not bank.usable.any():
         raise ValueError(
-            f"no kernel varies on the training data ({names}); check the kernels and their columns, and centre columns "
-            "far from 0 (StandardScaler), where rounding hides what varies"
+            f"no kernel varies on the training data ({names}); check the kernels and their columns. Rounding hides the "
+            "variance of columns far from 0: centre them (StandardScaler)"
         )
     if names:
         warnings.warn(
-            f"kernels without variance on the training data get weight 0: {names}. Where columns do vary, rounding "
-            "hides it beside a large mean: centre them (StandardScaler)",
+            f"kernels without variance on the training data get weight 0: {names}. Rounding hides the variance of "
+            "columns with a large mean: centre them (StandardScaler)",
             UserWarning,
             stacklevel=4,
         )
@@ -298,8 +300,8 @@ def report_unusable(bank):
 
 def warn_indefinite(names):
     warnings.warn(
-        f"{names} is not positive semidefinite; the fit ends at a finite point, but the gap certifies only the kernels "
-        'that are. Clip its negative eigenvalues for a convex problem, psd="clip" for precomputed kernels',
+        f"{names} is not positive semidefinite; the fit ends at a finite point, but the gap certifies only positive "
+        'semidefinite kernels. Clip the negative eigenvalues: psd="clip" for precomputed kernels',
         UserWarning,
         stacklevel=4,
     )
@@ -312,9 +314,9 @@ def _survey_exactly(K, w, out):
 
 
 def _floor(rows):
-    """What may be taken from all entries of each kernel without loss of digits, from some rows (·, M): the least one.
+    """The constant to subtract from each kernel, from some rows (·, M): the entry nearest to 0.
 
-    It keeps the digits of nearly constant kernels; 0 where entries have both signs.
+    It keeps the digits of nearly constant kernels; 0 if entries have both signs.
     """
     rows = np.asarray(rows, dtype=np.float64)
     return np.maximum(rows.min(axis=0), 0.0) + np.minimum(rows.max(axis=0), 0.0)

@@ -6,14 +6,16 @@ import numpy as np
 
 from .._state import check_array, check_index, check_integer, check_jobs, check_list
 from ..kernels.spectra import projected
+from ..kernels.stack import KernelStack
 from ._stack import Stack
 from .base import Predictor
 
 
 class DensePredictor(Predictor):
-    """Prediction with precomputed kernels: X is (n_new, n_train, M), of which only the support columns are read.
+    """Prediction with precomputed kernels: X is (n_new, n_train, M), and only the support columns are read.
 
-    `trained` is (number, positions): which square KernelStack the model was fitted on a part of, and on which examples.
+    `trained` is (number, positions): the square KernelStack of whose examples the model was fitted on a part, and the
+    positions of the part.
     """
 
     file_tag = ("predictor/precomputed", 1)
@@ -27,8 +29,8 @@ class DensePredictor(Predictor):
         return len(self.support), len(self.scale)
 
     def to_state(self):
-        names = ("support", "n_train", "scale", "root", "n_jobs")  # not `trained`: its number is one of this process
-        state = {name: getattr(self, name) for name in names}
+        state = {"support": self.support, "n_train": self.n_train, "scale": self.scale}
+        state |= {"root": self.root, "n_jobs": self.n_jobs}  # `trained` has a number that is valid in this process only
         return state if self.removed is None else state | {"removed": self.removed}
 
     def check_state(self) -> None:
@@ -53,11 +55,11 @@ class DensePredictor(Predictor):
             stack = Stack(np.stack([projected(stack.matrix(m), U) for m, U in enumerate(self.removed)]))
         if self.root is None:
             return stack, None
-        diagonals = getattr(X, "test_diagonals", None)
+        diagonals = X.test_diagonals if isinstance(X, KernelStack) else None
         if diagonals is None:
             raise ValueError(
                 "normalize='spherical' needs k(x, x) of the new examples: pass KernelStack(S, test_diagonals=D), "
-                f"D of shape ({len(self.scale)}, n_new), a slice of a square KernelStack, which knows them, or use "
+                f"D of shape ({len(self.scale)}, n_new), pass a slice of a square KernelStack, or use "
                 "normalize='multiplicative'"
             )
         d = np.sqrt(np.maximum(np.asarray(diagonals, float), 0))
@@ -96,7 +98,7 @@ class DensePredictor(Predictor):
         return out
 
     def gram(self, X, Y=None, theta=None):
-        """Σ_m θ_m K_m of the stack given: precomputed kernels know no other examples."""
+        """Σ_m θ_m K_m of the stack X; Y must be None."""
         if Y is not None:
             raise ValueError("Y must be None with precomputed kernels: give the stack between the two sets as X")
         if self.root is not None:

@@ -1,8 +1,8 @@
-"""Kernels on a device, a CUDA card say: the examples lie there, the base blocks where they fit, and the inner problem.
+"""Kernels on a device, such as a CUDA card, which holds the examples, the base blocks that fit, and the inner problem.
 
 A base block (distances, inner products) is computed in float64 and kept in the bank's precision; every operation reads
-it once for all kernels of its family. Kernels that are no function of a base, those of the user say, are computed on
-the host once and kept on the device as matrices, as precomputed ones are. Prediction is the host's.
+it once for all kernels of its family. Kernels that are not functions of a base are computed once on the host, and kept
+on the device as matrices, like precomputed kernels. Predictors work on the host.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..inner.device import DeviceProblem
 from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles
 from ._device_decisions import open_device, there
-from ._device_parts import KEPT, DevicePlace, Family, Matrices, Sums, empty_stack, from_host
+from ._device_parts import BASE_SHARE, DevicePlace, Family, Matrices, Sums, empty_stack, from_host
+from ._kernel_groups import rows_of
 from .base import Bank, Predictor
 from .dense import DenseBank
 from .pairwise import PairwiseBank
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class OnDevice(Bank):
-    """What banks on a device share: `tiles` adds up their kernels there."""
+    """Base class of banks on a device; `tiles` sums their kernels there."""
 
     tiles: Any
 
@@ -75,14 +76,14 @@ class OnDevice(Bank):
 
 
 class DeviceBank(OnDevice, PairwiseBank):
-    """The kernels of `kernel_list` on X, on a PyTorch `device`; the other parameters are those of `PairwiseBank`."""
+    """The kernels of `kernel_list` on X, on a PyTorch `device`; other parameters as in `PairwiseBank`."""
 
     def __init__(self, kernel_list: Any, X: Any, *, device: str = "cuda", **options: Any) -> None:
         self.device = open_device(device)
         super().__init__(kernel_list, X, **options)
 
     def _make_sides(self, views, index):
-        """Examples that the device works on go there as they are; the host prepares the others."""
+        """Sends the examples of the device's kernels there; the host prepares the examples of the other kernels."""
         self.views, sides, sent = views, [], {}
         self.place = DevicePlace(self.device, self.dtype == np.float32, self.memory_limit)
         for group in self.groups:
@@ -94,12 +95,12 @@ class DeviceBank(OnDevice, PairwiseBank):
         return sides
 
     def _send(self, pairs, X, index):
-        """The `BlockSide` whose x is an (n, d) tensor on the device: numbers of the bank's precision, as float64."""
+        """The `BlockSide` whose x is an (n, d) float64 tensor on the device, rounded to the bank's precision."""
         import torch
 
         x = torch.as_tensor(np.require(X, requirements=["C", "W"]), device=self.device).to(torch.float64, copy=True)
         if pairs.kind == "same" or pairs.kind in ("chi2", "min") and float(x.min()) < 0:
-            return pairs.side(X, index)  # which refuses negative numbers
+            return pairs.side(X, index)  # raises the error for negative numbers
         if pairs.centre is not None:
             x -= self.place.tensor(pairs.centre)
         x = x.to(self.place.dtype).double()
@@ -108,10 +109,10 @@ class DeviceBank(OnDevice, PairwiseBank):
         return BlockSide(x, own.cpu().numpy(), None, index)
 
     def _room(self):
-        """What fills memory lies on the device."""
+        """None: the large arrays are on the device."""
 
     def _keep(self):
-        """Nothing is kept on the host."""
+        """Keeps nothing on the host."""
 
     def _make_tiles(self, budget):
         place, parts, kept = self.place, [], {}
@@ -121,7 +122,7 @@ class DeviceBank(OnDevice, PairwiseBank):
                 parts.append((group.members, from_host(place, group, side, self.n)))
                 continue
             part, key = Family(place, group, side), (group.view, group.pairs.kind)
-            if key not in kept and size <= KEPT * place.room:
+            if key not in kept and size <= BASE_SHARE * place.room:
                 part.keep(self.n)
                 place.room -= size
                 kept[key] = part.base
@@ -130,7 +131,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         return Sums(place, self.n, parts, np.ones(self.M), np.ones(self.M))
 
     def _sums(self, w, check):
-        """K_m w for all kernels; those that may be indefinite are checked on the first examples."""
+        """K_m w of all kernels; checks on the first examples those that may be indefinite."""
         few = np.arange(min(self.n, 1000))
         for group, side in zip(self.groups, self.sides, strict=True):
             ms = np.array([m for m, kernel in enumerate(group.kernels) if not kernel.psd], dtype=int)
@@ -156,7 +157,7 @@ class DeviceBank(OnDevice, PairwiseBank):
 
 
 class DeviceStack(OnDevice, DenseBank):
-    """Precomputed kernels on a PyTorch `device`; the other parameters are those of `DenseBank`."""
+    """Precomputed kernels on a PyTorch `device`; other parameters as in `DenseBank`."""
 
     def __init__(self, X: Any, *, device: str = "cuda", **options: Any) -> None:
         self.device = open_device(device)
@@ -170,6 +171,6 @@ class DeviceStack(OnDevice, DenseBank):
 
 def _some(view, rows):
     """The view of some examples."""
-    X = None if view.X is None else view.X[rows] if hasattr(view.X, "shape") else [view.X[i] for i in rows]
+    X = None if view.X is None else rows_of(view.X, rows)
     present, task = (None if v is None else v[rows] for v in (view.present, view.task))
     return view._replace(X=X, present=present, task=task)

@@ -1,8 +1,8 @@
-"""Kernels given by explicit features, k_m(x, x') = ⟨φ_m(x), φ_m(x')⟩: what the `coordinate` solver asks for.
+"""Kernels with explicit features, k_m(x, x') = ⟨φ_m(x), φ_m(x')⟩, for the `coordinate` solver.
 
-`Vectors` holds v_m = Σ_i a_i φ_m(x_i), *unscaled*: the weights come in at look-up, so that changing them costs
-nothing, and q_m = ‖v_m‖² is kept up to date on the way. Its clear, add and look-up are the three operations of linadd
-(Sonnenburg et al. 2006, section 3).
+`Vectors` holds v_m = Σ_i a_i φ_m(x_i) *without* the weights, which enter at look-up, so that changing them costs
+nothing; every `add` updates q_m = ‖v_m‖². Clear, add and look-up are the three operations of linadd (Sonnenburg et al.
+2006, section 3).
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from ..sequences import Sequences
 from ..strings.planes import codes_of
 from .base import Bank, Predictor
 
-BLOCK = 20_000  # new examples at a time
+ROWS_PER_BLOCK = 20_000  # new examples
 
 
 class Vectors(ABC):
@@ -32,48 +32,45 @@ class Vectors(ABC):
 
     @abstractmethod
     def add(self, rows, before, delta):
-        """v_m += Σ_r delta_r φ_m(x_r); `before` are the a of those rows until now."""
+        """v_m += Σ_r delta_r φ_m(x_r); `before` are the previous coefficients of the rows."""
 
     @abstractmethod
     def outputs(self, rows, theta, a):
-        """Σ_m θ_m ⟨v_m, φ_m(x_r)⟩, (|rows|,) float64; a (|rows|,) are the rows' own coefficients in v."""
+        """Σ_m θ_m ⟨v_m, φ_m(x_r)⟩, (|rows|,) float64; a (|rows|,) are the coefficients of the rows in v."""
 
     @abstractmethod
     def parts(self, rows, a):
         """⟨v_m, φ_m(x_r)⟩ for every kernel, (|rows|, M)."""
 
     def team(self, inner, a, outputs, size, most, precision):
-        """A `Team` that visits examples, at most so many in a call, `size` at a time, and changes v, a and outputs.
-
-        None where there is none.
-        """
+        """A `Team` that visits up to `most` examples per call, `size` at a time, and changes v, a, outputs; or None."""
         return None
 
     def at(self, views, theta=None):
-        """Look-up at new examples, given by their views: the outputs (n,), without θ the parts (n, M)."""
+        """Look-up at new examples, given by their views: the outputs (n,), or without θ the parts (n, M)."""
         raise NotImplementedError
 
 
 class Team(ABC):
-    """Threads that visit examples together, a context manager: they last as long as its block."""
+    """Threads that visit examples together; they live as long as the block of this context manager."""
 
     @abstractmethod
     def __enter__(self):
-        """Begins them."""
+        """Starts the threads."""
 
     @abstractmethod
     def __exit__(self, *error):
-        """Ends them."""
+        """Ends the threads."""
 
     @abstractmethod
     def visit(self, rows, theta, excess, b, turn):
-        """Visits these examples; excess, b and turn afterwards."""
+        """Visits these examples; returns the new (excess, b, turn)."""
 
 
 class ExplicitBank(Bank):
     """A bank with explicit features: `own` (n, M) = k_m(x_i, x_i), before normalisation, and `vectors()`.
 
-    `kernels` is their KernelList and `views` the training data as those see them. The normalised kernel is
+    `kernels` is the KernelList and `views` the views of the training data. The normalised kernel is
     scale_m k_m(x, x') · root_im root_jm, where `root` (n, M) = k_m(x_i, x_i)^−½ for "spherical", else None.
     """
 
@@ -90,15 +87,15 @@ class ExplicitBank(Bank):
     hashed = False  # see `banks.words`
 
     def owners(self):
-        """The kernel of each feature, (D,), where those are few and dense, as `dense` gives them; else None."""
+        """The kernel of each feature, (D,), if there are few, dense features, which `dense` returns; else None."""
         return None
 
     def dense(self, rows):
-        """φ(x_r) of these examples, all kernels side by side as `owners` says, before the scales: (|rows|, D)."""
+        """φ(x_r) of these examples, all kernels side by side as in `owners`, without the scales: (|rows|, D)."""
         raise NotImplementedError
 
     def data(self):
-        """The examples as the kernels see them, those of each view."""
+        """The examples of each view."""
         return [view.X for view in self.views]
 
     def coefficients(self, vectors, theta):
@@ -106,23 +103,24 @@ class ExplicitBank(Bank):
         return None
 
     def take(self, support):
-        """The same bank with these examples only and the same scale: what prediction keeps."""
+        """The bank of these examples only, with the same scale, for prediction."""
         raise NotImplementedError
 
     def to_state(self):
-        """For a file, see `_state`: what the banks have in common that may stand in one."""
-        state = {name: getattr(self, name) for name in ("kernels", "scale", "usable", "n_jobs", "memory_limit")}
+        """The state that all explicit banks share; see `_state`."""
+        state = {"kernels": self.kernels, "scale": self.scale, "usable": self.usable}
+        state |= {"n_jobs": self.n_jobs, "memory_limit": self.memory_limit}
         if self.views is None:
             return state
         return state | {"views": [view.X for view in self.views], "own": self.own, "spherical": self.root is not None}
 
     @classmethod
     def _restored(cls, state):
-        """A bank with what they have in common; `n` is that of the views, of sequences, where there are any."""
+        """A bank with the shared state; `n` is set if the state has views, of sequences."""
         bank, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
         bank.kernels, bank.M, bank.names = kernels, kernels.M, list(kernels.names)
-        for name in ("scale", "usable", "n_jobs", "memory_limit"):
-            setattr(bank, name, state[name])
+        bank.scale, bank.usable = state["scale"], state["usable"]
+        bank.n_jobs, bank.memory_limit = state["n_jobs"], state["memory_limit"]
         check_array("scale", bank.scale, np.float64, bank.M)
         check_array("usable", bank.usable, bool, bank.M)
         check_jobs(bank.n_jobs)
@@ -134,16 +132,16 @@ class ExplicitBank(Bank):
         check_array("own", bank.own, np.float64, None, bank.M)
         views = check_list("views", state["views"], Sequences, kernels.n_views)
         for X, encoding in zip(views, kernels.encodings, strict=True):
-            check(X.shape == (bank.n,) and encoding is not None, f"a view has not {bank.n} sequences")
+            check(X.shape == (bank.n,) and encoding is not None, f"a view does not have {bank.n} sequences")
             check(encoding[0] in (None, X.alphabet), "a view has another alphabet than its kernels")
         bank.views = [View(X, None) for X in views]
         bank.root = inverse_root(bank.own) if check_is("spherical", state["spherical"], bool) else None
         return bank
 
     def normalise(self, weights, normalize):
-        """Sets scale, root and usable; `vectors()` must work with scale = 1 and the root set here. Gives `moments`.
+        """Sets scale, root and usable; returns `moments`, or None for given scales.
 
-        Those are None where the scales are given.
+        `vectors()` must work with scale = 1 and the root set here.
         """
         self.root = self.roots() if kind_of(normalize) == "spherical" else None
         if isinstance(normalize, Scaled):
@@ -164,12 +162,13 @@ class ExplicitBank(Bank):
         return diagonal, diagonal - self.square_mean(w)
 
     def known(self):
-        """The share of the former to which the latter is known: the mean is a sum of n terms, one after another."""
+        """The relative precision of the variance in `moments`: the mean is a sequential sum of n terms."""
         return max(precision(self.own.dtype), self.n * 2.0**-50)
 
     def mean_square(self, w):
         """Σ_i w_i ‖φ_m(x_i)‖², (M,)."""
-        blocks = [slice(start, start + BLOCK) for start in range(0, self.n, BLOCK)]  # own may be float32
+        starts = range(0, self.n, ROWS_PER_BLOCK)  # `own` may be float32
+        blocks = [slice(start, start + ROWS_PER_BLOCK) for start in starts]
         return sum(w[b] @ (self.own[b] if self.root is None else self.own[b] > 0) for b in blocks)
 
     def square_mean(self, w):
@@ -179,7 +178,7 @@ class ExplicitBank(Bank):
         return vectors.q
 
     def between(self, left, right, theta, left_root=None, right_root=None):
-        """Σ_m θ_m k_m of two lists of views, normalised, (n_left, n_right), by the kernels themselves."""
+        """Σ_m θ_m k_m of two lists of views, normalised, (n_left, n_right), by calls of the kernels."""
         n, out = len_of(left), np.zeros((len_of(left), len_of(right)))
         used = np.flatnonzero(theta * self.scale)
 
@@ -237,7 +236,7 @@ class ExplicitBank(Bank):
 
 
 class ExplicitPredictor(Predictor):
-    """Predictions from v: the support is added once, and new examples are looked up in blocks."""
+    """Predictions from v: it adds the support once, and looks up new examples in blocks."""
 
     file_tag = ("predictor/explicit", 1)
 
@@ -251,7 +250,7 @@ class ExplicitPredictor(Predictor):
         return {"bank": self.bank}
 
     def check_state(self):
-        check_is("bank", self.bank, ExplicitBank)  # which was checked when it was restored
+        check_is("bank", self.bank, ExplicitBank)  # its from_state has checked it
 
     @property
     def kernel_list(self):
@@ -278,13 +277,13 @@ class ExplicitPredictor(Predictor):
         return self.bank.coefficients([self.vectors(a) for a in A], theta)
 
     def vectors(self, a):
-        """Those of the support with coefficients a."""
+        """The `Vectors` of the support with coefficients a."""
         vectors, used = self.bank.vectors(), np.flatnonzero(a)
         vectors.add(used, np.zeros(len(used)), np.asarray(a, dtype=float)[used])
         return vectors
 
     def _read(self, X):
-        """The views of X, with one of the support's strings wherever no example has one."""
+        """The views of X; a view without data gets a string of the support for every example."""
         views = self.kernel_list.views(X)
         for v, view in enumerate(views):
             if view.X is None:
@@ -292,18 +291,18 @@ class ExplicitPredictor(Predictor):
         return views
 
     def _look_up(self, views, each, thetas):
-        """Look-up with the vectors of each output; `thetas` None for the parts, 0 where an example lacks the view."""
+        """Look-up with the vectors of each output; without `thetas` the parts, 0 if an example lacks the view."""
         n, present = len_of(views), self._present(views)
         for t, vectors in enumerate(each):
             found = []
-            for start in range(0, max(n, 1), BLOCK):
-                block = [view._replace(X=view.X[start : start + BLOCK]) for view in views]
+            for start in range(0, max(n, 1), ROWS_PER_BLOCK):
+                block = [view._replace(X=view.X[start : start + ROWS_PER_BLOCK]) for view in views]
                 found.append(vectors.at(block, None if thetas is None else thetas[t]))
             found = np.concatenate(found)
             yield found if present is None or thetas is not None else found * present
 
     def _present(self, views):
-        """Which examples have the views of which kernels, (n, M); None where all have all."""
+        """Which examples have the view of which kernel, (n, M); None if no view is missing."""
         if all(view.present is None for view in views):
             return None
         each = [np.ones(len_of(views), bool) if view.present is None else view.present for view in views]
@@ -313,7 +312,7 @@ class ExplicitPredictor(Predictor):
         return self._decision(X, A, map(self.vectors, A), theta)
 
     def prepared(self, A, theta, room):
-        """The vectors of one output are kept; those of several would be too many."""
+        """Keeps the vectors of a single output; those of several outputs may not fit."""
         if len(A) > 1:
             return super().prepared(A, theta, room)
         kept = [self.vectors(a) for a in A]

@@ -1,8 +1,8 @@
-"""Kernels with numeric features, dense or CSR: linear kernels on groups of columns, rank-one and random features.
+"""Kernels with numeric features, dense or CSR, such as linear kernels on groups of columns.
 
     k_m(x, x') = Σ_j φ_j(x) φ_j(x'),   j over the features of kernel m
 
-All features lie in one matrix F (n, D), those of kernel m side by side; v is one vector (D,).
+All features are in one matrix F (n, D), those of kernel m side by side; v is one vector (D,).
 """
 
 import warnings
@@ -17,24 +17,22 @@ from ..kernels.normalize import kind_of, precision
 from ._feature_rows import DenseRows, SparseRows, as_rows
 from .explicit import ExplicitBank, Vectors, len_of
 
-FAR = 1e-6  # of their squares that the variance of features must be: coordinate steps are lost in a larger constant
-WIDE = 10  # times as many features as examples (1,000 at least) are left to kernel matrices
+MIN_VARIANCE_SHARE = 1e-6  # of features, relative to their squares: below, coordinate steps drown in the constant
+MAX_FEATURE_RATIO = 10  # entries of F per n · max(n, 1,000): above, kernel matrices are used
 
 
 class FeatureBank(ExplicitBank):
-    """`phi` holds F; kernel m has its columns first[m] : first[m + 1], for "spherical" divided by ‖φ_m(x)‖.
+    """`phi` holds F; kernel m has the columns first[m] : first[m + 1], for "spherical" divided by ‖φ_m(x)‖.
 
-    `kernels` has one view for each source of columns, where `cuts[m]` are those of kernel m (None: all).
+    `kernels` has one view for each source of columns; kernel m reads the columns `cuts[m]` of it, None for all.
     """
 
     file_tag = ("bank/features", 1)
 
     @classmethod
     def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
-        """The bank of a `KernelList`; None where a kernel has no features, too many or far from the origin, or where a
-        source is missing.
-
-        `memory_limit` bounds the bytes of F.
+        """The bank of a `KernelList`; None if a kernel has no features, too many features or features far from the
+        origin, or if an example lacks a source. `memory_limit` bounds the bytes of F.
         """
         if not all(kernel.family == "features" for kernel in kernels.kernels):
             return None
@@ -47,9 +45,9 @@ class FeatureBank(ExplicitBank):
             return None
         bank.n = len_of(views)
         parts, widths = bank._parts(views)
-        entries = sum(part.nnz if hasattr(part, "nnz") else part.size for part in parts)
+        entries = sum(part.nnz if issparse(part) else part.size for part in parts)
         too_large = memory_limit is not None and 12 * entries > memory_limit
-        if too_large or entries > WIDE * bank.n * max(bank.n, 1000):
+        if too_large or entries > MAX_FEATURE_RATIO * bank.n * max(bank.n, 1000):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])
         bank.phi = as_rows(parts, bank.first, bank.spherical)
@@ -57,20 +55,20 @@ class FeatureBank(ExplicitBank):
         if moments is None:
             return bank
         square, variance = moments
-        far = np.flatnonzero(bank.usable & (variance <= FAR * square))
+        far = np.flatnonzero(bank.usable & (variance <= MIN_VARIANCE_SHARE * square))
         if not len(far):
             return bank
         names, share = ", ".join(repr(bank.names[m]) for m in far[:5]), np.min(variance[far] / square[far])
         warnings.warn(
-            f"kernels {names} see columns far from the origin, whose variance is {share:.0e} of their squares: all are "
-            "compared pair by pair, which takes long for many examples; centre the columns, by StandardScaler say",
+            f"kernels {names} see columns far from the origin, whose variance is {share:.0e} of their squares: all "
+            "kernels are compared pair by pair, which is slow for many examples; centre the columns (StandardScaler)",
             UserWarning,
             stacklevel=5,
         )
         return None
 
     def _parts(self, views):
-        """The features as matrices side by side, and their number for each kernel."""
+        """(feature matrices to be put side by side, number of features of each kernel)."""
         parts, widths = [], []
         for start, stop in self._runs():
             x = views[self.kernels.view_of[start]].X
@@ -84,7 +82,7 @@ class FeatureBank(ExplicitBank):
         return parts, widths
 
     def _runs(self):
-        """(start, stop) of the kernels that are one cut of one source: thousands of Linear ones, or a single one."""
+        """(start, stop) of runs of kernels: Linear kernels on one source, cut at once, or a single other kernel."""
         pairs = zip(self.kernels.kernels, self.cuts, strict=True)
         plain = [isinstance(kernel, Linear) and cut is not None for kernel, cut in pairs]
         kind = np.where(plain, self.kernels.view_of, -1 - np.arange(self.M))
@@ -92,7 +90,7 @@ class FeatureBank(ExplicitBank):
         return list(zip([0, *ends[:-1]], ends, strict=True))
 
     def to_state(self):
-        own = {name: getattr(self, name) for name in ("cuts", "first", "spherical")}
+        own = {"cuts": self.cuts, "first": self.first, "spherical": self.spherical}
         return super().to_state() | own | {"matrix": self.phi.F}
 
     @classmethod
@@ -105,7 +103,7 @@ class FeatureBank(ExplicitBank):
         check_offsets("first", bank.first, bank.M, F.shape[1])
         check_list("cuts", bank.cuts, (np.ndarray, type(None)), bank.M)
         kernels, widths = bank.kernels, bank.kernels.widths
-        check(set(kernels.reads) <= {"numeric"} and None not in widths, "a view of numbers has something else")
+        check(set(kernels.reads) <= {"numeric"} and None not in widths, "a view does not hold numbers")
         for kernel, cut, view in zip(kernels.kernels, bank.cuts, kernels.view_of, strict=True):
             check(kernel.family == "features", f"{kernel!r} has no features")
             if cut is not None:
@@ -113,23 +111,23 @@ class FeatureBank(ExplicitBank):
         return bank
 
     def features(self, views):
-        """F of other examples, given by their views."""
+        """F of new examples, given by their views."""
         parts, widths = self._parts(views)
         if not np.array_equal(widths, np.diff(self.first)):
             raise ValueError(
-                f"X gives kernels {widths} features, but there were {np.diff(self.first).tolist()} in fit."
+                f"X gives kernels {widths} features, but fit had {np.diff(self.first).tolist()}: give the same columns."
             )
         return as_rows(parts, self.first, self.spherical, self.phi.sparse)
 
     def roots(self):
-        return None  # the features themselves are on the sphere
+        return None  # the features are already on the sphere
 
     def moments(self, w):
         mean = self.phi.add(np.arange(self.n), w, self.n_jobs)
         return self.sums(self.phi.squares(w)), self.sums(self.phi.squares(w, mean))
 
     def known(self):
-        return precision(np.float64)  # features are centred first
+        return precision(np.float64)  # `moments` centres the features
 
     def sums(self, values):
         """Σ_j values_j over the features of each kernel, (M,)."""
@@ -150,7 +148,7 @@ class FeatureBank(ExplicitBank):
         return self.phi.F[rows]
 
     def data(self):
-        """F, normalised but for the scale."""
+        """F, normalised except for the scale."""
         return self.phi.F
 
     def numeric(self):
@@ -172,13 +170,13 @@ class FeatureBank(ExplicitBank):
         return self.phi.gram(rows, self.spread(theta), self.n_jobs)
 
     def between(self, left, right, theta, left_root=None, right_root=None):
-        """Σ_m θ_m k_m of two lists of views, normalised; `right` None stands for the bank's own examples."""
+        """Σ_m θ_m k_m of two lists of views, normalised; `right` None means the examples of the bank."""
         others = self.phi if right is None else self.features(right)
         return self.features(left).between(others, self.spread(theta), self.n_jobs)
 
 
 class FeatureVectors(Vectors):
-    """v_j = Σ_i a_i F_ij, (D,); the scales come in where it is read."""
+    """v_j = Σ_i a_i F_ij, (D,), without the scales, which enter at look-up."""
 
     def __init__(self, bank):
         self.bank, self.v, self._q = bank, np.zeros(bank.first[-1]), np.zeros(bank.M)

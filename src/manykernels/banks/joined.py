@@ -1,4 +1,4 @@
-"""Several explicit banks of the same examples as one, for lists that mix kernels of different kinds."""
+"""Several explicit banks of the same examples as one, for lists that mix kernels of different families."""
 
 import numpy as np
 
@@ -9,17 +9,15 @@ from .explicit import ExplicitBank, Vectors
 
 
 class JoinedBank(ExplicitBank):
-    """`parts` are banks, `which` (list of index arrays) the places of their kernels in the list of all."""
+    """`parts` are banks; `which` holds an index array for each, the positions of its kernels in the whole list."""
 
     def __init__(self, kernels, parts, which):
         self.kernels, self.parts, self.which = kernels, parts, which
         self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
         self.memory_limit = parts[0].memory_limit
-        self.scale, self.usable = self._gather("scale"), self._gather("usable")
+        self.scale = joined([part.scale for part in parts], which)
+        self.usable = joined([part.usable for part in parts], which)
         self.prefers = tuple(dict.fromkeys(name for part in parts for name in part.prefers))
-
-    def _gather(self, name):
-        return joined([getattr(part, name) for part in self.parts], self.which)
 
     def diagonals(self):
         return joined([part.diagonals().T for part in self.parts], self.which).T
@@ -60,10 +58,8 @@ class JoinedVectors(Vectors):
             member.add(rows, before, delta)
 
     def outputs(self, rows, theta, a):
-        pairs = zip(self.members, self.which, strict=True)
-        return sum(member.outputs(rows, theta[own], a) for member, own in pairs if theta[own].any()) + np.zeros(
-            len(rows)
-        )
+        pairs = [(member, theta[own]) for member, own in zip(self.members, self.which, strict=True) if theta[own].any()]
+        return sum(member.outputs(rows, own, a) for member, own in pairs) + np.zeros(len(rows))
 
     def parts(self, rows, a):
         return joined([member.parts(rows, a) for member in self.members], self.which)
@@ -98,33 +94,32 @@ class JoinedPredictor(Predictor):
             check_index("which", own, M, member.sizes()[1])
         check_same("which", np.sort(np.concatenate(self.which)), np.arange(M))
 
-    def _sum(self, method, theta, *args):
-        pairs = zip(self.members, self.which, strict=True)
-        return sum(getattr(member, method)(*args, theta[..., own]) for member, own in pairs)
+    def _weighted(self, theta):
+        """(member, weights of its kernels) of each member."""
+        return [(member, theta[..., own]) for member, own in zip(self.members, self.which, strict=True)]
 
     def combined(self, X, theta):
-        return self._sum("combined", theta, X)
+        return sum(member.combined(X, weights) for member, weights in self._weighted(theta))
 
     def decision(self, X, A, theta):
-        return self._sum("decision", theta, X, A)
+        return sum(member.decision(X, A, weights) for member, weights in self._weighted(theta))
 
     def prepared(self, A, theta, room):
-        pairs = zip(self.members, self.which, strict=True)
-        each = [member.prepared(A, theta[..., own], room // len(self.members)) for member, own in pairs]
+        room //= len(self.members)
+        each = [member.prepared(A, weights, room) for member, weights in self._weighted(theta)]
         return lambda X: sum(outputs(X) for outputs in each)
 
     def parts(self, X, A, theta):
-        pairs = zip(self.members, self.which, strict=True)
-        return joined([member.parts(X, A, theta[..., own]) for member, own in pairs], self.which)
+        return joined([member.parts(X, A, weights) for member, weights in self._weighted(theta)], self.which)
 
     def gram(self, X, Y=None, theta=None):
-        return self._sum("gram", theta, X, Y)
+        return sum(member.gram(X, Y, weights) for member, weights in self._weighted(theta))
 
     def support_data(self):
         return [member.support_data() for member in self.members]
 
     def support_codes(self):
-        """Those of the first member: who asks has looked whether all kernels see the same."""
+        """The codes of the first member: callers ask only if all kernels see the same data."""
         return self.members[0].support_codes()
 
     def row_factors(self):
@@ -137,5 +132,5 @@ class JoinedPredictor(Predictor):
 
 
 def joined(parts, which):
-    """Arrays whose last axis speaks of kernels `which`, as one of all kernels."""
+    """One array from arrays whose last axes are for the kernels `which`, in the order of the whole list."""
     return np.concatenate(parts, axis=-1)[..., np.argsort(np.concatenate(which))]

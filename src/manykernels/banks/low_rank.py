@@ -1,9 +1,9 @@
-"""Kernels of low rank, `RandomFeatures` and `Nystroem`: features that are computed block by block, or kept in float32.
+"""Kernels of low rank, `RandomFeatures` and `Nystroem`, whose features are computed in blocks or kept in float32.
 
     k_m(x, x') = Σ_j φ_j(x) φ_j(x'),   j over the features of kernel m
 
-The matrix F (n, D) of a `FeatureBank` is never there as a whole in float64. Where its float32 numbers fit they are
-kept; else each use computes them anew, a block of examples at a time, from the data and the seeds.
+The matrix F (n, D) of a `FeatureBank` never exists as a whole in float64. If F in float32 fits in memory, it is kept;
+else each use computes it again from the data and the seeds, one block of examples at a time.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..kernels.pair_blocks import span
 from ..kernels.view_data import View
 from ._feature_rows import blocks
 from ._kernel_groups import check_rows
-from .explicit import ExplicitPredictor, len_of
+from .explicit import ExplicitBank, ExplicitPredictor, len_of
 from .features import FeatureBank
 
-ROWS = 512  # in a block of one thread
+ROWS_PER_BLOCK = 512  # of one thread
 
 
 class LowRankBank(FeatureBank):
-    """`matrix` are the `LazyRows` of F; kernel m has their columns first[m] : first[m + 1]."""
+    """`phi` holds F as `LazyRows`; kernel m has the columns first[m] : first[m + 1]."""
 
     file_tag = ("bank/low_rank", 1)
     prefers = ("primal",)
@@ -33,7 +33,7 @@ class LowRankBank(FeatureBank):
     def from_list(
         cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1, single=False
     ):
-        """The bank of a `KernelList`; None where a kernel is not of low rank. `single`: features in float32."""
+        """The bank of a `KernelList`; None if a kernel is not of low rank. `single` asks for float32 features."""
         if not all(kernel.family == "low_rank" for kernel in kernels.kernels):
             return None
         bank = cls()
@@ -56,9 +56,9 @@ class LowRankBank(FeatureBank):
         return self._lazy(views)
 
     def moments(self, w):
-        """In one pass over the features, around the mean of the first of them."""
+        """In one pass over the features, which are centred at the mean of the first block."""
         with limit_blas(1):
-            middle = self.phi.rows(np.arange(min(self.n, ROWS))).mean(axis=0, dtype=np.float64)
+            middle = self.phi.rows(np.arange(min(self.n, ROWS_PER_BLOCK))).mean(axis=0, dtype=np.float64)
 
             def part(rows):
                 F, v = self.phi.rows(np.arange(rows.start, rows.stop)), w[rows]
@@ -66,7 +66,7 @@ class LowRankBank(FeatureBank):
                 F = F - middle.astype(F.dtype)
                 return square, v @ F, np.einsum("i,ij,ij->j", v, F, F, dtype=np.float64)
 
-            square, mean, spread = _sum(part, blocks(self.n, ROWS), self.n_jobs)
+            square, mean, spread = _sum(part, blocks(self.n, ROWS_PER_BLOCK), self.n_jobs)
         return self.sums(square), np.maximum(self.sums(spread - mean**2), 0.0)
 
     def known(self):
@@ -82,17 +82,17 @@ class LowRankBank(FeatureBank):
         return [view.X for view in self.phi.views]
 
     def numeric(self):
-        return None  # features are computed on the way
+        return None  # features are computed on the fly
 
     def coefficients(self, vectors, theta):
-        return None  # of features that are none of the columns
+        return None  # features are not columns of X
 
     def predictor(self, support):
         return LowRankPredictor(self.take(support))
 
     def to_state(self):
         views = [{"X": view.X, "present": view.present} for view in self.phi.views]
-        state = {name: getattr(self, name) for name in ("kernels", "scale", "usable", "n_jobs", "memory_limit")}
+        state = ExplicitBank.to_state(self)
         return state | {"seen": views, "first": self.first, "spherical": self.spherical, "dtype": self.dtype.name}
 
     @classmethod
@@ -111,15 +111,15 @@ class LowRankBank(FeatureBank):
         bank.first = state["first"]
         for kernel in kernels.kernels:
             check(kernel.family == "low_rank", f"{kernel!r} is not of low rank")
-        check(np.array_equal(bank.first, _offsets(kernels, views)), "first is not that of the kernels")
+        check(np.array_equal(bank.first, _offsets(kernels, views)), "first does not fit the kernels")
         bank.phi = bank._lazy(views)
         return bank
 
 
 class LazyRows:
-    """F (n, D) by what a bank does with its rows, as `_rows.DenseRows`; each block is computed when it is wanted.
+    """F (n, D) with the methods of `_feature_rows.DenseRows`; each block is computed when it is needed.
 
-    Sums over a block are of the features' dtype, those over blocks float64.
+    Sums within a block have the dtype of the features, sums over blocks are float64.
     """
 
     sparse = False
@@ -129,7 +129,7 @@ class LazyRows:
         self.n, self.kept, self._last = len_of(views), None, (None, None)
 
     def rows(self, rows):
-        """F[rows], (|rows|, D); the last block is kept, since solvers ask several questions of it."""
+        """F[rows], (|rows|, D); the last block is kept, since solvers use it several times."""
         if self.kept is not None:
             return self.kept[span(rows)]
         last, F = self._last
@@ -137,7 +137,7 @@ class LazyRows:
             return F
         F = np.empty((len(rows), self.first[-1]), self.dtype)
         self._fill(F, rows)
-        self._last = (rows, F) if len(rows) <= ROWS else (None, None)
+        self._last = (rows, F) if len(rows) <= ROWS_PER_BLOCK else (None, None)
         return F
 
     def _fill(self, F, rows):
@@ -159,14 +159,14 @@ class LazyRows:
 
     def block(self, rows, n_jobs):
         """F[rows] by several threads."""
-        if self.kept is not None or len(rows) <= ROWS:
+        if self.kept is not None or len(rows) <= ROWS_PER_BLOCK:
             return self.rows(rows)
         F = np.empty((len(rows), self.first[-1]), self.dtype)
-        run_blocks(lambda block: self._fill(F[block], rows[block]), blocks(len(rows), ROWS), n_jobs)
+        run_blocks(lambda block: self._fill(F[block], rows[block]), blocks(len(rows), ROWS_PER_BLOCK), n_jobs)
         return F
 
     def keep(self, n_jobs):
-        """Computes F once for all."""
+        """Computes F once and keeps it."""
         self.kept = self.block(np.arange(self.n), n_jobs)
 
     def take(self, rows):
@@ -175,8 +175,8 @@ class LazyRows:
         return LazyRows(self.kernels, views, self.first, self.dtype, self.spherical)
 
     def _parts(self, rows):
-        """The rows in blocks: those of one block as they are, so that `rows` knows them again."""
-        return [rows] if len(rows) <= ROWS else [rows[block] for block in blocks(len(rows), ROWS)]
+        """The rows in blocks; a single block is the same object, which `rows` recognises."""
+        return [rows] if len(rows) <= ROWS_PER_BLOCK else [rows[block] for block in blocks(len(rows), ROWS_PER_BLOCK)]
 
     def add(self, rows, delta, n_jobs):
         """Σ_r delta_r F[rows_r], (D,)."""
@@ -215,7 +215,7 @@ class LazyRows:
         used = np.flatnonzero(w)
         G = self.block(rows, n_jobs)
         G = G * np.sqrt(w).astype(G.dtype) if len(used) == len(w) else G[:, used] * np.sqrt(w[used]).astype(G.dtype)
-        with limit_blas(1 if len(rows) <= ROWS else n_jobs):
+        with limit_blas(1 if len(rows) <= ROWS_PER_BLOCK else n_jobs):
             return (G @ G.T).astype(np.float64)
 
     def between(self, other, w, n_jobs):
@@ -229,7 +229,7 @@ class LazyRows:
 
 
 class LowRankPredictor(ExplicitPredictor):
-    """Predictions from v, which is summed once and not for every call."""
+    """Predictions from v, which is summed once and kept for later calls."""
 
     file_tag = ("predictor/low_rank", 1)
 
@@ -255,12 +255,12 @@ def _offsets(kernels, views):
     return np.concatenate([[0], np.cumsum(one)])
 
 
-def _cast(x, dtype):
+def _cast(x, dtype):  # x may be a user's list
     return x.astype(dtype, copy=False) if getattr(x, "dtype", np.dtype(object)).kind == "f" else x
 
 
 def _sum(fn, parts, n_jobs, ahead=32):
-    """The sums of the arrays that fn gives for each part, in order; only some of them wait to be added."""
+    """The sums of the arrays that fn returns for each part, in order; at most `ahead` results wait to be added."""
     parts, total = list(parts), None
     for start in range(0, len(parts), ahead):
         for found in run_blocks(fn, parts[start : start + ahead], n_jobs):

@@ -1,4 +1,4 @@
-"""Prediction of new pairs: kernels between their objects and those of the support pairs, then the vec trick."""
+"""Prediction of new pairs: kernels between their objects and the support objects, then the vec trick."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .base import Predictor
 
 
 class PairPredictor(Predictor):
-    """The kernels between new pairs and the support pairs of a `PairBank`; it keeps the objects that these have."""
+    """The kernels between new pairs and the support pairs of a `PairBank`; it keeps the objects of the latter."""
 
     file_tag = ("predictor/pairs", 1)
 
@@ -32,8 +32,8 @@ class PairPredictor(Predictor):
         return len(self.l), len(self.scale)
 
     def to_state(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("left", "right", "l", "r", "pairs", "scale")}
-        return own | {"sizes": self._sizes}
+        own = {"left": self.left, "right": self.right, "l": self.l, "r": self.r}
+        return own | {"pairs": self.pairs, "scale": self.scale, "sizes": self._sizes}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PairPredictor:
@@ -46,11 +46,11 @@ class PairPredictor(Predictor):
         sides, found._sizes = (found.left, found.right), check_list("sizes", state["sizes"], np.ndarray, 2)
         found.size = tuple(len(check_is("a side", side, PairSide).known) for side in sides)
         for column, (side, at) in enumerate(zip(sides, (found.l, found.r), strict=True)):
-            check(side.side == ("left", "right")[column], f"the side {side.side!r} is the other one")
+            check(side.side == ("left", "right")[column], f"the side {side.side!r} is in the wrong place")
             check_index("the places of pairs", at, found.size[column], len(found.l))
             check_index("pairs", np.ascontiguousarray(found.pairs[:, column]), len(side.names), len(found.scale))
             check_array("sizes", found._sizes[column], np.float64, len(side.names))
-            check((found._sizes[column] > 0).all(), "sizes are not above 0")
+            check((found._sizes[column] > 0).all(), "sizes are not positive")
         return found
 
     def _open(self, X: Any):
@@ -91,7 +91,7 @@ class PairPredictor(Predictor):
         Y = X if Y is None else Y
         values, places = [], [[], []]
         for column, side in enumerate((self.left, self.right)):
-            tables = [getattr(pairs, side.side) for pairs in (X, Y)]
+            tables = [(pairs.left, pairs.right)[column] for pairs in (X, Y)]
             (x, at), (y, to) = (objects_of(t, pairs.index[:, column]) for t, pairs in zip(tables, (X, Y), strict=True))
             values.append(side.among(tables[0], x, tables[1], y))
             places[0].append((at, len(x)))
@@ -100,11 +100,11 @@ class PairPredictor(Predictor):
         return dense(self._terms(theta, *values), rows, cols, np.empty((rows.n, cols.n)))
 
     def news(self, X: Any, used: np.ndarray, growing: bool) -> list[Any]:
-        """What is new in the objects of each side, told of the pairs that have them."""
+        """The new values of the objects of each side, with the rows of the pairs that contain them."""
         found = []
         for column, side in enumerate((self.left, self.right)):
             if side.kernel_list is not None:
-                table, own = getattr(X, side.side), np.isin(np.arange(side.size), self.pairs[used, column])
+                table, own = (X.left, X.right)[column], np.isin(np.arange(side.size), self.pairs[used, column])
                 numbers, place = objects_of(table, X.index[:, column])
                 for one in side.kernel_list.news(take(table, numbers), own, growing):
                     rows = np.flatnonzero(np.isin(place, one.rows))
@@ -112,5 +112,5 @@ class PairPredictor(Predictor):
         return found
 
     def support_data(self):
-        """The objects of the support as each side's kernels see them."""
+        """The views of the support objects, left and right."""
         return self.left.views, self.right.views

@@ -1,4 +1,4 @@
-"""Kernels on pairs of objects, as an estimator takes them."""
+"""Kernels on pairs of objects, for the parameter `kernels` of estimators."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ COMBINE = ("kronecker", "cartesian", "sum")
 class Pairwise(Part, Source):
     """Kernels on pairs (a, b) from kernels k_1 … k_P on the left objects and h_1 … h_Q on the right ones.
 
-    The weights of all of them are learned, without the matrix between all pairs; X is `Pairs`.
+    The fit learns the weights of all kernels without the matrix between all pairs; X is `Pairs`.
 
     Parameters
     ----------
-    left, right : kernels of each side, as an estimator takes them, or "precomputed"
+    left, right : kernels of each side, in any form that an estimator accepts, or "precomputed"
     combine : "kronecker", "cartesian", "sum", or a list of several
-        "kronecker": P·Q kernels k_p(a, a') h_q(b, b'), which tell of new objects on both sides; "cartesian": P + Q
-        kernels k_p(a, a') [b = b'] and [a = a'] h_q(b, b'), which know nothing of a pair whose objects are both new;
-        "sum": P + Q kernels k_p(a, a') and h_q(b, b'), the effects of each side alone. The numbers of objects in
-        `Pairs` say which are the same.
+        "kronecker": P·Q kernels k_p(a, a') h_q(b, b'), which predict pairs of two new objects; "cartesian": P + Q
+        kernels k_p(a, a') [b = b'] and [a = a'] h_q(b, b'), which are 0 for pairs of two new objects; "sum": P + Q
+        kernels k_p(a, a') and h_q(b, b'), the separate effects of the two sides. Objects are equal if they have the
+        same number in `Pairs`.
     psd : "warn", "clip", "shift" or "error"
-        What is done about matrices of a side that is "precomputed" which are not positive semidefinite; see
-        `MKLClassifier`. Here "shift" counts wherever an object meets itself, in new pairs too.
+        Treatment of "precomputed" matrices that are not positive semidefinite; see `MKLClassifier`. Here "shift"
+        adds to every k(a, a), also in new pairs.
 
     Examples
     --------
@@ -58,23 +58,23 @@ class Pairwise(Part, Source):
         self.left, self.right, self.combine, self.psd = left, right, combine, psd
         check_choice("psd", psd, PSD)
         if psd != "warn" and not any(isinstance(side, str) and side == "precomputed" for side in (left, right)):
-            raise ValueError(f'psd={psd!r} is for sides that are "precomputed", and none is: leave it at "warn".')
+            raise ValueError(f'psd={psd!r} is for sides that are "precomputed", and no side is: leave it at "warn".')
         ways = [combine] if isinstance(combine, str) else list(combine)
         wrong = [way for way in ways if way not in COMBINE]
         if wrong or not ways or len(set(ways)) < len(ways):
             raise ValueError(f"combine={combine!r} must be one or several of {', '.join(map(repr, COMBINE))}.")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """{name: value}; `deep` with the kernels of each side that have a name, `left__NAME`, `left__NAME__gamma`."""
+        """{name: value}; `deep` includes the named kernels of each side, `left__NAME`, `left__NAME__gamma`."""
         params = super().get_params(deep)
         for side in ("left", "right") if deep else ():
             params |= {f"{side}__{key}": value for key, value in named_params(params[side]).items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """The source itself with these parameters, `left__NAME__gamma` for those of a kernel that has a name."""
-        for side in ("left", "right"):
-            kernels = params.get(side, getattr(self, side))
+        """Sets these parameters, `left__NAME__gamma` for a parameter of a named kernel, and returns the source."""
+        for side, own in (("left", self.left), ("right", self.right)):
+            kernels = params.get(side, own)
             inner = {key: params.pop(key) for key in list(params) if key.startswith(f"{side}__")}
             if inner and not isinstance(kernels, list | tuple):
                 key = next(iter(inner))
@@ -83,8 +83,8 @@ class Pairwise(Part, Source):
                 params[side] = with_named(kernels, {key[len(side) + 2 :]: value for key, value in inner.items()})
         return super().set_params(**params)
 
-    def check_state(self) -> None:  # the constructor has looked at `combine`; kernels are read when it is fitted
-        """Kernels of a side may be anything that an estimator takes."""
+    def check_state(self) -> None:
+        """Nothing to check: the constructor has checked `combine`, and fit checks the kernels."""
 
     def bank(
         self,
@@ -102,8 +102,8 @@ class Pairwise(Part, Source):
         ways = [self.combine] if isinstance(self.combine, str) else list(self.combine)
         extra = tuple(name for name, way in ((SAME, "cartesian"), (ANY, "sum")) if way in ways)
         parts, places = [], []
-        for column, (name, kernels) in enumerate((("left", self.left), ("right", self.right))):
-            table = getattr(X, name)
+        sides = ("left", self.left, X.left), ("right", self.right, X.right)
+        for column, (name, kernels, table) in enumerate(sides):
             known, place = objects_of(table, X.index[:, column])
             parts.append(PairSide(name, kernels, table, known, extra))
             places.append((place, len(known)))
@@ -120,7 +120,7 @@ class Pairwise(Part, Source):
 
 
 def _pairs(ways, left, right):
-    """(M, 2): which kernel of each side makes kernel m."""
+    """(M, 2): the kernels of the two sides whose product is kernel m."""
     found = []
     for way in ways:
         if way == "kronecker":

@@ -1,9 +1,9 @@
-"""Kernels on pairs of objects, products of a kernel on each side, without the matrix between all pairs.
+"""Kernels on pairs of objects, products of one kernel per side, without the matrix between all pairs.
 
     k_pq((a, b), (a', b')) = k_p(a, a') k_q(b, b')
 
-Held are the kernels between the objects of each side. All else goes through the grid of objects, see `_vec_trick`: the
-products with every kernel, the normalisation, exactly, and the combined kernel as an `Operator`.
+The bank holds the kernels between the objects of each side. The products with every kernel, the exact normalisation and
+the combined kernel, an `Operator`, use the grid of objects, see `_vec_trick`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from .pair_predictor import PairPredictor
 if TYPE_CHECKING:
     from ..losses.base import Loss
 
-DENSE = 2000  # pairs up to which the combined kernel is built
+MAX_DENSE_PAIRS = 2000  # pairs up to which the combined kernel is built
 
 
 class PairBank(Bank):
     """The kernels `pairs[m]` = (p, q) of the matrices A_p, B_q between objects, on the pairs at `places`.
 
-    `A` and `B` are lists of symmetric (m_a, m_a) and (m_b, m_b) matrices, already divided by √(k_ii k_jj) where
-    normalize is "spherical"; `sides` is what a `Predictor` needs of the objects, a pair of `PairSide`.
+    `A` and `B` are lists of symmetric (m_a, m_a) and (m_b, m_b) matrices, already divided by √(k_ii k_jj) if normalize
+    is "spherical"; `sides` is the pair of `PairSide` that the predictor needs.
     """
 
-    dense, even = DENSE, True
+    dense, even = MAX_DENSE_PAIRS, True
 
     def __init__(
         self,
@@ -98,8 +98,8 @@ class PairBank(Bank):
         if size > limit:
             raise ValueError(
                 f"the kernel between {left.n} × {right.n} pairs takes {size / 2**30:.1f} GiB, above "
-                f"{'memory_limit' if self.memory_limit else 'what is built of one'} ({limit / 2**30:.1f} GiB): use a "
-                "solver that multiplies with it, solver='newton', 'analytic' or 'level', or fewer pairs."
+                f"{'memory_limit' if self.memory_limit else 'the limit of a matrix'} ({limit / 2**30:.1f} GiB): use a "
+                "solver that does not build it, solver='newton', 'analytic' or 'level', or fewer pairs."
             )
         return dense(self._terms(theta), left, right, np.empty((left.n, right.n), dtype))
 
@@ -126,7 +126,7 @@ class PairBank(Bank):
     def outputs(
         self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Kernels are added up first, into few products."""
+        """Sums the kernels first, into few Kronecker products."""
         left, right = self.places.take(rows), self.places.take(support)
         out, terms = np.zeros((len(A), left.n)), self._terms(theta)
         if terms:

@@ -1,7 +1,6 @@
-"""Kernels computed on the fly: a base block once per set of columns, mapped to all its kernels tile by tile.
+"""Kernels computed on the fly: one base block per set of columns, from which all its kernels follow, tile by tile.
 
-Nothing of size M·n² is ever held. Tiles are cut before threads are counted and sums are ordered, so a result does not
-depend on the number of threads.
+No array has M·n² entries. The tiles and the order of sums do not depend on the number of threads, nor do results.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from ..kernels.normalize import Scaled, check_choice, kind_of, precision, scales
 from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, data_of, nbytes, share
-from ._tiled_sums import BUFFERS, SMALLEST, tile_shape
+from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
 from .base import Bank, Predictor
 from .dense import DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
-LAYERS = 16  # kernels that are computed from one block of their base
-SMALL = 2**23  # bytes of a combined kernel that is built under every limit: 1,000 examples in float64
-COARSE = 1e3  # k(x, x) of normalised kernels beyond which a float32 matrix has too few digits of what varies
+KERNELS_PER_PASS = 16  # computed from one block of their base
+MIN_MATRIX_BYTES = 2**23  # of a combined kernel that is built under any limit: 1,000 examples in float64
+MAX_FLOAT32_DIAGONAL = 1e3  # k(x, x) of normalised kernels above which float32 matrices lose digits
 
 
 class PairwiseBank(Bank):
@@ -41,14 +40,14 @@ class PairwiseBank(Bank):
     ----------
     kernel_list : KernelList
     X : data
-        As the list reads it.
+        In a form that the list reads.
     weights : array (n,), optional
-        Of the examples in the normalisation.
+        Weights of the examples in the normalisation.
     normalize : {"multiplicative", "spherical", "trace", None} or Scaled
     memory_limit : float, optional
         Bytes for the whole bank.
     dtype : {float32, float64}
-        Of the kernel values.
+        Type of the kernel values.
     n_jobs : int, default 1
         Threads.
 
@@ -88,7 +87,7 @@ class PairwiseBank(Bank):
         self.free = self._room()  # half of it is for tiles, the other half for `restrict`
         self._keep()
         tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")
-        self.most = None if tiles is None else max(SMALL, tiles)
+        self.most = None if tiles is None else max(MIN_MATRIX_BYTES, tiles)
         budget = None if tiles is None else tiles + self._least()
         exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
         self.tiles = self._make_tiles(budget)
@@ -109,14 +108,14 @@ class PairwiseBank(Bank):
         return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
 
     def _room(self):
-        """Bytes that memory_limit leaves beside the data, M × n sums and a tile per thread; None without a limit."""
+        """Bytes that memory_limit leaves besides the data, M × n sums and a tile per thread; None without a limit."""
         if self.memory_limit is None:
             return None
         held = nbytes(array for side in self.sides for array in arrays_of(side))
         held += 16 * self.M * self.n + self._least()
         thin = [nbytes(data_of(side)) for side in self.sides if issparse(side.x)]
         held += (1 + n_threads(self.n_jobs)) * max(thin, default=0)  # squares and transposes
-        parts = {id(data): data.nbytes for side in self.sides for data in data_of(side)}  # copied, or a base block kept
+        parts = {id(data): data.nbytes for side in self.sides for data in data_of(side)}  # or its base block
         need = held + sum(min(size, self.n**2 * self.dtype.itemsize) for size in parts.values())
         if self.memory_limit < need:
             limit = parse_bytes(self.memory_limit)
@@ -129,12 +128,12 @@ class PairwiseBank(Bank):
 
     def _least(self):
         """Bytes of the smallest tiles, one for each thread."""
-        return BUFFERS * SMALLEST * self.dtype.itemsize * n_threads(self.n_jobs)
+        return TILES_PER_THREAD * MIN_TILE_ENTRIES * self.dtype.itemsize * n_threads(self.n_jobs)
 
     def _keep(self):
-        """Keeps base blocks of wide views and kernels of strings or objects while they fit a quarter of the room.
+        """Keeps base blocks of wide views and kernels of strings or objects, in a quarter of the free memory.
 
-        (2 GiB where there is no limit.) A block that is smaller than its data is kept wherever it fits.
+        Without a limit this is 2 GiB. A block that is smaller than its data is kept whenever it fits.
         """
         free = SHARES["tiles"].unlimited if self.free is None else self.free
         room = MemoryBudget(self.free).share("base blocks")
@@ -168,7 +167,7 @@ class PairwiseBank(Bank):
         w = np.ones(self.n) if weights is None else np.asarray(weights, float)
         if w.shape != (self.n,) or not (w >= 0).all() or not w.sum() > 0:
             raise ValueError(f"weights must be {self.n} non-negative numbers with a positive sum.")
-        w = (w / w.max()).astype(self.dtype).astype(float)  # the very numbers that the blocks are multiplied with
+        w = (w / w.max()).astype(self.dtype).astype(float)  # the weights in the precision of the products below
         suspects = set(np.flatnonzero((self._diagonals < 0).any(axis=1)))
 
         def check(*block):
@@ -179,7 +178,7 @@ class PairwiseBank(Bank):
         bad = ~np.isfinite(diagonal + means)
         if bad.any():
             raise ValueError(
-                f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns they see."
+                f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns that they see."
             )
         scale, usable = scales(diagonal, diagonal - means, self.normalize, precision(self.dtype))
         if suspects:
@@ -194,7 +193,7 @@ class PairwiseBank(Bank):
         self._diagonals *= scale[:, None]
 
     def _sums(self, w, check):
-        """K_m w of all kernels, (M, n), and check(group, kernels, block, sides) of every block on the way."""
+        """K_m w of all kernels, (M, n); calls check(group, kernels, block, sides) for every block."""
         every = np.arange(self.M)
         return self.tiles.products(self.sides, self.sides, w[None], self.n, every, halved=True, check=check)[0]
 
@@ -235,7 +234,7 @@ class PairwiseBank(Bank):
     def outputs(
         self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Kernels are added up first where that is exact, in float64."""
+        """Sums the kernels first if the bank is float64, where this is exact."""
         if self.dtype != np.float64:
             return super().outputs(theta, A, support, rows)
         theta, A = np.asarray(theta, float), np.atleast_2d(np.asarray(A, float))
@@ -247,7 +246,7 @@ class PairwiseBank(Bank):
         return sum(group.cost() for group in self.groups)
 
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
-        """The sub-block, as matrices in memory where they fit and are quicker to read than to compute."""
+        """The part of the bank, as matrices in memory if they fit and are faster to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
         size, limit = kernels.size * rows.size**2 * self.dtype.itemsize, MemoryBudget(self.free).share("matrices kept")
@@ -265,7 +264,7 @@ class PairwiseBank(Bank):
     def matrices(
         self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
     ) -> np.ndarray:
-        """Kernels of one base are computed from one block of it, `LAYERS` of them at a time."""
+        """Computes up to `KERNELS_PER_PASS` kernels of one base from each of its blocks."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         sides = take(self.sides, rows, self.tiles.active(np.isin(np.arange(self.M), kernels)))
         n, where = self.n if rows is None else len(rows), np.full(self.M, -1)
@@ -273,23 +272,23 @@ class PairwiseBank(Bank):
         S = np.empty((kernels.size, n, n), self.dtype if dtype is None else dtype)
         for group in self.groups:
             members = np.sort(group.members[where[group.members] >= 0])
-            for first in range(0, members.size, LAYERS):
-                layers = members[first : first + LAYERS]
+            for first in range(0, members.size, KERNELS_PER_PASS):
+                layers = members[first : first + KERNELS_PER_PASS]
                 one = (np.arange(self.M) == layers[:, None]).astype(float)
                 self.tiles.weighted(sides, sides, one, n, n, writer(S, True, where[layers]), True)
         return S
 
     def held(self, exact: bool = False) -> Bank:
-        """Where float32 matrices have digits enough, and are quicker to read than to compute."""
+        """Matrices if float32 has enough digits and they are faster to read than to compute."""
         size = self.M * self.n**2 * self.dtype.itemsize
-        coarse = self.dtype == np.float32 and self._diagonals.max() > COARSE
+        coarse = self.dtype == np.float32 and self._diagonals.max() > MAX_FLOAT32_DIAGONAL
         dear = exact or self.cost() >= 0.5 * self.M
         if coarse or not dear or 1.25 * size > MemoryBudget(self.free).share("matrices kept"):
             return self
         return DenseBank.holding(self, self.matrices())
 
     def _copied(self, rows, kernels):
-        """Bytes that the bank on these rows and kernels has of its own."""
+        """Bytes that a bank on these rows and kernels would copy."""
         sides = [self.sides[i] for i, _, _ in self.tiles.active(np.isin(np.arange(self.M), kernels))]
         cached = nbytes(side.cache for side in sides if side.cache is not None)
         other = nbytes(array for side in sides if side.cache is None for array in data_of(side))
@@ -297,7 +296,7 @@ class PairwiseBank(Bank):
         return int(share * other + share**2 * cached) + 16 * kernels.size * rows.size
 
     def _part(self, rows, kernels, free=None):
-        """The bank on some rows and kernels, with the scales of this one, its base blocks kept where they fit."""
+        """The bank on some rows and kernels with the same scales; it keeps the base blocks that fit."""
         part, index = copy.copy(self), np.arange(rows.size)
         part.n, part.M, part.names = rows.size, kernels.size, [self.names[m] for m in kernels]
         part.scale, part.usable = self.scale[kernels], self.usable[kernels]
@@ -323,5 +322,5 @@ class PairwiseBank(Bank):
 
     def predictor(self, support: np.ndarray) -> Predictor:
         if not self.whole:
-            raise ValueError("This is a part of a bank, made by restrict; ask the whole bank for its predictor.")
+            raise ValueError("This bank is a part, made by restrict; call predictor of the whole bank.")
         return PairwisePredictor(self, np.asarray(support))

@@ -1,4 +1,4 @@
-"""Prediction with kernels computed on the fly, and what it shares with their bank."""
+"""Prediction with kernels computed on the fly, and functions that their bank shares."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import check_choice
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
+from ..sequences import Sequences
 from ._degree_walks import WalkTiles, grouped
 from ._kernel_groups import share
 from .base import Predictor
@@ -20,12 +21,12 @@ from .base import Predictor
 class PairwisePredictor(Predictor):
     """The kernels between new data and the support examples of a PairwiseBank.
 
-    In float64, so that an example's prediction does not depend on the batch it comes in.
+    In float64, so that the prediction of an example does not depend on its batch.
     """
 
     file_tag = ("predictor/pairwise", 1)
     skips = True
-    device: str | None = None  # of PyTorch, where decisions are computed while it is there; not kept in files
+    device: str | None = None  # of PyTorch; decisions use it if it is available. Files do not contain it
 
     def __init__(self, bank, support):
         self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
@@ -34,7 +35,7 @@ class PairwisePredictor(Predictor):
             side = replace(side, cache=None).take(support)
             if group.pairs.kind == "gram":
                 side.x = None
-            elif hasattr(side.x, "compact"):  # sequences share their storage with all others
+            elif isinstance(side.x, Sequences):  # which share the storage of all sequences
                 side.x = side.x.compact()
             self.sides.append(side.double(group.pairs.kind))
         self.sides = share(groups, self.sides)
@@ -52,12 +53,13 @@ class PairwisePredictor(Predictor):
     def to_state(self):
         data, known, groups = [], {}, []
         for group, side in zip(self.tiles.groups, self.sides, strict=True):
-            if id(side.own) not in known:  # groups that differ in their tasks only have the same examples
+            if id(side.own) not in known:  # groups that differ only in their tasks share the examples
                 known[id(side.own)] = len(data)
                 data.append({"x": side.x, "own": side.own, "square": side.square})
             own = {"data": known[id(side.own)], "factor": side.factor, "task": side.task}
             groups.append(group.to_state() | own)
-        tiles = {name: getattr(self.tiles, name) for name in ("scale", "mean", "n_jobs", "budget")}
+        tiles = {"scale": self.tiles.scale, "mean": self.tiles.mean}
+        tiles |= {"n_jobs": self.tiles.n_jobs, "budget": self.tiles.budget}
         own = {"kernels": self.kernel_list, "normalize": self.normalize, "n_support": self.n_support}
         return own | tiles | {"data": data, "groups": groups}
 
@@ -86,7 +88,7 @@ class PairwisePredictor(Predictor):
         return found
 
     def _new(self, X, wanted, index=None):
-        """The sides of new data for the groups with a wanted kernel, and their number of examples."""
+        """(the sides of new data for the groups with a wanted kernel, the number of examples)."""
         active = self.tiles.active(wanted)
         views = self.kernel_list.views(X, {group.view for _, group, _ in active})
         sides = [None] * len(self.tiles.groups)
@@ -97,9 +99,9 @@ class PairwisePredictor(Predictor):
         return sides, n_examples(split(X)[0])
 
     def _side(self, i, group, view, index):
-        """The side of new data for group i, sparse or dense as the support is."""
+        """The side of new data for group i, sparse or dense like the support."""
         own = self.sides[i]
-        if view.X is None:  # what no example has is 0 whatever stands in its place
+        if view.X is None:  # any placeholder will do, since the factors are 0
             if group.pairs.kind == "gram" or not self.n_support:
                 raise ValueError(f"X lacks all examples of {group.kernels[0]!r}: give some.")
             factor = np.zeros((group.members.size, view.present.size))
@@ -166,7 +168,7 @@ class PairwisePredictor(Predictor):
         return result * theta[:, None, :]
 
     def support_data(self):
-        """The examples of each group of kernels, (columns, n) where they are numbers."""
+        """The examples of each group of kernels, (columns, n) for numbers."""
         return [side.x for side in self.sides]
 
     def support_codes(self):
@@ -189,7 +191,7 @@ class PairwisePredictor(Predictor):
 
 
 def take(sides, rows, active):
-    """The sides of some examples (None: all), None for groups that are not active."""
+    """The sides of some examples, None for all; inactive groups get None."""
     taken = [None] * len(sides)
     for i, _, _ in active:
         taken[i] = sides[i] if rows is None else sides[i].take(np.asarray(rows))
@@ -211,7 +213,7 @@ def decide(tiles, left, right, A, theta, n_rows):
 
 
 def writer(out, symmetric=False, layers=None):
-    """An `emit` that puts tiles into out (layers, rows, cols), mirrored where symmetric."""
+    """An `emit` that writes tiles into out (layers, rows, cols), and their transposes if `symmetric`."""
 
     def emit(r0, r1, c0, c1, blocks):
         for layer, block in zip(range(len(out)) if layers is None else layers, blocks, strict=True):

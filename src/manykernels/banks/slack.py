@@ -1,4 +1,4 @@
-"""A bank with the identity as one kernel more: slack that is learned, and reported as what it is."""
+"""A bank with the identity as an additional kernel: a learned slack, which results report as such."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from numpy.typing import DTypeLike
 from ..kernels.pair_blocks import same
 from .base import Bank, Predictor
 
-NAME = "slack"
-
 
 class SlackBank(Bank):
     """The kernels of `bank`, and last the identity, k(x, y) = 1 where x and y are the same training example, else 0.
 
-    θ a_i is what it adds to the output of training example i, and nothing to that of another: the squared slack of the
-    2-norm soft margin, ½ Σ ξ_i² / θ. Predictors are those of `bank`.
+    It adds θ a_i to the output of training example i only: the squared slack of the 2-norm soft margin, ½ Σ ξ_i² / θ.
+    Predictors are those of `bank`.
     """
 
     def __init__(self, bank: Bank) -> None:
         self.bank, self.n, self.M = bank, bank.n, bank.M + 1
-        self.names = [*bank.names, NAME]
+        self.names = [*bank.names, "slack"]
         self.scale, self.usable = np.append(bank.scale, 1.0), np.append(bank.usable, True)
         self.dtype, self.unit, self.indefinite = bank.dtype, bank.unit, bank.indefinite
         self.n_jobs, self.memory_limit, self.most = bank.n_jobs, bank.memory_limit, bank.most

@@ -1,4 +1,4 @@
-"""Some examples of kernels that lie in memory, normalised for them alone: what folds of a cross-validation share."""
+"""Some examples of kernels in memory, normalised for these examples: the folds of a cross-validation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .pairwise import PairwiseBank
 class SubsetBank(Bank):
     """The examples `index` (ascending) of a `DenseBank`, its matrices read in place and normalised for these examples.
 
-    `origin` is the bank that computed the matrices, which makes the predictor; None where they were given.
-    `weights` (n,) and `normalize` are those of the examples of the subset.
+    `origin` is the bank that computed the matrices and makes the predictor; None for precomputed kernels.
+    `weights` (n,) are the weights of the examples of the subset.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SubsetBank(Bank):
         return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
 
     def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> np.ndarray:
-        """The last one is kept: a fit of a path begins at the weights at which the one before it has ended."""
+        """Keeps the last matrix, since each fit of a path begins at the weights where the previous fit ended."""
         asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
         if self._kept is None or self._kept[0] != asked:
             self._kept = asked, self.combined(theta, rows, rows, dtype, shifted)

@@ -1,13 +1,12 @@
-"""Kernels of words at their positions, with or without shifts, as explicit features in tries with shared prefixes.
+"""Kernels of words at positions, with or without shifts, as explicit features in tries with shared prefixes.
 
     k_m(x, y) = Σ_{l, p} Σ_k coef_m[|p − l|, min(p, l), k−1] · [x[p:p+k] = y[l:l+k]]
 
-Any list of Degree, WeightedDegree and WeightedDegreeShift. Linadd (Sonnenburg et al. 2006, sections 3.2 and 3.3): one
-store for each position l holds v[l][word] = Σ_i a_i [x_i[l:l+|word|] = word], without coefficients, so that all
-kernels share it; a look-up of x walks down the stores of l − S … l + S with its word at l. Only words of examples that
-were added since the last clear have a place: memory follows the support. Beside the paper: words of a few letters
-stand in a table, runs without a branch are one node, and shifts are served at look-up, not by adding a word 2 S + 1
-times.
+It takes any list of Degree, WeightedDegree and WeightedDegreeShift. Linadd (Sonnenburg et al. 2006, sections 3.2 and
+3.3): one store for each position l holds v[l][word] = Σ_i a_i [x_i[l:l+|word|] = word], without coefficients, so that
+all kernels share it. A look-up of x walks down the stores of l − S … l + S with its word at l. The stores hold only
+words of examples that were added since the last clear. Unlike in the paper, a table holds words of a few letters, a run
+without a branch is one node, and the look-up handles shifts, where the paper adds each word 2 S + 1 times.
 """
 
 from copy import copy
@@ -18,15 +17,15 @@ from .._state import check, check_is, check_same
 from .._threads import run_blocks
 from ..kernels.normalize import inverse_root, kind_of
 from ..strings.base import check_alike, check_length
-from ._trie import LANES, Store, TrieGroup, letters
+from ._trie import N_LANES, Store, TrieGroup, letters
 from .explicit import ExplicitBank, Vectors, diagonals, len_of
 
-ROWS = 4096  # examples at a time
-NONE = np.empty(0, np.int32)
+ROWS_PER_BLOCK = 4096
+NO_CELLS = np.empty(0, np.int32)
 
 
 class TrieBank(ExplicitBank):
-    """`shared` are `TrieGroup`s: kernels of one view whose features share their stores."""
+    """`shared` is a list of `TrieGroup`s: kernels of one view that share stores."""
 
     file_tag = ("bank/trie", 1)
 
@@ -40,7 +39,7 @@ class TrieBank(ExplicitBank):
 
     @classmethod
     def from_list(cls, kernels, X, **options):
-        """The bank of a `KernelList`; None where a kernel is not of this kind."""
+        """The bank of a `KernelList`; None if a kernel has another family."""
         views, tables = kernels.views(X), []
         for kernel, view in zip(kernels.kernels, kernels.view_of, strict=True):
             if kernel.family == "degree":
@@ -52,7 +51,7 @@ class TrieBank(ExplicitBank):
         return cls(kernels, X, tables, **options)
 
     def _sizes(self, tables):
-        """k_m(x_i, x_i): without shifts and unknown letters that of all words."""
+        """k_m(x_i, x_i); without shifts and unknown letters, the sum of all coefficients."""
         own = np.empty((self.n, self.M))
         for m, (kernel, view) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
             X = self.views[view].X
@@ -60,7 +59,7 @@ class TrieBank(ExplicitBank):
         return own
 
     def _group(self, tables, memory_limit):
-        """Kernels of one view whose roots, if any, are in proportion."""
+        """Groups the kernels of one view whose roots, if any, are proportional."""
         members = {}
         for m, view in enumerate(self.kernels.view_of):
             share, factor = None, 1.0
@@ -83,7 +82,8 @@ class TrieBank(ExplicitBank):
             vectors.add(np.arange(self.n), np.zeros(self.n), w)
             return vectors.q
 
-        return np.sum(run_blocks(squares, range(LANES), self.n_jobs), axis=0)  # all words of all examples are too many
+        # lane by lane, since the words of all examples may not fit
+        return np.sum(run_blocks(squares, range(N_LANES), self.n_jobs), axis=0)
 
     def to_state(self):
         return super().to_state() | {"shared": [group.to_state() for group in self.shared]}
@@ -93,9 +93,9 @@ class TrieBank(ExplicitBank):
         bank = cls._restored(state)
         bank.shared = [TrieGroup.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
         for group in bank.shared:
-            check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has kernels that there are not")
+            check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has unknown kernels")
             check((bank.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
-            check((group.share is None) == (bank.root is None), "share and spherical do not go together")
+            check((group.share is None) == (bank.root is None), "share and spherical contradict each other")
         check_same("which", np.sort(np.concatenate([group.which for group in bank.shared])), np.arange(bank.M))
         return bank
 
@@ -123,9 +123,9 @@ class TrieBank(ExplicitBank):
 
 
 class TrieVectors(Vectors):
-    """A row of stores for each group of kernels; `lanes` are those of its places that count."""
+    """A list of stores for each group of kernels, for the positions of these `lanes`."""
 
-    def __init__(self, bank, lanes=range(LANES)):
+    def __init__(self, bank, lanes=range(N_LANES)):
         self.bank, self.q, self.zero = bank, np.zeros(bank.M), True
         self.stores = [[Store(group, lane) for lane in lanes] for group in bank.shared]
 
@@ -151,16 +151,16 @@ class TrieVectors(Vectors):
 
     def _meet(self, rows, delta):
         """Σ_r delta_r ⟨v_m, φ_m(x_r)⟩, (M,)."""
-        starts = range(0, len(rows), ROWS)
-        return sum(delta[s : s + ROWS] @ self.parts(rows[s : s + ROWS], None) for s in starts)
+        starts = range(0, len(rows), ROWS_PER_BLOCK)
+        return sum(delta[s : s + ROWS_PER_BLOCK] @ self.parts(rows[s : s + ROWS_PER_BLOCK], None) for s in starts)
 
     def _add(self, rows, delta):
         bank = self.bank
         for group, stores in zip(bank.shared, self.stores, strict=True):
             X, share = bank.views[group.view].X, group.of(rows)
             step = delta if share is None else delta * share
-            for start in range(0, len(rows), ROWS):
-                what = *group.pack(X[rows[start : start + ROWS]]), step[start : start + ROWS]
+            for start in range(0, len(rows), ROWS_PER_BLOCK):
+                what = *group.pack(X[rows[start : start + ROWS_PER_BLOCK]]), step[start : start + ROWS_PER_BLOCK]
                 run_blocks(lambda store, what=what: store.add(*what), stores, bank.n_jobs)
 
     def outputs(self, rows, theta, a):
@@ -195,16 +195,16 @@ class TrieVectors(Vectors):
         return out if folded or theta is None else out @ theta
 
     def _look_up(self, group, stores, X, weight=None):
-        """What the words of X meet: Σ weight · value, (n, 1), or without weight the sum of every kernel, (n, M)."""
+        """Σ weight · value of the words of X, (n, 1), or without weight the sum of every kernel, (n, M)."""
         if weight is None and len(group.which) == 1:
             weight = group.cells.toarray().reshape(group.shape)
         if weight is None:
             how = group.deep, np.zeros(group.shape), group.cells.indptr, group.cells.indices, group.cells.data
         else:
-            how = letters(weight), weight, NONE, NONE, np.empty(0)
+            how = letters(weight), weight, NO_CELLS, NO_CELLS, np.empty(0)
         found = []
-        for start in range(0, max(len(X), 1), ROWS):
-            what = *group.pack(X[start : start + ROWS]), *how
+        for start in range(0, max(len(X), 1), ROWS_PER_BLOCK):
+            what = *group.pack(X[start : start + ROWS_PER_BLOCK]), *how
             parts = run_blocks(lambda store, what=what: store.look_up(*what), stores, self.bank.n_jobs)
             found.append(np.sum(parts, axis=0))
         return np.concatenate(found)

@@ -1,16 +1,16 @@
 """String kernels as explicit features that are words: linadd of Sonnenburg et al. (2006), section 3.
 
-Words are read from the packed strings whenever they are wanted and never kept; what is kept is one value for each
-word, v_w = Σ_i a_i φ_w(x_i), in one of the paper's stores:
+Every pass reads the words from the packed strings again. The bank keeps only one value for each word,
+v_w = Σ_i a_i φ_w(x_i), in one of the paper's stores:
 
-"map"     a place for every possible word: nothing to search, A^k places for words of k letters.
+"map"     a place for every possible word: no search, A^k places for words of k letters.
 "sorted"  a place for every word that occurs in the training data, found by binary search.
-"hash"    2^b places for each kernel: word w lies at the random place h(w) with a random sign s(w), and words that meet
-          add up. 2^22 places, fewer where memory_limit or many kernels ask for it.
+"hash"    2^b places for each kernel: word w has the random place h(w) with a random sign s(w), and words with the same
+          place are summed. 2^22 places, fewer if memory_limit or the number of kernels demand it.
 "auto"    "map" for short words and for those that are fewer than 8 times the letters of the data, "sorted" for others.
 
-The first two are exact, and "auto" too: where neither fits into memory_limit it is an error, since "hash" is another
-kernel,
+"map", "sorted" and "auto" are exact. "auto" raises an error if neither fits into memory_limit, since "hash" is a
+different kernel,
 
     k̃(x, y) = Σ_{w, w'} s(w) s(w') [h(w) = h(w')] φ_w(x) φ_w'(y) ,
 
@@ -39,15 +39,15 @@ from ..strings.base import check_alike, check_length
 from ._word_readers import HASH, MAP, SORTED, Anywhere, Placed
 from .explicit import ExplicitBank, Vectors, len_of
 
-PLACES = 22  # a hash table has 2^22 at most
-SHORT = 2**16  # words that are always given a place
-ROWS = 8192  # looked up at a time
-PLACED = 2**22  # words at their places, and
-WAYS = 2**20  # ways to read words, that a kernel from a file may have
+MAX_HASH_BITS = 22  # a hash table has at most 2^22 places
+MIN_MAP_WORDS = 2**16  # possible words up to which "auto" takes a map
+ROWS_PER_BLOCK = 8192  # of a look-up
+MAX_FILE_WORDS = 2**22  # words at positions, and
+MAX_FILE_READINGS = 2**20  # ways to read words: limits for a kernel from a file
 
 
 class WordBank(ExplicitBank):
-    """Kernels on words, `store` one of "auto", "map", "sorted", "hash"; half of memory_limit is for the values."""
+    """Kernels on words; `store` is "auto", "map", "sorted" or "hash", and values take up to half of memory_limit."""
 
     file_tag = ("bank/words", 1)
 
@@ -63,7 +63,7 @@ class WordBank(ExplicitBank):
     def from_list(
         cls, kernels, X, *, store="auto", weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
-        """The bank of a `KernelList`; None where a kernel is not of words. A "trie" has no use here: as "auto"."""
+        """The bank of a `KernelList`; None if a kernel does not count words. store="trie" means "auto" here."""
         if not all(kernel.family in ("channels", "degree") for kernel in kernels.kernels):
             return None
         options = dict(weights=weights, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
@@ -84,28 +84,29 @@ class WordBank(ExplicitBank):
         for kernel, view in zip(bank.kernels.kernels, bank.kernels.view_of, strict=True):
             X = bank.views[view].X
             if kernel.family == "degree":
-                check(not len(X) or X.length * kernel.words[-1] <= PLACED, f"{kernel!r} has too many words")
+                check(not len(X) or X.length * kernel.words[-1] <= MAX_FILE_WORDS, f"{kernel!r} has too many words")
             else:
                 check(kernel.family == "channels", f"{kernel!r} is not of words")
-                check(kernel.n_readings(X.alphabet.size, bank.hashed) <= WAYS, f"{kernel!r} has too many words")
-        bank._lay(PLACED)
+                readings = kernel.n_readings(X.alphabet.size, bank.hashed)
+                check(readings <= MAX_FILE_READINGS, f"{kernel!r} has too many words")
+        bank._lay(MAX_FILE_WORDS)
         return bank
 
     def _lay(self, most=np.inf):
-        """Finds the ways in which words are read, and gives them places; `most` bounds those of words with a place."""
+        """Finds the ways to read words and gives them places; at most `most` words at positions."""
         self.parts, walks = [], []
         for m, (kernel, v) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
             X = self.views[v].X
             if kernel.family == "channels":
                 self.parts.append(Anywhere(kernel, m, int(v), X, self.hashed))
                 continue
-            if not len(X):  # no support: no words, and all sums are 0
+            if not len(X):  # without support there are no words, and all sums are 0
                 continue
             table = kernel.degree_table(X.length)
             if X.alphabet.size ** table.shape[1] >= 2**63:
                 raise ValueError(
-                    f"features={self.store!r} numbers words, and those of {table.shape[1]} letters of an alphabet of "
-                    f"{X.alphabet.size} ({self.names[m]!r}) are too many: take features='auto'."
+                    f"features={self.store!r} numbers all words, but there are too many of {table.shape[1]} letters of "
+                    f"an alphabet of {X.alphabet.size} ({self.names[m]!r}): take features='auto'."
                 )
             if not any(walk.view == v and walk.take_in(m, table) for walk in walks):
                 walks.append(Placed(int(v), X))
@@ -119,18 +120,18 @@ class WordBank(ExplicitBank):
     def _hash(self):
         if self.room < 16 * self.M:
             raise ValueError(f"memory_limit leaves {self.room} places for {self.M} hash tables: raise it.")
-        self.bits = min(PLACES, (self.room // self.M).bit_length() - 1)
+        self.bits = min(MAX_HASH_BITS, (self.room // self.M).bit_length() - 1)
         self.n_places, rng = self.M << self.bits, np.random.default_rng(0)
         for part in self.parts:
             salt = rng.integers(2**64, size=part.table.max() + 1, dtype=np.uint64)[part.table]
             part.lay(kind=HASH, first=part.of << self.bits, salt=salt, shift=64 - self.bits)
 
     def _place(self):
-        """Maps and sorted words, one after another."""
+        """Gives places to maps and sorted words, one part after another."""
         self.n_places = 0
         for part in self.parts:
             X = self.views[part.view].X
-            few = max(SHORT, 8 * int(X.lengths.sum(dtype=np.int64)))
+            few = max(MIN_MAP_WORDS, 8 * int(X.lengths.sum(dtype=np.int64)))
             spaces, room = part.spaces, self.room - self.n_places
             kind = np.full(len(spaces), MAP if self.store == "map" else SORTED)
             if self.store == "auto":
@@ -199,7 +200,7 @@ class WordBank(ExplicitBank):
         if self.hashed or len(rows) > 2048:
             return super().block(rows, theta)
         rows, weight, out = numbers(rows), theta * self.scale, np.zeros((len(rows), len(rows)))
-        left = weight.copy()  # of kernels still to come
+        left = weight.copy()  # of the remaining kernels
         for part in self.parts:
             X = self.views[part.view].X
             if isinstance(part, Anywhere) and weight[part.m]:
@@ -224,7 +225,7 @@ class WordBank(ExplicitBank):
         return out
 
     def check_alike(self, views):
-        """A ValueError where views of new examples differ from the bank's own in their alphabets or lengths."""
+        """Raises a ValueError if views of new examples differ from the bank's views in alphabet or length."""
         for view, own in zip(views, self.views, strict=True):
             check_alike(view.X.alphabet, own.X.alphabet)
         for part in self.parts:
@@ -232,7 +233,7 @@ class WordBank(ExplicitBank):
                 check_length(views[part.view].X, part.L)
 
     def _features(self, part, views):
-        """Hashed features, normalised but for the scale: their places and values, and how many each example has."""
+        """Hashed features, normalised except for the scale: (places, values, number of each example)."""
         place, value, count = part.features(views[part.view].X)
         if self.root is not None:
             root = inverse_root(self.norms(views))
@@ -241,7 +242,7 @@ class WordBank(ExplicitBank):
 
 
 class WordVectors(Vectors):
-    """One value for each place of the bank's stores."""
+    """One value for each place of the stores."""
 
     def __init__(self, bank):
         self.bank, self.values, self.norms = bank, np.zeros(bank.n_places), np.zeros(bank.M)
@@ -270,7 +271,7 @@ class WordVectors(Vectors):
         self.norms += np.sum(run_blocks(change, self.tasks, bank.n_jobs), axis=0)
 
     def _look_up(self, views, rows, root, theta=None):
-        """The outputs, without θ the parts, of these rows of the views, whose factors are `root`."""
+        """The outputs, or without θ the parts, of these rows of the views; `root` holds their factors."""
         bank, scale = self.bank, self.bank.scale if theta is None else self.bank.scale * theta
         out = np.empty((len(rows), bank.M) if theta is None else len(rows))
 
@@ -282,7 +283,7 @@ class WordVectors(Vectors):
             out[block] = found if theta is None else found.sum(axis=1)
 
         threads = n_threads(bank.n_jobs)
-        run_blocks(some, slices(len(rows), threads * -(-len(rows) // (threads * ROWS))), bank.n_jobs)
+        run_blocks(some, slices(len(rows), threads * -(-len(rows) // (threads * ROWS_PER_BLOCK))), bank.n_jobs)
         return out
 
     def outputs(self, rows, theta, a):
@@ -301,17 +302,17 @@ class WordVectors(Vectors):
 
 
 def _room(memory_limit):
-    """Values that there is room for."""
+    """The number of values that fit in memory."""
     return MemoryBudget(memory_limit).share("values of words") // 8
 
 
 def numbers(rows):
-    """Rows as the compiled loops take them."""
+    """Rows as contiguous int64, which the compiled loops need."""
     return np.ascontiguousarray(rows, dtype=np.int64)
 
 
 def ends(count):
-    """Where rows of so many entries begin and end, (n + 1,)."""
+    """The begin and end of rows with these numbers of entries, (n + 1,)."""
     return np.concatenate([[0], np.cumsum(count)])
 
 
@@ -323,7 +324,7 @@ def product(place, value, count, other_place, other_value, other_count):
     if not len(columns):
         return np.zeros((len(count), len(other_count)))
     columns = columns - columns.min()
-    if columns.max() > 4 * len(columns):  # leave out the places between
+    if columns.max() > 4 * len(columns):  # drop unused places
         columns = np.unique(columns, return_inverse=True)[1]
     width, n = int(columns.max()) + 1, len(place)
     F = sp.csr_array((value, columns[:n], ends(count)), shape=(len(count), width))

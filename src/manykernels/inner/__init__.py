@@ -1,4 +1,4 @@
-"""The problem at fixed weights: one kernel, the combined one, and a support vector machine or its like."""
+"""The inner problem: a support vector machine, or another loss, with the combined kernel at fixed weights."""
 
 from .problem import InnerProblem, inner_problem
 

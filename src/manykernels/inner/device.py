@@ -1,7 +1,7 @@
-"""The inner problem where the block lies on a device: products and Cholesky factors there, vectors here.
+"""The inner problem of a block on a device, which computes products and Cholesky factors; vectors stay on the host.
 
-Newton steps on the free variables alone, in float64: with all that violate freed at once, a handful of factors solve a
-problem from nothing, and one or two from the last solution.
+Newton steps on the free variables, in float64, free all violating variables at once: a handful of factors solve a
+problem from zero, and one or two from the last solution.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from .problem import InnerProblem
 if TYPE_CHECKING:
     from torch import Tensor
 
-PIVOTS = 25  # at most
-ROUNDS = 12  # of Newton steps on the free variables
-FACTORS = 20  # in one of them
+MAX_PIVOTS = 25
+MAX_ROUNDS = 12  # of Newton steps on the free variables
+FACTORS_PER_ROUND = 20  # Cholesky factors
 
 
 class DeviceProblem(InnerProblem):
@@ -40,17 +40,17 @@ class DeviceProblem(InnerProblem):
         return DeviceHalfHessian(K, np.flatnonzero(free), self.diagonal, self.intercept, B)
 
     def _box(self, K, a, target, max_rounds):
-        """Pivots, and where they lead nowhere Newton steps that never worsen; an interior point finishes small ones."""
+        """Pivots, then Newton steps that never worsen the point, then for small problems an interior point."""
         a = np.array(a)
         best = self._judged(a, self.outputs(K, a))
         if best[-1] > target:
             best = self._pivot(K, best, target)
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             if best[-1] <= target:
                 return best
             a, outputs, b, gap = best
             gradient = outputs + self.linear + self.diagonal * a
-            trial = self._active_set(K, a, gradient, FACTORS, *self._movable(a, gradient + b))
+            trial = self._active_set(K, a, gradient, FACTORS_PER_ROUND, *self._movable(a, gradient + b))
             point = self._judged(trial, self.outputs(K, trial))
             best = min(best, point, key=lambda p: p[-1])
             if not point[-1] < 0.9 * gap:
@@ -62,17 +62,17 @@ class DeviceProblem(InnerProblem):
         return best
 
     def _movable(self, a, slope):
-        """(who may move, (n,), and the signs of those that leave 0)."""
+        """(mask (n,) of variables that may move, signs (n,) of those that leave 0)."""
         rise, fall = self._wrong(a, slope)
         side = np.where(rise & (a == 0), 1.0, np.where(fall & (a == 0), -1.0, np.sign(a)))
         return self.free(a) | rise | fall, side
 
     def _pivot(self, K, best, target):
-        """Solves for the free variables, holds all that leave the box and frees all held wrongly, over and over."""
+        """Repeats: solves for the free variables, fixes all that leave the box and frees all wrongly fixed ones."""
         a, outputs, b, _ = best
         total, trial = a.sum(), a
         free, side = self._movable(a, outputs + self.linear + self.diagonal * a + b)
-        for _ in range(PIVOTS):
+        for _ in range(MAX_PIVOTS):
             index = np.flatnonzero(free)
             if len(index) <= 1:
                 break
@@ -103,7 +103,7 @@ class DeviceProblem(InnerProblem):
         return best
 
     def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
-        """As everywhere; where the free variables have no room the others give some."""
+        """As in `InnerProblem`, but moves all variables if the free ones have no room."""
         point = super().repair(a, total)
         if point is None:
             lack = total - a.sum()
@@ -119,7 +119,7 @@ class DeviceProblem(InnerProblem):
 
 
 class DeviceSystem:
-    """The KKT system of the free variables; damped: S (I + S K S)⁻¹ S, S = D^{−½}, exact also where D is tiny."""
+    """The KKT system of the free variables; damped: S (I + S K S)⁻¹ S, S = D^{−½}, exact even if D is tiny."""
 
     def __init__(self, K, index, diagonal, equality, damped):
         self.equality, d = equality, K.new_tensor(diagonal[index])
@@ -165,7 +165,7 @@ class DeviceHalfHessian:
         self._Z, self.Z = Z, Z.cpu().numpy()
 
     def response(self, move):
-        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
+        """The change of the free variables for a small change of the weights, da_F = −P Bᵀ dθ."""
         import torch
 
         right = (self._Z @ self._Z.new_tensor(move))[:, None]
@@ -179,17 +179,17 @@ def index_of(K, index):
 
 
 def _factor(A, diagonal, equality):
-    """The lower Cholesky factor of A + D, a little raised; A is overwritten."""
+    """The lower Cholesky factor of A + D plus a small multiple of I; overwrites A."""
     size = max(float(A.abs().max()), 1e-300)
     A.diagonal().add_(diagonal)
-    if equality:  # Σ x is fixed, so a constant changes nothing but makes up for what a shift took
+    if equality:  # Σ x is fixed: a constant has no effect, and makes up for a shift
         A += size
     A.diagonal().add_(1e-11 * size)
     return cholesky(A, 1e-11 * size, equality)
 
 
 def cholesky(A, floor, equality):
-    """The lower factor of A, raised on the diagonal, and by a constant where Σ x is fixed, until it has one."""
+    """The lower factor of A, whose diagonal (and, if Σ x is fixed, every entry) is raised until a factor exists."""
     import torch
 
     size = max(float(A.abs().max()), 1e-300)

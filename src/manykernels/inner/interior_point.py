@@ -1,11 +1,11 @@
-"""A primal–dual interior point for the problem of one inner problem: what coordinate and Newton steps do not finish.
+"""A primal–dual interior point method for an inner problem that coordinate and Newton steps do not finish.
 
     min over a :  ½ aᵀK a + shiftᵀa + Σ c V*(y, −a / c) ,   lo ≤ a ≤ hi (, Σ a = total)
 
-Where C is large and the kernel of low rank, nearly all a lie on their bounds and a coordinate step is a tiny part of
-the box; here the number of steps does not depend on C. kink·|a| is p + m with a = p − m, p, m ≥ 0; elsewhere m = 0.
-With Q = K + the curvature of the rest of V*, and D the barriers' curvatures, every step is one Cholesky factor of
-Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
+If C is large and the kernel has low rank, nearly all a are at their bounds and a coordinate step is a tiny part of the
+box; here the number of steps does not depend on C. kink·|a| is kink·(p + m) with a = p − m, p, m ≥ 0; without a kink
+m = 0. With Q = K + the curvature of the rest of V*, and D the curvatures of the barriers, every step needs one Cholesky
+factor of Q + D_p D_m / (D_p + D_m), used twice (Mehrotra 1992).
 """
 
 import numpy as np
@@ -14,16 +14,16 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from .._work import spend
 from .systems import blas_for
 
-STEPS = 60
-NEAR = 0.9995  # of the way to the nearest bound is gone
+MAX_STEPS = 60
+BOUNDARY_SHARE = 0.9995  # of the way to the nearest bound that a step may take
 
 
 def interior_point(inner, K, a, target):
-    """(a, outputs, b, gap) of the best point found, at a gap of `target` if rounding allows, or None.
+    """(a, outputs, b, gap) of the best point found, with a gap of `target` if rounding allows, or None.
 
-    `a` must be feasible. What ends at a bound is put there, unless that costs more than the target.
+    `a` must be feasible. Variables next to a bound are set to it, unless the gap then exceeds the target.
     """
-    with np.errstate(all="ignore"), blas_for(len(a), inner.n_jobs):  # a system that cannot be solved ends the path
+    with np.errstate(all="ignore"), blas_for(len(a), inner.n_jobs):  # a singular system ends the path
         return _follow(inner, K, a, target)
 
 
@@ -31,11 +31,11 @@ def _follow(inner, K, a, target):
     index = np.flatnonzero(inner.hi > inner.lo)
     Q = inner.host(K)[np.ix_(index, index)].astype(np.float64)
     held = np.where(inner.hi > inner.lo, 0.0, a)
-    fixed = inner.outputs(K, held)[index]  # the shift, and what the others add
+    fixed = inner.outputs(K, held)[index]  # the shift, and the terms of the fixed variables
     y, c = inner.y[index], inner.c[index]
 
     def rest(x):
-        """The slope and the curvature of shift and c V*, but for its kink, at x."""
+        """(slope, curvature) of shift and c V* at x, without the kink."""
         linear, diagonal, _ = inner.loss.quadratic(y, c, x)
         return fixed + linear + diagonal * x, diagonal
 
@@ -54,7 +54,7 @@ def _follow(inner, K, a, target):
         return trial, outputs, b, inner.gap(trial, outputs, b)
 
     best, settled, since = None, None, 0
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         spend(1000.0 + 2e-4 * len(a) ** 3)
         point = judged(path.p - path.m)
         if point is not None and np.isfinite(point[-1]):
@@ -72,7 +72,7 @@ def _follow(inner, K, a, target):
 
 
 class CentralPath:
-    """The point (p, m, β) with the multipliers of its four bounds, on its way along the central path."""
+    """The point (p, m, β) on the central path, with the multipliers of its four bounds."""
 
     def __init__(self, Q, rest, kink, lo, hi, total, equality):
         self.Q, self.rest, self.kink, self.total, self.equality = Q, rest, kink, total, equality
@@ -83,7 +83,7 @@ class CentralPath:
         ]  # fmt: skip
 
     def start(self, a):
-        """From a, moved inside; multipliers as large as the slopes."""
+        """Starts at a, moved inside the box, with multipliers of the size of the slopes."""
         low, high = self.bounds[0][1], self.bounds[1][1]
         width = np.where(np.isfinite(high - low), high - low, np.inf)
         unit = max(float(np.abs(a).max()), 1e-3 * float(np.min(width, initial=np.inf, where=np.isfinite(width))))
@@ -107,7 +107,7 @@ class CentralPath:
         return [np.where(np.isfinite(d), np.maximum(d, 1e-20 * self.units[0]), 1.0) for d in gaps]
 
     def settled(self):
-        """a, with what is held by a bound put onto it."""
+        """a, with the variables that a bound holds set to the bound."""
         p, m, (unit, size) = self.p.copy(), self.m.copy(), self.units
         for z, d, (_, bound, of_m) in zip(self.z, self.distances(), self.bounds, strict=True):
             held = (z > 0) & (d / unit < 1e-3 * z / size)
@@ -115,7 +115,7 @@ class CentralPath:
         return p - m
 
     def step(self):
-        """One predictor and corrector step; False where the system can no longer be solved."""
+        """One predictor and corrector step; returns False if the system can no longer be solved."""
         distance = self.distances()
         count = max(sum(int(np.count_nonzero(z)) for z in self.z), 1)
         mu = sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)) / count
@@ -155,8 +155,8 @@ class CentralPath:
         dp, dm, dbeta, moves, dz = direction(pull)
         if not np.all(np.isfinite(dp)):
             return False
-        t, s = self.lengths(distance, moves, dz, NEAR)
-        t = s = min(t, s)  # Q couples both: one length keeps the slopes right
+        t, s = self.lengths(distance, moves, dz, BOUNDARY_SHARE)
+        t = s = min(t, s)  # Q couples them: with one length the slopes stay correct
         self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta
         self.z = [np.where(z > 0, np.maximum(z + s * dy, 1e-300), 0.0) for z, dy in zip(self.z, dz, strict=True)]
         return t > 1e-10
@@ -176,7 +176,7 @@ class CentralPath:
         spot = np.diag_indices(len(A))
         A[spot] += curvature
         size = float(np.abs(np.diagonal(self.Q)).max())
-        if self.equality:  # Σ x is fixed, so a constant changes nothing
+        if self.equality:  # Σ x is fixed: a constant has no effect
             A += size
         for jitter in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
             A[spot] += jitter * size
@@ -188,7 +188,7 @@ class CentralPath:
 
 
 def _inside(x, low, high, room):
-    """x at least `room` away from its bounds."""
+    """x moved to at least `room` from its bounds."""
     low = np.where(np.isfinite(low), low + room, -np.inf)
     high = np.where(np.isfinite(high), high - room, np.inf)
     return np.clip(x, np.minimum(low, high), np.maximum(low, high))

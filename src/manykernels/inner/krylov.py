@@ -1,20 +1,20 @@
-"""Conjugate gradients for several right-hand sides at once, which share the products with the operator."""
+"""Conjugate gradients for several right-hand sides, which share the products with the operator."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-NUMBERS = 2**25  # of a preconditioner
-RANK = 256
+MAX_PRECONDITIONER_ENTRIES = 2**25
+MAX_PRECONDITIONER_RANK = 256
 
 
 def conjugate_gradients(K, h, R, X, equality, room, steps):
     """(X, definite): (K + 1/h) x (+ β 1) = r for each row r of R, from X (k, n) on; with `equality` Σ x stays as it is.
 
-    In the variables x/√h, where the matrix is 1 + √h K √h; a row is done when the square of its residual there, what is
-    parallel to the constraint apart, is at most `room`. Preconditioned by (1 + √h UUᵀ √h)⁻¹ where K knows such a U.
-    Where K is not positive semidefinite a direction may have no positive curvature: all rows end there, not `definite`.
+    In the variables x/√h the matrix is 1 + √h K √h; a row is done when its squared residual there, projected onto the
+    constraint, is at most `room`. The preconditioner is (1 + √h UUᵀ √h)⁻¹ if K.low_rank gives U. If K is not positive
+    semidefinite, a direction may have no positive curvature: all rows stop there, and `definite` is False.
     """
     root = np.sqrt(h)
     unit = root / np.sqrt(root @ root)
@@ -56,7 +56,7 @@ def conjugate_gradients(K, h, R, X, equality, room, steps):
 
 def _preconditioner(K, root):
     """V ↦ (1 + √h UUᵀ √h)⁻¹ V by the Woodbury identity, or V itself."""
-    U = K.low_rank(min(RANK, NUMBERS // max(len(K), 1)))
+    U = K.low_rank(min(MAX_PRECONDITIONER_RANK, MAX_PRECONDITIONER_ENTRIES // max(len(K), 1)))
     if U is None:
         return lambda V: V
     U *= root.astype(U.dtype)[:, None]

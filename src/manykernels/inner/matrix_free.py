@@ -1,11 +1,11 @@
-"""The predictor at fixed weights where the combined kernel is an `Operator`: Newton steps by conjugate gradients.
+"""The inner problem if the combined kernel is an `Operator`: Newton steps by conjugate gradients.
 
     min over a, b :  ½ aᵀK a + Σ U_i(f_i + b) + total·b ,   f = K a + shift ,   U_i(f) = max −a_i f − c V*(−a_i/c)
 
-U_i is c V. At an output f the best a_i is g_i(f) = −U_i'(f), and h_i = U_i''(f) is 0 where g_i rests at an end of its
-box. A Newton step puts a_i = g_i there and solves (K_II + 1/h_I) a_I + b = r for the others, then searches the line.
-Where V* is not curved (hinge, ε-insensitive) it gets a curvature ρ around the last point, the method of multipliers,
-and ρ falls. In the variables a/√h the residual of that system is the duality gap that it leaves: conjugate gradients
+U_i is c V. At an output f the best a_i is g_i(f) = −U_i'(f), and h_i = U_i''(f) is 0 if g_i is at an end of its box. A
+Newton step sets these a_i = g_i, solves (K_II + 1/h_I) a_I + b = r for the others, and searches the line. If V* has no
+curvature (hinge, ε-insensitive), it gets a curvature ρ around the last point, the method of multipliers, and ρ falls.
+In the variables a/√h the squared residual of the system measures the duality gap that it leaves: conjugate gradients
 stop by it.
 """
 
@@ -21,17 +21,17 @@ from .krylov import conjugate_gradients
 from .operator import Operator
 from .problem import InnerProblem
 
-ROUNDS = 60  # Newton steps
-STEPS = 600  # conjugate gradient steps of one of them
-DIRECT = 1200  # free variables up to which their block is built and factored
-FIRM = 1e-2  # of the gap is left by the linear system of a Newton step
-FIRMEST = 1e-9  # of the gap is left at least, where coarser systems give no descent
-FALL = 4.0  # by which ρ falls from one proximal point to the next
-LEAST = 1e-5  # of the mean of k(x, x) is the smallest ρ
+MAX_NEWTON_STEPS = 60
+MAX_GRADIENT_STEPS = 600  # of conjugate gradients in one Newton step
+MAX_FACTORED_VARIABLES = 1200  # up to which the free block is built and factored
+RESIDUAL_SHARE = 1e-2  # of the gap that the linear system of a Newton step may leave
+MIN_RESIDUAL_SHARE = 1e-9  # of the gap, where coarser systems give no descent
+RHO_DECREASE = 4.0  # factor of ρ from one proximal point to the next
+MIN_RHO_SHARE = 1e-5  # the smallest ρ relative to the mean of k(x, x)
 
 
 class MatrixFreeProblem(InnerProblem):
-    """An `InnerProblem` whose K may be an `Operator`; a matrix goes the way of the others."""
+    """An `InnerProblem` whose K may be an `Operator`."""
 
     def solve(
         self, K: Any, a: np.ndarray, target: float, max_rounds: int = 800, shift: np.ndarray | float = 0.0
@@ -39,7 +39,7 @@ class MatrixFreeProblem(InnerProblem):
         if not isinstance(K, Operator):
             return super().solve(K, a, target, max_rounds, shift)
         self.shift = shift
-        with limit_blas(1):  # products have threads of their own
+        with limit_blas(1):  # products use threads already
             return _Search(self, K, a, target).run()
 
     def outputs(self, K: Any, a: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ class _Search:
     """One run: the point a, its outputs f, b, and the best feasible point so far (a, outputs, b, gap)."""
 
     definite = True  # until a linear system shows otherwise
-    firm = FIRM
+    residual_share = RESIDUAL_SHARE
 
     def __init__(self, problem, K, a, target):
         self.problem, self.K, self.target, self.total = problem, K, target, float(np.sum(a))
@@ -77,13 +77,13 @@ class _Search:
 
     def run(self):
         problem, gap = self.problem, self.best[-1]
-        for _ in range(ROUNDS):
+        for _ in range(MAX_NEWTON_STEPS):
             if self.best[-1] <= self.target or not np.isfinite(gap):
                 break
             if not self._newton(gap):
                 break
             gap = self._judge()
-            if not self.definite:  # no minimum is near, and steps may go on for ever: the best point is the answer
+            if not self.definite:  # there may be no minimum: return the best point
                 break
         a, outputs, b, gap = self.best
         if problem.loss.interior:
@@ -104,7 +104,7 @@ class _Search:
         return g, np.where(inside, 1.0 / np.where(self.used, D, 1.0), 0.0)
 
     def _newton(self, gap):
-        """Moves a, b, f; False where nothing moves."""
+        """Moves a, b, f; returns False if nothing moves."""
         g, h = self._curve(self.f + self.b)
         free = np.flatnonzero(h > 0)
         a, b = g.copy(), self.b
@@ -113,13 +113,13 @@ class _Search:
         if len(free):
             r = g[free] / h[free] + (self.f + self.b)[free] - held[free]
             least = 0.0 if self.flat else self.target  # a small proximal gap may hide a larger true one
-            room = self.target if self.linear_problem else max(least, self.firm * gap)
+            room = self.target if self.linear_problem else max(least, self.residual_share * gap)
             a[free], b = self._system(free, h[free], r, self.total - a.sum(), 0.3 * room)
         f = self._outputs(a)
         move, change = a - self.a, f - self.f
         t = self._line(move, change, b - self.b)
-        if t == 0 and self.firm > FIRMEST and self.flat:  # the system was solved too coarsely for a descent
-            self.firm *= FIRM
+        if t == 0 and self.residual_share > MIN_RESIDUAL_SHARE and self.flat:  # the system was solved too coarsely for a descent
+            self.residual_share *= RESIDUAL_SHARE
             return True
         if t == 0:
             return False
@@ -129,7 +129,7 @@ class _Search:
     def _system(self, free, h, r, total, room):
         """(x, β) of (K_FF + 1/h) x + β 1 = r (, Σ x = total), up to a gap of `room`."""
         K, equality = self.K.take(free), self.problem.intercept
-        if len(free) <= min(DIRECT, K.direct):
+        if len(free) <= min(MAX_FACTORED_VARIABLES, K.direct):
             try:
                 return _direct(K.array(), 1.0 / h, r, total if equality else None)
             except np.linalg.LinAlgError:
@@ -138,7 +138,7 @@ class _Search:
         start = self.a[free]
         if equality:
             start = start + (total - start.sum()) * h / h.sum()
-        found, self.definite = conjugate_gradients(K, h, r[None], start[None], equality, 2.0 * room, STEPS)
+        found, self.definite = conjugate_gradients(K, h, r[None], start[None], equality, 2.0 * room, MAX_GRADIENT_STEPS)
         x = found[0]
         if not equality:
             return x, 0.0
@@ -146,7 +146,7 @@ class _Search:
         return x, float(h @ left / h.sum())
 
     def _line(self, move, change, rise):
-        """How far to go: 1 where the value still falls there, else a zero of its slope, to a tenth; 0 for nowhere."""
+        """The step length: 1 if the value still falls there, else a zero of the slope, to a tenth; 0 for no step."""
         along, bend = float(self.a @ change), float(move @ change)
 
         def slope(t):
@@ -170,7 +170,7 @@ class _Search:
         return t
 
     def _judge(self):
-        """The gap that the Newton steps go by; keeps the best feasible point, moves the proximal one."""
+        """The gap that controls the Newton steps; keeps the best feasible point and moves the proximal point."""
         m = self.problem
         x = np.clip(self.a, m.lo, m.hi)
         f = self.f
@@ -188,7 +188,7 @@ class _Search:
         g, _ = self._curve(f + self.b)
         own = self._value(x, f) - self._value(g, f)
         if own <= 0.1 * gap:
-            self.centre, self.rho = x, max(self.rho / FALL, LEAST * self.size)
+            self.centre, self.rho = x, max(self.rho / RHO_DECREASE, MIN_RHO_SHARE * self.size)
         return own
 
     def _value(self, a, f):
@@ -211,18 +211,18 @@ def _direct(A, d, r, total):
 
 
 class OperatorHessian:
-    """What `HalfHessian` is, by conjugate gradients: X = P Bᵀ, then Z = (B X)^{½}."""
+    """`HalfHessian` by conjugate gradients: X = P Bᵀ, then Z = (B X)^{½}."""
 
     def __init__(self, K, free, diagonal, equality, B):
         self.index = np.flatnonzero(free)
         block = K.take(self.index)
         d = np.maximum(diagonal[self.index], 1e-3 * max(float(np.mean(block.diagonal())), 1e-300))
         room = 1e-3 * float(np.max(np.einsum("mi,mi->m", B, B / d), initial=0.0))
-        self.X, _ = conjugate_gradients(block, 1.0 / d, B, np.zeros_like(B), equality, room, STEPS)
+        self.X, _ = conjugate_gradients(block, 1.0 / d, B, np.zeros_like(B), equality, room, MAX_GRADIENT_STEPS)
         H = B @ self.X.T
         value, vector = np.linalg.eigh(0.5 * (H + H.T))
         self.Z = np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T
 
     def response(self, move):
-        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
+        """The change of the free variables for a small change of the weights, da_F = −P Bᵀ dθ."""
         return -(move @ self.X)

@@ -1,4 +1,4 @@
-"""A combined kernel that multiplies and is never built."""
+"""A combined kernel that is only multiplied with, and never built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Operator(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype
-    direct = 2**31  # examples up to which `array` may be asked for
+    direct = 2**31  # examples up to which callers may use `array`
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -34,5 +34,5 @@ class Operator(ABC):
         """The matrix itself, (n, n) float64, for small blocks."""
 
     def low_rank(self, rank: int) -> np.ndarray | None:
-        """U (n, rank or less) with UUᵀ near the matrix, for preconditioning; None where none is known."""
+        """U (n, rank or less) with UUᵀ near the matrix, for preconditioning; or None."""
         return None

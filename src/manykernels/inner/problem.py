@@ -1,11 +1,11 @@
-"""The predictor at fixed weights: a box QP on one block of the combined kernel, for every loss.
+"""The inner problem, the predictor at fixed weights: a box QP on one block of the combined kernel, for every loss.
 
     min over a :  ½ aᵀK a + shiftᵀa + Σ c_i V*(y_i, −a_i / c_i),   lo ≤ a ≤ hi (, Σ a = total)
 
-The outputs are K a + shift; the shift is 0 for an inner problem, and that of a local model for a Newton step in `a`.
-Coordinate steps find who is free; Newton steps on the free block (its Cholesky factor) finish, so that a tight
-tolerance costs little more than a loose one. Losses whose conjugate is not quadratic stay strictly inside the box
-and take damped Newton steps on the true conjugate.
+The outputs are K a + shift; the shift is 0 except in the local model of a Newton step in `a`. Coordinate steps find the
+free variables, and Newton steps on the free block (its Cholesky factor) finish, so that a tight tolerance costs little
+more than a loose one. For losses whose conjugate is not quadratic, a stays strictly inside the box and takes damped
+Newton steps on the true conjugate.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ import numpy as np
 from .._threads import limit_blas
 from .._work import spend
 from .interior_point import interior_point
-from .steps import PRECISION, Steps
+from .steps import MIN_VIOLATION, Steps
 from .systems import Damped, Free, HalfHessian, blas_for, matvec
 
 if TYPE_CHECKING:
     from ..losses.base import Loss
 
-STALL = 40  # chunks of coordinate steps without any gain after which the precision of K is the limit
-PATIENCE = 12, 40  # chunks after which an interior point takes over: of up to 500 examples, of more
-NEWTON = 40  # Newton steps on a smooth loss after which it does
-LIMIT = 5000  # examples up to which it does
+MAX_STALLED_CHUNKS = 40  # of coordinate steps without gain: then the precision of K is reached
+CHUNKS_BEFORE_INTERIOR = 12, 40  # chunks before the interior point method, for up to 500 examples and for more
+NEWTON_BEFORE_INTERIOR = 40  # Newton steps on a smooth loss before it
+MAX_INTERIOR_EXAMPLES = 5000  # up to which it is used
 
 
 def inner_problem(problem, y, c):
-    """The solver of the problem at fixed weights for targets y and costs c: the bank's own, or an `InnerProblem`."""
+    """The inner problem for targets y and costs c: that of the bank, or else an `InnerProblem`."""
     own = problem.bank.inner(problem.loss, y, c, problem.intercept)
     return InnerProblem(problem.loss, y, c, problem.intercept, problem.bank.n_jobs) if own is None else own
 
 
 class InnerProblem:
-    """The problem of one (y, c) at fixed weights, on a block K of the combined kernel.
+    """The inner problem of targets y and costs c at fixed weights, on a block K of the combined kernel.
 
-    `solve` improves `a` until its own duality gap is at most `target`.
+    `solve` improves `a` until the duality gap at fixed weights is at most `target`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class InnerProblem:
     """
 
     shift: np.ndarray | float = 0.0
-    limit = LIMIT
+    limit = MAX_INTERIOR_EXAMPLES
     n_jobs: int | None = 1
 
     def __init__(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool, n_jobs: int | None = 1) -> None:
@@ -77,14 +77,14 @@ class InnerProblem:
     ) -> tuple[np.ndarray, np.ndarray, float, float]:
         """Returns (a, outputs K a + shift, b, gap); `a` must be feasible, shift is (n,) or 0.
 
-        Where Σ a = 0 the kernel is centred first: far from its mean it would have few digits left for what matters.
+        If Σ a = 0 the kernel is centred first, since a large mean leaves few digits for the differences.
         """
         spend(400.0 + 5e-3 * a.size**2)
         self.shift, total = shift, np.sum(a)
         centre = self.intercept and K.dtype == np.float64 and abs(total) <= 1e-9 * np.abs(a).sum()
         block = self.centred(K) if centre else K
         smooth = self.loss.interior
-        with blas_for(len(K), self.n_jobs) if smooth else limit_blas(1):  # its threads would keep cores from a team
+        with blas_for(len(K), self.n_jobs) if smooth else limit_blas(1):  # BLAS threads keep cores from a team
             a, outputs, b, gap = (self._interior if smooth else self._box)(block, a, target, max_rounds)
         a, outputs = self._balance(block, a, outputs, total)
         if block is not K:
@@ -93,7 +93,7 @@ class InnerProblem:
         return a, outputs, b, gap
 
     def _balance(self, K, a, outputs, total):
-        """Takes the rounding of Σ a from the free variable with the most room: it counts times the intercept."""
+        """Subtracts the rounding of Σ a from the free variable with the most room: the gap contains it times b."""
         off = math.fsum(a) - (self.loss.total if abs(total - self.loss.total) <= 1e-9 else total)
         if not self.intercept or off == 0:
             return a, outputs
@@ -105,15 +105,15 @@ class InnerProblem:
         return a, outputs - off * self.row(K, j)
 
     def _box(self, K, a, target, max_rounds):
-        """Chunks of coordinate steps, and Newton steps on the free variables where those are slow."""
+        """Chunks of coordinate steps, and Newton steps on the free variables if the chunks make slow progress."""
         a = np.array(a)
         if np.isinf(self.lo).any() and np.isinf(self.hi).any():
-            a = self._active_set(K, a, self._gradient(K, a))  # the squared loss has no box: that is the solution
+            a = self._active_set(K, a, self._gradient(K, a))  # the squared loss has no box: this is the solution
         gradient, last, chunk, since = self._gradient(K, a), np.inf, max(200, len(a) // 8), 0
         outputs = gradient - self.linear - self.diagonal * a
         best = a.copy(), outputs, 0.0, self.gap(a, outputs, 0.0)
         last_round = max_rounds
-        patience = PATIENCE[0] if len(a) <= 500 else PATIENCE[1] if len(a) <= LIMIT else None
+        patience = CHUNKS_BEFORE_INTERIOR[len(a) > 500] if len(a) <= MAX_INTERIOR_EXAMPLES else None
         with Steps(self, K, a, gradient) as steps:
             for k in range(max_rounds):
                 spend(100.0 + 2e-3 * chunk * len(a))
@@ -123,7 +123,7 @@ class InnerProblem:
                 since = 0 if gap < 0.99 * best[-1] else since + 1
                 if gap < best[-1]:
                     best = a.copy(), outputs, beta, gap
-                if gap <= target or violation <= PRECISION or not np.isfinite(gap):
+                if gap <= target or violation <= MIN_VIOLATION or not np.isfinite(gap):
                     break
                 if patience is not None and k >= patience:
                     patience, last_round, point = None, k + 8, interior_point(self, K, best[0], target)
@@ -133,7 +133,7 @@ class InnerProblem:
                             break
                         a[:] = point[0]
                         gradient[:] = self._gradient(K, a)
-                if since >= STALL or k >= last_round:
+                if since >= MAX_STALLED_CHUNKS or k >= last_round:
                     break
                 if k % 4 == 3:
                     if gap > 0.25 * last:
@@ -143,7 +143,7 @@ class InnerProblem:
         return best
 
     def _polished(self, K, a, outputs, b, gap):
-        """The point after Newton steps on its free variables, unless they worsen it."""
+        """The point after Newton steps on its free variables, or the point itself if they do not improve it."""
         x = self._active_set(K, a, outputs + self.linear + self.diagonal * a)
         f = self.outputs(K, x)
         beta = self.loss.intercept(self.y, f, self.c) if self.intercept else 0.0
@@ -160,12 +160,12 @@ class InnerProblem:
         return 0.5 * float(a @ (outputs + self.shift)) + self.loss.dual_value(self.y, self.c, a)
 
     def free(self, a: np.ndarray) -> np.ndarray:
-        """Variables that can move both ways without meeting a kink."""
+        """Mask (n,) of variables that can move both ways without crossing a kink."""
         inside = (a > self.lo) & (a < self.hi)
         return inside & ((a != 0) | (self.kink == 0))
 
     def slack(self, a: np.ndarray, outputs: np.ndarray, b: float) -> np.ndarray:
-        """How far each example with a_i = 0 is from moving, in units of the output; −inf where it cannot rest at 0."""
+        """How far each a_i = 0 is from moving, in units of the output; −inf for a_i ≠ 0."""
         rise = self.linear + outputs + b + self.kink
         fall = -(self.linear + outputs + b) + self.kink
         slack = np.minimum(np.where(self.hi > 0, rise, np.inf), np.where(self.lo < 0, fall, np.inf))
@@ -174,7 +174,7 @@ class InnerProblem:
     def _gradient(self, K, a):
         return self.outputs(K, a) + self.linear + self.diagonal * a
 
-    # What follows touches the block K; the rest of the class, and who calls it, does not look into it.
+    # Only the methods below read the block K.
 
     def outputs(self, K: Any, a: np.ndarray) -> np.ndarray:
         """K a + shift, (n,) float64."""
@@ -188,7 +188,7 @@ class InnerProblem:
         return K[j]
 
     def centred(self, K: Any) -> Any:
-        """K in the feature space around its mean, the same problem where Σ a = 0, or K itself."""
+        """K centred in the feature space, the same problem if Σ a = 0, or K itself."""
         mean = K.mean(axis=1)
         K = K - mean
         K -= (mean - mean.mean())[:, None]
@@ -203,10 +203,10 @@ class InnerProblem:
         return HalfHessian(K, free, self.diagonal, self.intercept, B, self.n_jobs)
 
     def _active_set(self, K, a, gradient, rounds=8, free=None, side=None):
-        """Newton on the free variables: those that leave the box are held at its edge, those held wrongly are freed.
+        """Newton on the free variables: fixes those that leave the box at its edge, and frees wrongly fixed ones.
 
-        `free` and `side` (the signs of what leaves 0) are those of `a` unless given. Returns the better of the start
-        and the last point, so the objective never rises.
+        `free` and `side` (the signs of variables that leave 0) follow from `a` by default. Returns the better of the
+        first and the last point, so that the objective never rises.
         """
         before = self.objective(a, gradient - self.linear - self.diagonal * a)
         trial, total = a.copy(), a.sum()
@@ -232,7 +232,7 @@ class InnerProblem:
                 free[index[out]] = False
                 continue
             slope = self._gradient(K, trial)
-            if self.intercept:  # not the factor's β, which a constant added to K has moved
+            if self.intercept:  # the β of the factor has an added constant
                 slope -= np.mean(slope[index] + bend)
             rise, fall = self._wrong(trial, slope)
             wrong = ~free & (rise | fall)
@@ -245,13 +245,13 @@ class InnerProblem:
         return trial if better else a
 
     def _wrong(self, a, slope):
-        """Who would gain by rising, and who by falling, (n,) each, where the objective has this slope."""
+        """Masks (n,) of variables whose rise, and whose fall, lowers an objective with this slope."""
         rise = (a < self.hi) & (slope + np.where(a >= 0, self.kink, -self.kink) < -1e-12)
         fall = (a > self.lo) & (slope + np.where(a > 0, self.kink, -self.kink) > 1e-12)
         return rise, fall
 
     def repair(self, a: np.ndarray, total: float) -> np.ndarray | None:
-        """Moves a clipped point back onto Σ a = total, spread over the room that is left; None if there is none."""
+        """Moves a clipped point back to Σ a = total, in proportion to the room of each variable; None without room."""
         if not self.intercept:
             return a
         for _ in range(10):
@@ -270,16 +270,16 @@ class InnerProblem:
         a, short = np.array(start), 0
         outputs = self.outputs(K, a)
         value, beta, gap = self.objective(a, outputs), 0.0, np.inf
-        for _ in range(min(NEWTON, max_rounds) if len(a) <= LIMIT else max_rounds):
+        for _ in range(min(NEWTON_BEFORE_INTERIOR, max_rounds) if len(a) <= MAX_INTERIOR_EXAMPLES else max_rounds):
             spend(400.0 + 1e-4 * len(a) ** 3)
             linear, diagonal, _ = self.loss.quadratic(self.y, self.c, a)
             gradient = outputs + linear + diagonal * a
-            full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # as far as digits go,
-            full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + beta) < 0)  # and it would go on
+            full = np.minimum(self.hi - a, a - self.lo) < 1e-15 * (self.hi - self.lo)  # to the last digit,
+            full &= (np.abs(a) > 0.5 * self.c) & (a * (gradient + beta) < 0)  # and still pushed outwards
             index = np.flatnonzero((self.c > 0) & ~full)
             try:
                 factor = self.system(K, index, diagonal, damped=True)
-            except np.linalg.LinAlgError:  # an indefinite kernel: keep the point
+            except np.linalg.LinAlgError:  # indefinite kernel: keep the point
                 break
             move = np.zeros_like(a)
             move[index], beta = factor.solve(-gradient[index], 0.0)
@@ -290,7 +290,7 @@ class InnerProblem:
             ratio = np.divide(room, np.abs(move), out=np.full_like(a, np.inf), where=move != 0)
             t = min(1.0, 0.99 * ratio.min())
             short = short + 1 if t < 0.1 else 0
-            if short > 8 and len(a) <= LIMIT:  # bounds are in the way
+            if short > 8 and len(a) <= MAX_INTERIOR_EXAMPLES:  # bounds cut the steps
                 break
             change = self.outputs(K, move) - self.shift
             slope = float(gradient @ move)
@@ -303,7 +303,7 @@ class InnerProblem:
             else:
                 break
             a, outputs, value = trial, outputs + t * change, trial_value
-        if not gap <= target and len(a) <= LIMIT:
+        if not gap <= target and len(a) <= MAX_INTERIOR_EXAMPLES:
             point = interior_point(self, K, start, target)
             if point is not None and not gap <= point[-1]:
                 a, outputs, beta, gap = point

@@ -1,4 +1,4 @@
-"""Coordinate steps on one block, by a team of threads where that is quicker: the points are the same either way."""
+"""Coordinate steps on one block, by a team of threads if that is faster; the points are the same either way."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from .._threads import n_threads
 
-SHARE = 768  # variables of a thread, at least
-PRECISION = 1e-15  # the violation at which nothing is left to do
-TRIAL = 16  # steps that tell how quick a team is, or one thread
+VARIABLES_PER_THREAD = 768  # at least
+MIN_VIOLATION = 1e-15  # at or below it, the steps end
+TRIAL_STEPS = 16  # that measure the speed of a team or of one thread
 
 
 def team_size(n, n_jobs):
-    """Threads for n variables. A quarter of the cores stays free: one thread without a core keeps all waiting."""
+    """Threads for n variables. A quarter of the cores stays free, since a thread without a core stops the team."""
     cores = n_threads(-1)
-    return max(1, min(n_threads(n_jobs), cores - cores // 4, n // SHARE))
+    return max(1, min(n_threads(n_jobs), cores - cores // 4, n // VARIABLES_PER_THREAD))
 
 
 class Steps:
-    """Steps on (a, gradient), both changed in place; a context manager, within which the team lasts.
+    """Steps on (a, gradient), both changed in place; the team lives as long as this context manager.
 
-    Threads that meet twice a step lose on a machine that is busy with other work: short trials tell, and one thread
-    goes on alone where it is quicker. A team that lost is tried again after ever longer pauses.
+    The threads meet twice a step, which is slow on a busy machine. Short trials measure the team and one thread, and
+    the faster goes on. A slower team is tried again after ever longer pauses.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class Steps:
         from ..loops.pairs import NOTES, TeamMemory, pair_steps
         from ..loops.team import GATE
 
-        self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, PRECISION
+        self.block = K, a, gradient, inner.diagonal, inner.kink, inner.lo, inner.hi, MIN_VIOLATION
         self.alone = pair_steps if inner.intercept else single_steps
         self.threads = team_size(len(a), inner.n_jobs) if inner.intercept else 1
-        self.pace = {False: np.inf, True: np.inf}  # seconds a step, of one thread and of the team
+        self.pace = {False: np.inf, True: np.inf}  # seconds per step of one thread and of the team
         self.losses, self.pause, self.others = 0, 0, []
         if self.threads > 1:
             notes, work = np.zeros((self.threads, *NOTES)), np.empty((3, len(a)))
@@ -69,10 +69,11 @@ class Steps:
                 other.join()
 
     def take(self, count):
-        """At most so many steps; (the largest violation, β)."""
+        """Takes at most `count` steps; returns (largest violation, β)."""
         violation, beta = np.inf, 0.0
-        for part, steps in enumerate((TRIAL, TRIAL, count - 2 * TRIAL)):  # cut alike for every number of threads
-            if violation > PRECISION:
+        parts = TRIAL_STEPS, TRIAL_STEPS, count - 2 * TRIAL_STEPS  # the same for every number of threads
+        for part, steps in enumerate(parts):
+            if violation > MIN_VIOLATION:
                 team = self._by_team(part)
                 began = perf_counter()
                 done, violation, beta = self._together(steps) if team else self.alone(*self.block, steps)

@@ -8,24 +8,25 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from .._threads import limit_blas, n_threads, run_blocks, slices
 
-NUMPY = 500  # rows up to which one thread cuts a matrix
-SINGLE = 3000  # free blocks above this size are factored in float32 where the kernel is float32
-LARGE = 10000  # above this many free variables conjugate gradients replace the Cholesky factor
-FEW = 4  # threads for small factors of long products: idle ones of BLAS wait busily, and keep cores from a team
+MAX_SERIAL_ROWS = 500  # up to which one thread copies a submatrix
+LARGE_BLOCK_ROWS = 3000  # above, free blocks of a float32 kernel are factored in float32
+MAX_FACTORED_VARIABLES = 10000  # above, conjugate gradients replace the Cholesky factor
+LONG_PRODUCT_THREADS = 4  # idle threads of BLAS spin, and keep cores from a team
 
 
 def blas_for(size, n_jobs, length=0):
-    """BLAS threads for matrices of that size, or of that many rows and a `length`: small ones are quicker on one."""
+    """Limits BLAS to the threads for matrices of `size` rows, or of `size` rows and `length` columns."""
     threads = n_threads(n_jobs)
-    return limit_blas(threads if size > SINGLE else min(threads, FEW) if length > SINGLE else 1)
+    few = min(threads, LONG_PRODUCT_THREADS) if length > LARGE_BLOCK_ROWS else 1
+    return limit_blas(threads if size > LARGE_BLOCK_ROWS else few)
 
 
 class Free:
-    """The KKT system of the free variables: (K_FF + D_F) x + β 1 = r (, Σ x = s), by its Cholesky factor or by CG."""
+    """The KKT system of the free variables: (K_FF + D_F) x + β 1 = r (, Σ x = s), by a Cholesky factor or by CG."""
 
     def __init__(self, K, index, diagonal, equality, n_jobs=1):
         self.equality = equality
-        if len(index) > LARGE:
+        if len(index) > MAX_FACTORED_VARIABLES:
             self._solve = _conjugate_gradients(K, index, diagonal[index], equality, n_jobs)
         else:
             self.lower = _factor(K, index, diagonal, equality, n_jobs)
@@ -42,10 +43,10 @@ class Free:
 
 
 class Damped(Free):
-    """The same where every diagonal entry is positive: S (I + S K S)⁻¹ S, S = D^{−½}, is exact also where D is tiny."""
+    """The same for a positive diagonal: S (I + S K S)⁻¹ S, S = D^{−½}, is exact even if D is tiny."""
 
     def __init__(self, K, index, diagonal, equality, n_jobs=1):
-        if len(index) > LARGE:
+        if len(index) > MAX_FACTORED_VARIABLES:
             super().__init__(K, index, diagonal, equality, n_jobs)
             return
         self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
@@ -58,7 +59,7 @@ class Damped(Free):
             try:
                 self.lower = cholesky(A.T, lower=True, overwrite_a=True, check_finite=False)
                 break
-            except np.linalg.LinAlgError:  # A is written over
+            except np.linalg.LinAlgError:  # which has overwritten A
                 if lift:
                     raise
         self._solve = lambda r: root * cho_solve((self.lower, True), root * r, check_finite=False)
@@ -68,14 +69,14 @@ class Damped(Free):
 class HalfHessian:
     """Z with ZᵀZ = B P Bᵀ, P the free block of the KKT inverse; B (M, |F|) holds K_m a of the free variables F.
 
-    Above `LARGE` free variables an even choice of them stands for all: less curvature, which the outer loop's
-    step control makes good.
+    Above `MAX_FACTORED_VARIABLES` free variables an evenly spread choice replaces all. The curvature is then too
+    small, and the step control of the outer loop corrects it.
     """
 
     def __init__(self, K, free, diagonal, equality, B, n_jobs=1):
         index = np.flatnonzero(free)
-        if len(index) > LARGE:
-            some = np.linspace(0, len(index) - 1, LARGE).astype(int)
+        if len(index) > MAX_FACTORED_VARIABLES:
+            some = np.linspace(0, len(index) - 1, MAX_FACTORED_VARIABLES).astype(int)
             index, B = index[some], B[:, some]
         self.index, self.lower = index, _factor(K, index, diagonal, equality, n_jobs, single=len(index) > 400)
         self.Z = solve_triangular(self.lower, B.T.astype(self.lower.dtype), lower=True, check_finite=False)
@@ -84,20 +85,20 @@ class HalfHessian:
             self.Z -= np.outer(u, (u @ self.Z) / (u @ u))
 
     def response(self, move):
-        """How the free variables answer to a small move of the weights, da_F = −P Bᵀ dθ."""
+        """The change of the free variables for a small change of the weights, da_F = −P Bᵀ dθ."""
         return -solve_triangular(self.lower, self.Z @ move, lower=True, trans="T", check_finite=False)
 
 
 def _factor(K, index, diagonal, equality, n_jobs, single=False):
-    """The lower Cholesky factor of K_FF + D_F, a little raised; float32 where K is and the block is large."""
-    single = K.dtype == np.float32 and (single or len(index) > SINGLE)
+    """The lower Cholesky factor of K_FF + D_F plus a small multiple of I; float32 if K is and the block is large."""
+    single = K.dtype == np.float32 and (single or len(index) > LARGE_BLOCK_ROWS)
     A = cut_out(K, index, np.float32 if single else np.float64, n_jobs)
-    parts, spot = slices(len(A), 1 + len(A) // NUMPY), np.arange(len(A))
+    parts, spot = slices(len(A), 1 + len(A) // MAX_SERIAL_ROWS), np.arange(len(A))
     size = max(1e-300, *run_blocks(lambda part: float(max(A[part].max(), -A[part].min())), parts, n_jobs))
     floor = raised = (1e-5 if single else 1e-6 if K.dtype == np.float32 else 1e-11) * size
-    lift = size if equality else 0.0  # Σ x is fixed: a constant changes nothing but makes up for what the shift took
+    lift = size if equality else 0.0  # Σ x is fixed: a constant has no effect, and makes up for the shift
     for attempt in range(8):
-        if attempt:  # the factor was written over it
+        if attempt:  # the failed factor has overwritten A
             A = cut_out(K, index, A.dtype, n_jobs)
         A[spot, spot] += diagonal[index]
         if lift:
@@ -115,8 +116,8 @@ def _factor(K, index, diagonal, equality, n_jobs, single=False):
 
 
 def cut_out(K, rows, dtype, n_jobs):
-    """K[rows][:, rows], by threads."""
-    if len(rows) <= NUMPY:
+    """K[rows][:, rows], in parallel."""
+    if len(rows) <= MAX_SERIAL_ROWS:
         return K[np.ix_(rows, rows)].astype(dtype)
     from ..loops.rows import gather
 
@@ -138,7 +139,7 @@ def _conjugate_gradients(K, index, d, equality, n_jobs):
     operator = LinearOperator((len(index), len(index)), multiply, dtype=np.float64)
 
     def solve(r):
-        with limit_blas(1):  # its products have threads of their own
+        with limit_blas(1):  # its products use threads already
             return root * cg(operator, root * r, rtol=1e-10, maxiter=2000)[0]
 
     return solve
@@ -149,7 +150,7 @@ def matvec(K, v, n_jobs=1):
     from ..loops.rows import add_rows
 
     support = np.flatnonzero(v)
-    if K.dtype == np.float64 and len(v) <= SINGLE and 2 * len(support) > len(v):
+    if K.dtype == np.float64 and len(v) <= LARGE_BLOCK_ROWS and 2 * len(support) > len(v):
         return v @ K
     out, x, parts = np.zeros(len(K)), v[support].astype(K.dtype), slices(len(K), 1 + len(K) // 500)
     run_blocks(lambda part: add_rows(K, support, x, part.start, part.stop, out), parts, n_jobs)

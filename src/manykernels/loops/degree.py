@@ -13,7 +13,7 @@ from numba import njit
 
 from . import OPTIONS
 
-TILE = 2**16
+ROWS_PER_TILE = 2**16
 
 # packed sequences of one length: a letter has `bits` of `data`, and is unknown from `size` on
 AlignedText = namedtuple("AlignedText", "data starts bits length size")
@@ -161,15 +161,15 @@ def _cursors(depth, begin, rows, low):
 def look_up(text, rows, values, weight, low, high, out):
     """Σ weight[l, k] · value of the word of k + 1 letters at low ≤ l < high, for each row; words alone are not counted.
 
-    Position by position for TILE rows at a time: the values of one position stay in the cache.
+    Position by position for ROWS_PER_TILE rows at a time: the values of one position stay in the cache.
     """
     (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     end = min(length, high + direct)
-    codes = np.empty((end - low, min(len(rows), TILE)), np.uint8)
-    for first in range(0, len(rows), TILE):
-        part = rows[first : first + TILE]
+    codes = np.empty((end - low, min(len(rows), ROWS_PER_TILE)), np.uint8)
+    for first in range(0, len(rows), ROWS_PER_TILE):
+        part = rows[first : first + ROWS_PER_TILE]
         tile(data, starts, bits, low, end, part, codes)
-        cursor, total = _cursors(depth, begin, part, low), out[first : first + TILE]
+        cursor, total = _cursors(depth, begin, part, low), out[first : first + ROWS_PER_TILE]
         total[:] = 0.0
         for at in range(low, high):
             for r in range(len(part)):
@@ -217,9 +217,9 @@ def add(text, rows, delta, values, coef, kern, low, high, q):
     """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and to q_m = Σ coef value² what comes of it."""
     (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     end = min(length, high + direct)
-    codes = np.empty((end - low, min(len(rows), TILE)), np.uint8)
-    for first in range(0, len(rows), TILE):
-        part = rows[first : first + TILE]
+    codes = np.empty((end - low, min(len(rows), ROWS_PER_TILE)), np.uint8)
+    for first in range(0, len(rows), ROWS_PER_TILE):
+        part = rows[first : first + ROWS_PER_TILE]
         tile(data, starts, bits, low, end, part, codes)
         cursor = _cursors(depth, begin, part, low)
         for at in range(low, high):

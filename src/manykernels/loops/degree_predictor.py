@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from . import OPTIONS
 
-FEW = 6  # places that are compared one by one
+MAX_SCANNED_PLACES = 6  # places that are compared one by one
 
 
 @intrinsic
@@ -202,7 +202,7 @@ def meet(codes, a, new, at, shape, support, words, coef, kern, out):
         if low == high:
             continue
         before, key, most, k = low, tail[j], known - direct, 0
-        while high - low > FEW and k < min(most, held):
+        while high - low > MAX_SCANNED_PLACES and k < min(most, held):
             shift = np.uint64(bits * (held - 1 - k))
             own = key >> shift
             if tails[low] >> shift != own:  # to the first of those that share one letter more

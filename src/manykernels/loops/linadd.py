@@ -13,7 +13,7 @@ from numba import njit
 from . import OPTIONS
 
 MAP, SORTED = range(2)  # HASH is what remains
-WORK = 2**17  # codes held at a time, so that they stay in cache beside the values of a channel
+MAX_CODES = 2**17  # codes held at a time, so that they stay in cache beside the values of a channel
 
 PackedText = namedtuple("PackedText", "data starts lengths bits")
 # the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters
@@ -53,7 +53,7 @@ def room(lengths, rows, k, most, least):
     longest = 1
     for r in range(len(rows)):
         longest = max(longest, lengths[rows[r]])
-    most = max(least, min(most, WORK // (k * longest)))
+    most = max(least, min(most, MAX_CODES // (k * longest)))
     letters, codes = np.empty((most, longest), np.uint8), np.empty((most, k, longest), np.int64)
     return Spelled(letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes)
 

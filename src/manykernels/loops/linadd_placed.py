@@ -12,7 +12,7 @@ from numba import njit
 from . import OPTIONS
 
 MAP, SORTED = range(2)
-WORK = 2**17  # letters held at a time
+MAX_LETTERS = 2**17  # letters held at a time
 
 PlacedText = namedtuple("PlacedText", "data starts bits size")
 PlacedWords = namedtuple("PlacedWords", "channels depth words")  # depth (L,): of the longest words at each place
@@ -66,7 +66,7 @@ def visit_placed(text, rows, placed, low, high, root, values, delta, out):
     """
     (data, starts, bits, size), (channels, depth, words) = text, placed
     L, d = channels.shape
-    most = max(1, min(len(rows), WORK // L))
+    most = max(1, min(len(rows), MAX_LETTERS // L))
     letters = np.empty((most, L), np.uint8)
     for first in range(0, len(rows), most):
         some = rows[first : first + most]

@@ -18,11 +18,11 @@ from numba import njit
 from . import OPTIONS
 from .team import command, commanded, meet
 
-RUN = 64
+VARIABLES_PER_RUN = 64
 NOTES = (3, 16)  # notes of a thread, and float64 of each, on cache lines of their own
 TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
 SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
-FLAT = 1e-12  # the least curvature
+MIN_CURVATURE = 1e-12  # the least curvature
 
 TeamMemory = namedtuple("TeamMemory", "threads gate notes work")  # what the threads share
 BoxTerms = namedtuple("BoxTerms", "diagonal kink lo hi")
@@ -143,8 +143,8 @@ def _first(values):
 def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
     """Notes who of low … high − 1 gains most by falling: gain² / curvature, 0 where nobody does."""
     best, j, ci = 0.0, -1, curvature[i]
-    for start in range(low, high, RUN):
-        end = min(start + RUN, high)
+    for start in range(low, high, VARIABLES_PER_RUN):
+        end = min(start + VARIABLES_PER_RUN, high)
         part = Ki[start:end], down[start:end], curvature[start:end], gradient[start:end]
         if _any_partner((1.0 - 1e-12) * best, top, ci, *part):
             for k in range(start, end):
@@ -162,7 +162,7 @@ def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
 @njit(**OPTIONS)
 def _bend(ci, ck, Kik):
     c = abs(ci + ck - 2.0 * Kik)  # negative only for indefinite kernels: then stay finite
-    return c if c > FLAT else FLAT
+    return c if c > MIN_CURVATURE else MIN_CURVATURE
 
 
 @njit(**OPTIONS)
@@ -180,8 +180,8 @@ def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
 def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
     """Takes the step into the gradient of low … high − 1, and notes who of them gains most by rising."""
     top, i = -np.inf, -1
-    for start in range(low, high, RUN):
-        end = min(start + RUN, high)
+    for start in range(low, high, VARIABLES_PER_RUN):
+        end = min(start + VARIABLES_PER_RUN, high)
         if _any_riser(t, top, Ki[start:end], Kj[start:end], up[start:end], gradient[start:end]):
             for k in range(start, end):
                 u = up[k] - gradient[k]

@@ -4,7 +4,7 @@ from numba import njit
 
 from . import OPTIONS
 
-WIDTH = 1024  # columns at a time: their sums stay in the cache
+COLUMNS_PER_BLOCK = 1024  # columns at a time: their sums stay in the cache
 
 
 @njit(**OPTIONS)
@@ -20,8 +20,8 @@ def gather(K, rows, columns, out):
 def add_rows(K, rows, x, low, high, out):
     """out[low:high] += Σ_r x_r K[rows[r], low:high], x in the precision of K; eight rows are added before float64."""
     whole = len(rows) - len(rows) % 8
-    for first in range(low, high, WIDTH):
-        last = min(first + WIDTH, high)
+    for first in range(low, high, COLUMNS_PER_BLOCK):
+        last = min(first + COLUMNS_PER_BLOCK, high)
         to = out[first:last]
         for r in range(0, whole, 8):
             k0, k1, k2, k3 = (K[rows[r], first:last], K[rows[r + 1], first:last], K[rows[r + 2], first:last],

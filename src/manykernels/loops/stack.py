@@ -10,7 +10,7 @@ from numba import njit
 
 from . import OPTIONS
 
-RUN = 256
+RUN_LENGTH = 256
 
 
 @njit(**OPTIONS)
@@ -119,8 +119,8 @@ def mirror(out):
 @njit(**OPTIONS)
 def _product(s, a, h):
     total = 0.0
-    for b in range(0, len(a), RUN):
-        x, y = s[b : b + RUN], a[b : b + RUN]
+    for b in range(0, len(a), RUN_LENGTH):
+        x, y = s[b : b + RUN_LENGTH], a[b : b + RUN_LENGTH]
         part = y[0] - y[0]
         for j in range(len(y)):
             part += (x[j] - h) * y[j]
@@ -175,9 +175,9 @@ def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
         i = rows[r]
         for t in range(len(A)):
             total[:] = 0.0
-            for b in range(0, len(cols), RUN):
+            for b in range(0, len(cols), RUN_LENGTH):
                 part[:] = 0
-                for j in range(b, min(b + RUN, len(cols))):
+                for j in range(b, min(b + RUN_LENGTH, len(cols))):
                     _add_to(part, S[i, cols[j]], shift, A[t, j])
                 for m in range(M):
                     total[m] += part[m]
@@ -189,8 +189,8 @@ def multiply_last(S, kernels, shift, A, sums, cols, rows, out):
 def _probe(row, w, middle, u, ui, back):
     """((row − middle)·w, row·u), and back += u_i row."""
     weighted, forth = 0.0, 0.0
-    for b in range(0, len(row), RUN):
-        x, v, y, z = row[b : b + RUN], w[b : b + RUN], u[b : b + RUN], back[b : b + RUN]
+    for b in range(0, len(row), RUN_LENGTH):
+        x, v, y, z = row[b : b + RUN_LENGTH], w[b : b + RUN_LENGTH], u[b : b + RUN_LENGTH], back[b : b + RUN_LENGTH]
         p, q = v[0] - v[0], v[0] - v[0]
         for j in range(len(x)):
             p += v[j] * (x[j] - middle)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..inner.interior_point import NEAR, CentralPath
+from ..inner.interior_point import BOUNDARY_SHARE, CentralPath
 from ._interior_system import MOST, NewtonSystem
 
 BEND = 1.5  # times the curvature that was foreseen is what a step may meet
@@ -146,7 +146,7 @@ class JointPath(CentralPath):
             return False
         if at.system.short and at.system.steps > BUSY * at.system.solved:
             self.most = int(1.4 * self.most)
-        t = at.length(moves, dz, dtheta, ds, NEAR)
+        t = at.length(moves, dz, dtheta, ds, BOUNDARY_SHARE)
         if not self.simplex:
             t = self._shortened(t, at.v, dp - dm, at.system)
         self.p, self.m, self.beta = self.p + t * dp, self.m + t * dm, self.beta + t * dbeta

@@ -17,7 +17,7 @@ import numpy as np
 from .._threads import run_blocks
 from ..banks.choice import explicit_bank
 from ..banks.dense import report_unusable
-from ..banks.features import FAR
+from ..banks.features import MIN_VARIANCE_SHARE
 from ..banks.pairwise import PairwiseBank
 from ..kernels.base import len_
 from ..kernels.normalize import Scaled, precision, scales
@@ -41,7 +41,7 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
         part = kernels.part(own)
         if family == "features":
             found = _of_features(stream, part, sample, kind)
-            far |= bool(np.any(found[1] <= FAR * found[0]))
+            far |= bool(np.any(found[1] <= MIN_VARIANCE_SHARE * found[0]))
         elif family == "degree" and kind != "spherical":
             found = _of_words(stream, part, sample)
             known[own] = max(precision(np.float32), stream.n * 2.0**-50)
