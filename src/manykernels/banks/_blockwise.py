@@ -1,4 +1,4 @@
-"""The combined kernel of a bank where it does not fit the memory limit: multiplied block by block, never built."""
+"""The combined kernel of a bank that exceeds the memory limit: multiplied block by block, never built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..inner.operator import Operator
 
 
 class BlockOperator(Operator):
-    """Σ_m θ_m K_m between the examples `rows` of a bank, whose blocks are computed anew for every product."""
+    """Σ_m θ_m K_m between the examples `rows` of a bank; every product computes the blocks again."""
 
     def __init__(self, bank: Any, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
         self.bank, self.theta, self.rows = bank, np.asarray(theta, float), rows
@@ -33,7 +33,7 @@ class BlockOperator(Operator):
         return BlockOperator(self.bank, self.theta, self.rows[index], self.dtype)
 
     def low_rank(self, rank: int) -> np.ndarray | None:
-        """K_S,:ᵀ K_SS^{−½} of some examples S, evenly spread (Nyström)."""
+        """K_S,:ᵀ K_SS^{−½} for evenly spread examples S (Nyström)."""
         rank = min(rank, int((self.bank.most or 0.0) / (8 * len(self))), len(self) // 4)
         if rank < 1:
             return None
@@ -48,7 +48,7 @@ class BlockOperator(Operator):
 
 
 def warn_blockwise(bank: Any, n: int, size: int) -> None:
-    """Says before a slow fit what would make it quick: room for the combined kernel of these n examples."""
+    """Warns that the fit will be slow, and names the memory_limit that holds the combined kernel of n examples."""
     enough = np.ceil(((bank.memory_limit or 2 * bank.most) + 2 * (size - bank.most)) / 1e6)
     warnings.warn(
         f"the combined kernel of {n:,} examples takes {size / 1e6:,.0f} MB, but memory_limit leaves "

@@ -1,4 +1,4 @@
-"""The kernels of a single column are smooth functions of two numbers: p Chebyshev nodes stand for all examples.
+"""Kernels of a single column are smooth functions of two numbers, which p Chebyshev nodes determine.
 
 k(x, y) = Σ_kl C_kl T_k(x) T_l(y) to the precision of the block, with C from the kernel between the nodes.
 """
@@ -9,8 +9,8 @@ import numpy as np
 
 from ..kernels.pair_blocks import KINDS
 
-MAX_FACTOR_RATIO = 2.0  # how much the factors of one kernel may differ: errors of a series rise by the square
-FEATURES_PER_PRODUCT = 512  # Chebyshev features that are multiplied at a time
+MAX_FACTOR_RATIO = 2.0  # of the factors of one kernel: errors of a series rise with its square
+FEATURES_PER_PRODUCT = 512  # Chebyshev features
 
 
 def n_nodes(degree, rate, half, double):
@@ -27,7 +27,7 @@ def column_bytes(sizes, n_rows, n_cols, T):
 
 
 def column_cost(sizes, n_rows, n_cols, T):
-    """Nanoseconds, roughly, of `column_products`."""
+    """Estimated nanoseconds of `column_products`."""
     shared = sizes.max() * (1.5 * (n_rows + n_cols) + 0.3 * T * sizes.size * n_rows)
     return 1e5 + shared + 7.0 * (sizes.astype(float) ** 2).sum()
 
@@ -42,7 +42,7 @@ def _nodes(p):
 
 
 def smooth_column(group, chosen, left, right):
-    """(middle, half-width, nodes of each) where all chosen kernels are smooth functions of one column, else None."""
+    """(middle, half-width, nodes of each kernel) if all chosen kernels are smooth functions of one column; or None."""
     interval = None if group.generic[chosen].any() else group.column(left, right)
     if interval is None or not _level(chosen, left, right):
         return None
@@ -51,7 +51,7 @@ def smooth_column(group, chosen, left, right):
 
 
 def _level(chosen, *sides):
-    """Whether 1/√k(x, x) varies little: a series is exact beside its largest value, and factors raise its errors."""
+    """Whether 1/√k(x, x) varies little: the error of a series is relative to its maximum, and factors raise it."""
     factors = [side.factor[chosen] for side in sides if side.factor is not None]
     if not factors:
         return True
@@ -62,7 +62,7 @@ def _level(chosen, *sides):
 def _at_nodes(group, middle, half, p):
     """The base between p Chebyshev nodes of an interval, and the transform from values there to coefficients.
 
-    In float64: kernels near 1 have little variance.
+    Both are float64, since kernels near 1 have little variance.
     """
     from ..loops.elementwise import pair
 
@@ -76,7 +76,7 @@ def _at_nodes(group, middle, half, p):
 class SmoothColumns:
     """Single columns with smooth kernels: T sums of them are products of Chebyshev features, by BLAS.
 
-    One loop makes the features of many columns; called for each, Python would keep the threads of all tiles waiting.
+    One loop computes the features of many columns, since a call per column would block the other threads in Python.
     """
 
     def __init__(self):
@@ -89,16 +89,16 @@ class SmoothColumns:
 
     @staticmethod
     def buffers(T, rows, cols, itemsize):
-        """Bytes of one thread's features in a tile, of columns with up to 64 nodes."""
+        """Bytes of the features of one thread in a tile, for columns with up to 64 nodes."""
         return FEATURES_PER_PRODUCT * (itemsize * (T * rows + cols) + 2 * max(rows, cols))
 
     def append(self, group, chosen, left, right, weights, shift, middle, half, p):
-        """One more column: its sides and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
+        """Adds a column: its sides, and Σ_m weights_tm (k_m(x, y) − shift_m) of the chosen kernels by p nodes."""
         C = _core(group, chosen, weights, shift, middle, half, p)
         self.columns.append((left.x[0], right.x[0], middle, half, p, C.reshape(len(weights), -1)))
 
     def ready(self):
-        """Lays the columns side by side."""
+        """Puts the columns side by side."""
         left, right, middle, half, sizes, cores = zip(*self.columns, strict=True)
         self.left, self.right = np.stack(left), np.stack(right)
         self.middle, self.half, self.cores = np.array(middle), np.array(half), np.concatenate(cores, axis=1)

@@ -1,7 +1,7 @@
-"""Position-dependent string kernels of one list: two strings are compared once for all of them.
+"""Position-dependent string kernels: two strings are compared once for all kernels of a list.
 
 k_m(x, y) = Σ_{l,k} coef_m[l, k−1] [x[l:l+k] = y[l:l+k]]. A weighted sum of such kernels has the weighted sum of their
-tables, and a product K_m a is coef_m times Σ_j a_j [x[l:l+k] = y_j[l:l+k]]: both cost one walk per pair whatever M is.
+tables, and a product K_m a is coef_m times Σ_j a_j [x[l:l+k] = y_j[l:l+k]]: both cost one walk per pair for any M.
 """
 
 from types import SimpleNamespace
@@ -18,12 +18,12 @@ from ..strings.planes import across, letters, planes
 from ._kernel_groups import KernelGroup, Rows
 from ._tiled_sums import Tiles
 
-_SUM_ENTRIES = 2**19  # entries of the sums by position that one thread holds
-_STACK_ENTRIES = 2**22  # entries of kernels that one thread holds at most where each is wanted by itself
+_SUM_ENTRIES = 2**19  # of the sums by position of one thread
+_STACK_ENTRIES = 2**22  # of the separate kernels of one thread
 
 
 class Walk:
-    """Sides of bit planes, for strings like X."""
+    """Sides of bit planes, for strings with the length and alphabet of X."""
 
     kind = "walk"
 
@@ -36,14 +36,14 @@ class Walk:
         return Rows(planes(X), np.zeros(len(X), self.dtype), None, index)
 
     def block(self, left, right, out, hits=None):
-        """There is no one base block: `pieces` makes the kernels."""
+        """Nothing: there is no base block, and `pieces` computes the kernels."""
         return out
 
 
 class WalkGroup(KernelGroup):
-    """Kernels with a `degree_table`; `placed` says that words at different positions may count differently.
+    """Kernels with a `degree_table`; `placed` says that coefficients may depend on the position.
 
-    coef is (M, d) where they do not, else a CSR matrix (M, L·d).
+    coef is a CSR matrix (M, L·d) if they do, else (M, d).
     """
 
     room = _STACK_ENTRIES
@@ -77,10 +77,8 @@ class WalkGroup(KernelGroup):
     @classmethod
     def from_state(cls, view, kernels, members, task, n_tasks, state):
         length = check_integer("length", state["length"], 1, 2**31 - 1)
-        X, coef = (
-            SimpleNamespace(length=length, alphabet=check_is("alphabet", state["alphabet"], Alphabet)),
-            state["coef"],
-        )
+        alphabet, coef = check_is("alphabet", state["alphabet"], Alphabet), state["coef"]
+        X = SimpleNamespace(length=length, alphabet=alphabet)
         group = cls(view, kernels, members, X, np.float64, task, n_tasks, coef)
         if group.placed:
             check_csr("coef", coef, len(members), length * group.depth)
@@ -89,8 +87,8 @@ class WalkGroup(KernelGroup):
         return group
 
     def _check_side(self, side, n, width, reads):
-        """Bits behind the last letter would lead the loops beyond their tables."""
-        check(width is None, "a side has strings where its kernels see numbers")
+        """Checks that no bit is set after the last letter, since the loops would read beyond their tables."""
+        check(width is None, "a side has strings, but its kernels read numbers")
         length, bits = self.pairs.length, max(1, (self.pairs.alphabet.size - 1).bit_length())
         check_array("x", side.x, np.uint64, n, bits + 1, -(-length // 64))
         check(length % 64 == 0 or not (side.x[:, :, -1] >> np.uint64(length % 64)).any(), "x has more letters than fit")
@@ -101,7 +99,7 @@ class WalkGroup(KernelGroup):
         return part
 
     def fused(self, left, right):
-        """Whether all its kernels have the same rows' factors, 1."""
+        """Whether the rows of all its kernels have the factor 1."""
         return left.factor is None and right.factor is None and self.task != SAME
 
     def codes(self, side):
@@ -150,7 +148,7 @@ class WalkGroup(KernelGroup):
         return sums
 
     def pieces(self, B, left, right, chosen):
-        """A block per kernel, some at a time: for kernels whose rows have factors of their own."""
+        """One block per kernel, some at a time, for kernels whose rows have different factors."""
         step = max(1, min(chosen.size, self.room // max(B.size, 1)))
         for first in range(0, chosen.size, step):
             ms = chosen[first : first + step]
@@ -164,7 +162,7 @@ class WalkGroup(KernelGroup):
 
 
 class WalkTiles(Tiles):
-    """Tiles that take groups of one walk as a whole."""
+    """Tiles that sum all kernels of a `WalkGroup` in one walk."""
 
     def __init__(self, groups, dtype, scale, mean, n_jobs, budget):
         super().__init__(groups, dtype, scale, mean, n_jobs, budget)
@@ -205,8 +203,10 @@ class WalkTiles(Tiles):
 
 
 def grouped(kernel_list):
-    """[class, view, members, task] of one group per base, view and task, and per walk of string kernels; those called
-    or fitted stay alone."""
+    """[(class, view, members, task)]: one group per base, view and task, and per walk of string kernels.
+
+    A kernel that is called or fitted has its own group.
+    """
     members, of = {}, zip(kernel_list.kernels, kernel_list.view_of, kernel_list.task_of, strict=True)
     for m, (kernel, view, task) in enumerate(of):
         alone = m if kernel.base in (None, "gram") and kernel.walk is None else -1
@@ -216,7 +216,7 @@ def grouped(kernel_list):
 
 
 def make_groups(kernel_list, views, dtype):
-    """The groups of kernels of these views."""
+    """The groups of the kernels on these views."""
     n_tasks = 1 if kernel_list.tasks is None else len(kernel_list.tasks)
     return [
         kind(view, kernel_list.kernels, ms, views[view].X, dtype, task, n_tasks)

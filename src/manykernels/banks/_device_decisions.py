@@ -1,4 +1,4 @@
-"""Decisions on new data on a device, and which kernels a device computes itself."""
+"""Decisions on new data by a device, and the kernels that a device computes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ def open_device(name: str) -> Any:
 
 
 def there(group):
-    """Whether the device computes these kernels itself."""
+    """Whether the device computes these kernels."""
     return group.pairs.kind in BASES and not group.generic.any()
 
 
 def decide_there(predictor, left, A, theta, n):
     """Σ_m θ_tm K_m @ A[t] between new data, n examples on the sides `left`, and the support of a predictor, (T, n).
 
-    None where its device is not there, or cannot compute these kernels. The device has the support examples, and the
-    new ones after them.
+    None if the device is missing or cannot compute these kernels. On the device, the new examples follow the support.
     """
     active = predictor.tiles.active((theta * predictor.scale != 0).any(axis=0))
     dense = all(there(group) and not issparse(predictor.sides[i].x) for i, group, _ in active)
@@ -46,7 +45,7 @@ def decide_there(predictor, left, A, theta, n):
         return None
     try:
         place = DevicePlace(open_device(predictor.device), False)
-    except (ImportError, ValueError):  # loaded elsewhere
+    except (ImportError, ValueError):  # loaded on another machine
         return None
     parts = []
     for i, group, _ in active:

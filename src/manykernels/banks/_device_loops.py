@@ -1,7 +1,7 @@
-"""Sums over all kernels of one family in one reading of their base block, on a device.
+"""Sums over all kernels of one family in one pass over their base block, on a device.
 
 `mix` adds Σ_m w_m k_m(B) to a block, `multiply` is K_m A for every kernel of the family. Exponentials exp2(g_m B) on a
-card are fused into one loop by Triton; elsewhere, and for other forms, PyTorch makes kernel after kernel.
+card are fused into one loop by Triton; elsewhere, and for other forms, PyTorch computes kernel after kernel.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ try:  # without a card there is no compiler
 except ImportError:
     triton = None
 
-TILE_ROWS, TILE_COLS = 32, 64  # of a tile of `mix`
+TILE_ROWS, TILE_COLS = 32, 64  # of `mix`
 
 
 def mix(base, rows, cols, forms, weights, out):
@@ -39,7 +39,7 @@ def multiply(base, rows, cols, forms, A):
 
 
 def fused(base, forms):
-    """Whether the loops below take them: exponentials without factors, on a card."""
+    """Whether the Triton loops apply: exponentials without factors, on a card."""
     return triton is not None and base.is_cuda and forms.exponential
 
 
@@ -54,7 +54,7 @@ def _mix_fused(base, rows, cols, g, weights, out):
 def _multiply_fused(base, rows, cols, g, A):
     rows, cols = _index(base, rows, 0), _index(base, cols, 1)
     R, C, M, T = len(rows), len(cols), len(g), len(A)
-    parts = max(1, min(64, C // 4096))  # of the columns, added up in order: a result does not depend on timing
+    parts = max(1, min(64, C // 4096))  # of the columns, summed in order: results do not depend on timing
     out = A.new_zeros(parts, T, M, R)
     each = -(-C // parts)
     grid = (triton.cdiv(R, 16), triton.cdiv(M, 8), parts * T)
@@ -70,7 +70,7 @@ def _index(base, index, axis):
 
 @lru_cache
 def loops():
-    """The Triton loops, made when they are first wanted."""
+    """The Triton loops, compiled on first use."""
 
     class Loops:
         @staticmethod

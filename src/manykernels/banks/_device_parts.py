@@ -1,4 +1,4 @@
-"""Kernels on a device by groups: functions of one base block, or matrices, with the factors of their rows."""
+"""Groups of kernels on a device: functions of one base block, or matrices, with the factors of their rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from scipy.sparse import issparse
 from ._device_loops import mix, multiply
 
 BASES = ("dot", "sqdist", "l1", "chi2", "min", "same")
-BASE_SHARE = 0.4  # of the room may be taken by one base block
-MATRIX_SHARE = 0.6  # of it by kernels as matrices
+BASE_SHARE = 0.4  # of the free memory that one base block may take
+MATRIX_SHARE = 0.6  # that kernels as matrices may take
 
 
 class DevicePlace:
-    """A PyTorch device, the precision of kernel values there, and the bytes that are left for them.
+    """A PyTorch device, the precision of its kernel values, and the free bytes, `room`.
 
-    On the host `limit` bytes, or 4 GiB, stand for the memory of a card.
+    If the device is the host, it has `limit` bytes, or 4 GiB.
     """
 
     def __init__(self, device, single, limit=None):
@@ -35,7 +35,7 @@ class DevicePlace:
         return torch.cuda.mem_get_info(self.device)[0]
 
     def tensor(self, x, dtype=None):
-        """x as a tensor there, float64 unless said otherwise."""
+        """x as a tensor on the device, float64 by default."""
         import torch
 
         return torch.as_tensor(np.require(x, requirements=["C", "W"]), dtype=dtype or torch.float64, device=self.device)
@@ -46,14 +46,14 @@ class DevicePlace:
         return torch.arange(n, device=self.device) if rows is None else torch.as_tensor(rows, device=self.device)
 
     def stripes(self, rows, cols, layers=1):
-        """Slices of the rows whose blocks of so many layers, three at once, fit a quarter of the room."""
+        """Slices of the rows whose blocks of `layers` layers, three at once, fit in a quarter of the room."""
         size = self.room // 4 if self.device.type == "cuda" else min(self.room // 4, 2**25)
         step = max(1, int(size // (24 * layers * max(len(cols), 1))))
         return (slice(r, r + step) for r in range(0, len(rows), step))
 
 
 class Sums:
-    """Sums over the kernels of some parts, kernel m times scale[m]; `parts` has pairs (its kernels, part)."""
+    """Sums over the kernels of some parts, kernel m times scale[m]; `parts` has pairs (kernels, part)."""
 
     def __init__(self, place, n, parts, scale, mean=None):
         self.place, self.n, self.parts, self.scale, self.mean = place, n, parts, scale, mean
@@ -74,7 +74,7 @@ class Sums:
         if need > room:
             raise ValueError(
                 f"the device has {room} bytes left, and {len(rows)} × {len(cols)} examples need {need}, with the "
-                "factor of their block: take a larger one, fewer examples or device='cpu'"
+                "factor of their block: take a larger device, fewer examples or device='cpu'"
             )
         out = torch.zeros(len(rows), len(cols), dtype=torch.float64, device=self.place.device)
         for members, part, chosen in self._active(weights != 0):
@@ -82,7 +82,7 @@ class Sums:
         return out
 
     def products(self, A, support, rows, kernels):
-        """K_m[rows, support] @ A[t], (T, kernels, rows) in float64, on the host."""
+        """K_m[rows, support] @ A[t], (T, kernels, rows) float64, as an array of the host."""
         rows, cols, A = self.place.index(rows, self.n), self.place.index(support, self.n), self.place.tensor(A)
         out, where = np.empty((len(A), len(kernels), len(rows))), np.full(len(self.scale), -1)
         where[kernels] = np.arange(len(kernels))
@@ -92,9 +92,9 @@ class Sums:
 
 
 class DeviceGroup:
-    """Kernels of one group; `factor` (kernels, n) is what their rows and columns are multiplied by, None for 1."""
+    """Kernels of one group; `factor` (kernels, n) multiplies their rows and columns, None means 1."""
 
-    base = None  # the kept block between all examples, where kernels are functions of one
+    base = None  # the kept base block between all examples
 
     def __init__(self, place, factor):
         self.place, self.factor = place, None if factor is None else place.tensor(factor)
@@ -120,7 +120,7 @@ class DeviceGroup:
         return torch.cat(parts, dim=2) if parts else A.new_zeros(len(A), len(chosen), 0)
 
     def layers(self, chosen):
-        """Of a block."""
+        """The number of layers of a block."""
         return 1
 
 
@@ -162,7 +162,7 @@ class Family(DeviceGroup):
         return B.to(self.place.dtype)
 
     def _columns(self, x, y):
-        """The bases that are sums over columns of what is no product."""
+        """The bases that are sums over columns, but not of products."""
         import torch
 
         if self.kind == "l1":
@@ -209,7 +209,7 @@ class Forms:
         self.exponential = factor is None and not degree.any() and not np.any(c)
 
     def at(self, rows, cols):
-        """The same with the factors of these rows and columns."""
+        """The same forms with the factors of these rows and columns."""
         if self.factor is not None:
             self.left, self.right = self.factor[:, rows, None], self.factor[:, None, cols]
         return self
@@ -227,7 +227,7 @@ class Forms:
 
 
 class HeldLayers(Forms):
-    """Kernels that are layers of the block themselves."""
+    """Kernels that are layers of the block."""
 
     def __init__(self, chosen, factor):
         self.g, self.factor, self.exponential = chosen, factor, False
@@ -237,21 +237,21 @@ class HeldLayers(Forms):
 
 
 def empty_stack(place, M, n, names):
-    """A tensor for M matrices on the device, or an error that says how many bytes are missing."""
+    """An empty tensor for M matrices on the device; raises an error if they do not fit."""
     import torch
 
     need = M * n * n * (4 if place.dtype == torch.float32 else 8)
     if need > MATRIX_SHARE * place.room:
         raise ValueError(
-            f"kernels {', '.join(names[:3])} lie on the device as {M} matrices of {n} × {n}, {need} bytes, and of the "
-            f"{place.room} that it has {int(MATRIX_SHARE * place.room)} are for them: take device='cpu'"
+            f"kernels {', '.join(names[:3])} need {M} matrices of {n} × {n} on the device, {need} bytes, but of its "
+            f"{place.room} free bytes matrices may take {int(MATRIX_SHARE * place.room)}: take device='cpu'"
         )
     place.room -= need
     return torch.empty(M, n, n, dtype=place.dtype, device=place.device)
 
 
 def from_host(place, group, side, n):
-    """The part of kernels that the host computes: those without a base, and functions of one that have no form."""
+    """The part of kernels that the host computes: kernels without a base or without a form."""
     stack = empty_stack(place, group.members.size, n, [repr(kernel) for kernel in group.kernels])
     step, everyone = max(1, 2**24 // max(n, 1)), np.arange(len(stack))
     for first in range(0, n, step):

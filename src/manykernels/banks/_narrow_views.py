@@ -1,6 +1,6 @@
-"""Kernels of many views of a few columns each: one loop goes through all views of a tile.
+"""Kernels of many views with few columns each: one loop goes through all views of a tile.
 
-Called view by view, the way into compiled code would cost as much as the sums of a small tile, on one core at a time.
+A call per view would cost as much as the sums of a small tile, and block the other threads in Python.
 """
 
 import numpy as np
@@ -9,24 +9,24 @@ from ..kernels.pair_blocks import KINDS, is_narrow
 
 
 class NarrowViews:
-    """Views of one base, each with kernels from a table, kernels by their form, or both; T sums of them."""
+    """T sums of kernels of many views of one base, by tables, by their forms, or both."""
 
     def __init__(self, kind):
         self.kind, self.views = KINDS[kind], []
 
     @staticmethod
     def takes(group, chosen, left, right):
-        """Whether the base of the group between two sides is quick to compute and exact at equal examples."""
+        """Whether the base of the group between two sides is fast to compute and exact at equal examples."""
         plain = group.tabular and not group.generic[chosen].any() and left.cache is None
         return plain and is_narrow(left.x) and is_narrow(right.x)
 
     def append(self, left, right, table, forms, weights):
-        """One more view: its sides, (tables (T, cells, terms), delta, first) or None, (degree, g, c, shift) of the
+        """Adds a view: its sides, (tables (T, cells, terms), delta, first) or None, (degree, g, c, shift) of the
         other kernels and their weights (T, kernels)."""
         self.views.append((left.x, right.x, table, forms, weights))
 
     def ready(self):
-        """Lays the views side by side."""
+        """Puts the views side by side."""
         from ..loops.elementwise import ViewBounds
 
         left, right, tables, forms, weights = zip(*self.views, strict=True)

@@ -1,7 +1,7 @@
-"""The kernels of one side of pairs: matrices between objects, those of the training pairs and new ones.
+"""The kernels of one side of pairs: matrices between objects of the training pairs and new objects.
 
-Beside the kernels that are given there are two that look at no data, "same" (1 for one and the same object, by its
-number) and "any" (1 for all): A ⊗ same, A ⊗ any are the parts of Cartesian and of additive kernels.
+Besides the user's kernels there are two that read no data, "same" (1 for objects with the same number) and "any" (1 for
+all): A ⊗ same and A ⊗ any are the parts of Cartesian and of additive kernels.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from ._pair_spectra import Spectra
 from .dense import _indefinite, _spread_out, default_names
 
 SAME, ANY = "same", "any"
-MAX_SKEW = 1e-6  # of the largest entry
+MAX_SKEW = 1e-6  # relative to the largest entry
 
 
 class PairSide(Tagged):
-    """Kernels between objects: `known` (m,) are the numbers of those that training pairs have."""
+    """Kernels between objects; `known` (m,) are the numbers of the objects of training pairs."""
 
     file_tag = ("pairs/side", 1)
-    roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) where kernels are normalised to 1 there
-    spectra: Spectra | None = None  # of precomputed kernels that were made positive semidefinite
+    roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) for normalize="spherical"
+    spectra: Spectra | None = None  # correction of precomputed kernels to positive semidefinite ones
 
     def __init__(self, side: str, kernels: Any, table: Any, known: np.ndarray, extra: tuple[str, ...]):
         self.side, self.known, self.extra = side, known, extra
         self.kernel_list = None
         if isinstance(kernels, str) and kernels == "precomputed":
             self.views = None
-            names = getattr(table, "names", None) if isinstance(table, KernelStack) else None
+            names = table.names if isinstance(table, KernelStack) else None
             self.size = len(matrices(table, side))
             own = list(names or default_names(self.size))
         else:
-            if isinstance(table, KernelStack) or getattr(table, "ndim", 2) == 3:
+            if isinstance(table, KernelStack) or getattr(table, "ndim", 2) == 3:  # the user's array, frame or list
                 raise ValueError(f'{side} is a stack of matrices: give "precomputed" as its kernels in Pairwise.')
             part = take(table, known)
             self.kernel_list = KernelList.from_spec(kernels, part)
@@ -60,11 +60,11 @@ class PairSide(Tagged):
                 )
 
     def _views(self, table, numbers):
-        """The views of these objects of a table; None where kernels are precomputed."""
+        """The views of these objects of a table; None for precomputed kernels."""
         return None if self.kernel_list is None else self.kernel_list.views(take(table, numbers))
 
     def values(self, x: Any, y: Any = None) -> list[np.ndarray]:
-        """k_p between the objects x and y, given as (numbers, views, table), y = None for the known ones: |x| × |y|."""
+        """k_p between the objects x and y, both (numbers, views, table); y None means the known objects: |x| × |y|."""
         y = (self.known, self.views, None) if y is None else y
         own = [self._value(p, x, y) for p in range(self.size)]
         return own + [_extra(name, x[0], y[0]) for name in self.extra]
@@ -80,7 +80,7 @@ class PairSide(Tagged):
         if isinstance(kernel, Constant):
             return np.full((len(x[0]), len(y[0])), float(kernel.value))
         left, right = x[1][view], y[1][view]
-        if left.X is None or right.X is None:  # strings or objects that nobody has
+        if left.X is None or right.X is None:  # no object has the view
             return np.zeros((len(x[0]), len(y[0])))
         K = np.array(kernel(left.X) if left is right else kernel(left.X, right.X), dtype=np.float64)
         for present, line in ((left.present, K), (right.present, K.T)):
@@ -98,13 +98,13 @@ class PairSide(Tagged):
         return stack
 
     def of(self, table: Any, numbers: np.ndarray) -> tuple[np.ndarray, Any, Any]:
-        """The objects of these numbers, as `values` takes them."""
+        """(numbers, views, table) of these objects, an argument of `values`."""
         if self.kernel_list is None:
             matrices(table, self.side)
         return numbers, self._views(table, numbers), table
 
     def fit(self, table: Any, spherical: bool, psd: str = "warn") -> list[np.ndarray]:
-        """The matrices between the known objects, checked; sets `roots` where they are spherical, and `spectra`."""
+        """The checked matrices between the known objects; sets `roots` if spherical, and `spectra` if corrected."""
         x = (self.known, self.views, table if self.kernel_list is None else None)
         found, self.indefinite = self.values(x, x), []
         some = _spread_out(len(found[0]))
@@ -120,7 +120,7 @@ class PairSide(Tagged):
         if psd != "warn" and self.kernel_list is None:
             if spherical and psd != "error":
                 raise ValueError(
-                    f"psd={psd!r} changes k(x, x), which normalize='spherical' would have to know of new objects: "
+                    f"psd={psd!r} changes k(x, x), which normalize='spherical' needs of new objects: "
                     "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
                 )
             self.spectra, found[: self.size] = Spectra.of(self.known, found[: self.size], psd, self.names)
@@ -142,11 +142,11 @@ class PairSide(Tagged):
         return [K * root[:, None] * own for K, root, own in zip(found, roots, self.roots, strict=True)]
 
     def among(self, table: Any, numbers: np.ndarray, other: Any, others: np.ndarray) -> list[np.ndarray]:
-        """The same between objects of two tables."""
+        """Normalised kernels between objects of two tables."""
         if self.spectra is not None:
             raise ValueError(
-                f"the kernels of {self.side} were made positive semidefinite on the training objects, psd=..., which "
-                "says nothing of two new objects: correct the matrices between all objects yourself."
+                f"psd=... made the kernels of {self.side} positive semidefinite on the training objects, which does "
+                "not extend to two new objects: correct the matrices between all objects yourself."
             )
         x, y = self.of(table, numbers), self.of(other, others)
         found = self.values(x, y)
@@ -169,7 +169,7 @@ class PairSide(Tagged):
         return d if view.present is None else np.where(view.present, d, 0.0)
 
     def part(self, keep: np.ndarray) -> PairSide:
-        """The side whose known objects are these alone."""
+        """The side with only these known objects."""
         part = object.__new__(PairSide)
         vars(part).update(vars(self))
         part.known = self.known[keep]
@@ -185,8 +185,8 @@ class PairSide(Tagged):
         return part
 
     def to_state(self) -> dict[str, Any]:
-        """For a file, see `_state`."""
-        own = {name: getattr(self, name) for name in ("side", "known", "names", "size", "roots")}
+        """The state for a file, see `_state`."""
+        own = {"side": self.side, "known": self.known, "names": self.names, "size": self.size, "roots": self.roots}
         views = None if self.views is None else [{"x": view.X, "present": view.present} for view in self.views]
         own |= {"extra": list(self.extra), "kernels": self.kernel_list, "views": views}
         return own if self.spectra is None else own | {"spectra": self.spectra.to_state()}
@@ -234,7 +234,7 @@ def _restored(side, views):
 
 
 def _laid_out(x):
-    """Numbers row by row, as a file gives them: products of others may differ in the last digit."""
+    """x in C order, as after loading: with another order products may differ in the last digit."""
     return np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x
 
 
@@ -243,7 +243,7 @@ def _extra(name, x, y):
 
 
 def objects_of(table: Any, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(the distinct numbers, where each of `numbers` is among them)."""
+    """(distinct numbers, position of each of `numbers` among them)."""
     distinct, place = np.unique(numbers, return_inverse=True)
     if distinct.size and distinct[-1] >= count(table):
         raise ValueError(f"index names the object {distinct[-1]}, but there are {count(table)}.")

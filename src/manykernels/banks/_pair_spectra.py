@@ -1,4 +1,4 @@
-"""The correction of one side's precomputed kernels, for objects that are known and new: see `kernels._spectra`."""
+"""The correction of the precomputed kernels of one side, for known and new objects: see `kernels.spectra`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..kernels.spectra import corrected, projected
 
 
 class Spectra(NamedTuple):
-    """`known` (m,) are the numbers of all training objects; of each kernel U₋ (m, r) and the shift, (P,)."""
+    """`known` (m,) are the numbers of all training objects; each kernel has U₋ (m, r) in `removed` and a shift."""
 
     known: np.ndarray
     removed: list[np.ndarray]
@@ -27,21 +27,21 @@ class Spectra(NamedTuple):
         return cls(known, list(U), np.array(shifts)), list(K)
 
     def apply(self, found: list[np.ndarray], numbers: np.ndarray, keep: np.ndarray) -> list[np.ndarray]:
-        """Values between objects and all known ones, corrected, between them and those of the numbers `keep`."""
+        """Corrects values between objects and all known ones; returns the columns of the objects `keep`."""
         cols, same = np.searchsorted(self.known, keep), numbers[:, None] == keep
         return [projected(K, U, cols) + s * same for K, U, s in zip(found, self.removed, self.shifts, strict=True)]
 
     def to_state(self) -> dict[str, Any]:
-        """For a file, see `_state`."""
+        """The state for a file, see `_state`."""
         return self._asdict()
 
     @classmethod
     def from_state(cls, state: dict[str, Any], side: Any) -> Spectra:
-        """Checked against the side that it belongs to."""
+        """The correction, checked against its side."""
         known, removed, shifts = (state[name] for name in cls._fields)
         check(side.kernel_list is None, "spectra are for precomputed kernels")
         check_index("known", known, 2**48, ascending=True)
-        check(bool(np.isin(side.known, known).all()), "a side knows objects that its spectra do not")
+        check(bool(np.isin(side.known, known).all()), "a side has objects that its spectra lack")
         check_array("shifts", shifts, np.float64, side.size)
         for U in check_list("removed", removed, np.ndarray, side.size):
             check_array("removed", U, np.float64, len(known), None)

@@ -1,9 +1,9 @@
-"""Products with kernels on pairs of objects, by way of the grid of all pairs (Airola and Pahikkala 2018).
+"""Products with kernels on pairs of objects, through the grid of all pairs (Airola and Pahikkala 2018).
 
     out_i = Σ_j A[l_i, l_j] B[r_i, r_j] v_j   =   (A W Bᵀ)[l_i, r_i] ,   W[l_j, r_j] += v_j
 
-The matrix of n × n pairs is never there: with m_a × m_b objects a product takes m_a m_b (m_a + m_b) multiplications
-by BLAS where a good part of the grid is filled, n (m_a + m_b) of gathered rows where little of it is.
+The matrix of n × n pairs is never built. With m_a × m_b objects a product takes m_a m_b (m_a + m_b) multiplications by
+BLAS if much of the grid is filled, and n (m_a + m_b) with gathered rows if little of it is filled.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from scipy.sparse import csr_array
 from .._threads import run_blocks
 from ..inner.operator import Operator
 
-MAX_CELLS_PER_PAIR = 8  # places of the grid a pair up to which BLAS on the whole grid is quicker than gathering
-NUMBERS_PER_BLOCK = 2**25  # numbers of one block of grids, or of gathered rows
-VECTORS_PER_BLOCK = 4  # vectors of one block of work
-MIN_SINGULAR_SHARE = 1e-15  # singular values below this share of the largest are rounding
+MAX_CELLS_PER_PAIR = 8  # up to which BLAS on the whole grid is faster than gathering
+NUMBERS_PER_BLOCK = 2**25  # of grids, or of gathered rows
+VECTORS_PER_BLOCK = 4  # of one thread
+MIN_SINGULAR_SHARE = 1e-15  # relative to the largest: smaller singular values are rounding
 
 
 class Places(NamedTuple):
-    """Where pairs lie on the grid: left and right (n,), and its size (m_a, m_b)."""
+    """The positions of pairs on the grid, left and right (n,), and the size of the grid (m_a, m_b)."""
 
     left: np.ndarray
     right: np.ndarray
@@ -45,7 +45,7 @@ class Places(NamedTuple):
         return self if rows is None else Places(self.left[rows], self.right[rows], self.size)
 
     def grid(self, V, dtype):
-        """W (k, m_a, m_b) of V (k, n); pairs that occur twice add up."""
+        """W (k, m_a, m_b) of V (k, n); sums over equal pairs."""
         flat, cells = self.left * self.size[1] + self.right, self.size[0] * self.size[1]
         W = np.stack([np.bincount(flat, v, cells) for v in V]).astype(dtype, copy=False)
         return W.reshape(len(V), *self.size)
@@ -103,7 +103,7 @@ def _each(out, A, B, pairs, V, rows, cols, n_jobs):
 
 
 def _grids(V, rows, cols, dtype):
-    """(slice, W): W (·, m_a, m_b) for several rows of V at a time, or sparse for one where few places are filled."""
+    """(slice, W): W (·, m_a, m_b) for several rows of V at a time, or sparse for one row if few cells are filled."""
     if cols.full:
         step = max(1, NUMBERS_PER_BLOCK // max(cols.size[0] * cols.size[1], rows.size[0] * rows.size[1]))
         for i in range(0, len(V), step):
@@ -142,7 +142,7 @@ def _mixed(weights, matrices, which):
 
 
 def combine(weights, pairs, A, B, sizes):
-    """Σ_m weights_m A_p ⊗ B_q over `pairs` (M, 2) as few products; `sizes` are those of the matrices of each side."""
+    """Σ_m weights_m A_p ⊗ B_q over `pairs` (M, 2) as few products; `sizes` are the scales of A and B."""
     (p, q), table = pairs.T, np.zeros((len(A), len(B)))
     np.add.at(table, (p, q), weights * sizes[0][p] * sizes[1][q])
     return factored(

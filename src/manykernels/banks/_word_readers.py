@@ -1,6 +1,6 @@
-"""How kernels read words from strings, for banks/words.py: one kernel anywhere, or several in one walk over places.
+"""Readers of the words of strings, for banks/words.py: one kernel at any place, or several kernels at positions.
 
-Both know their words by channels and say where the values of these lie, see loops/linadd.py.
+Both describe their words, and the places of the values, by channels, see loops/linadd.py.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ CHANNEL = np.dtype(
     [(name, np.int64) for name in ("span", "depth", "share", "kern", "kind", "first", "low", "high")]
     + [("weight", np.float64), ("salt", np.uint64), ("shift", np.uint64)]
 )
-N_LANES = 4  # parts that can be changed side by side
-STRING_END = 2**62  # stands for the end of a string
+N_LANES = 4  # parts that threads change in parallel
+STRING_END = 2**62  # means the end of a string
 
 
 class Anywhere:
@@ -47,7 +47,7 @@ class Anywhere:
             self.channels[name] = values
 
     def _reader(self, lane=slice(None), codes=False):
-        """What the loops ask for; `codes`: with the words themselves for places."""
+        """The argument of the loops; `codes` replaces the places by the codes of the words."""
         from ..loops.linadd import WordReader
 
         channels = self.channels[lane]
@@ -73,7 +73,7 @@ class Anywhere:
             yield np.unique(codes[known > 0])
 
     def _windows(self, X, span):
-        """How many windows each string has."""
+        """The number of windows of each string."""
         lengths = X.lengths.astype(np.int64)
         begin, end = (np.clip(np.where(b < 0, b + lengths, b), 0, lengths) for b in (self.start, self.stop))
         return np.maximum(end - begin - span + 1, 0)
@@ -95,7 +95,7 @@ class Anywhere:
             out[:, self.m] = found
 
     def norms(self, X, rows, out):
-        """‖φ_m(x)‖² of these rows into out[:, m], whatever the store."""
+        """Writes ‖φ_m(x)‖² of these rows to out[:, m]; any store."""
         from ..loops.linadd import norms
 
         found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
@@ -103,7 +103,7 @@ class Anywhere:
         out[:, self.m] = found
 
     def block(self, X, rows, n_jobs):
-        """k(x_r, x_s), (|rows|, |rows|), but for the diagonal."""
+        """k(x_r, x_s), (|rows|, |rows|), without the diagonal."""
         from ..loops.linadd import gram
 
         most = min(self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()))
@@ -116,7 +116,7 @@ class Anywhere:
         return np.sum(run_blocks(part, self.lanes(False), n_jobs), axis=0)
 
     def features(self, X):
-        """(place, value, number of words) of each string's words, one string after another."""
+        """(places, values, number of words of each string), one string after another."""
         from ..loops.linadd import places_of
 
         count = np.sum([self._windows(X, span) for span in self.channels["span"]], axis=0)
@@ -128,9 +128,9 @@ class Anywhere:
 
 
 class Placed:
-    """Kernels of words at their own place, each (place, length) of one kernel at most; `channels` (L, d).
+    """Kernels of words at positions, each (position, length) of at most one kernel; `channels` (L, d).
 
-    A word's feature is `weight` = √coef. `depth` (L,) says how long the words at a place are.
+    The feature of a word is `weight` = √coef. `depth` (L,) is the length of the longest words at a position.
     """
 
     def __init__(self, view, X):
@@ -139,7 +139,7 @@ class Placed:
         self.words = np.empty(0, np.int64)
 
     def take_in(self, m, table):
-        """Whether there was room for kernel m with these coefficients."""
+        """Adds kernel m with these coefficients; returns False if another kernel has one of its words."""
         d = max(table.shape[1], self.coef.shape[1])
         old, kern, new = (np.pad(A, ((0, 0), (0, d - A.shape[1]))) for A in (self.coef, self.kern, table))
         if np.any((old != 0) & (new != 0)):
@@ -177,7 +177,7 @@ class Placed:
                     yield np.unique(code[code >= 0])
 
     def _loop(self, X, rows, channels=None):
-        """What the loops ask for first."""
+        """The first arguments of the loops."""
         from ..loops.linadd_placed import PlacedText, PlacedWords
 
         words = PlacedWords(self.channels if channels is None else channels, self.depth, self.words)
@@ -206,9 +206,8 @@ class Placed:
         from ..loops.strings import add_positions
 
         left, out = planes(X[rows]), np.zeros((1, len(rows), len(rows)))
-        add_positions(
-            left, across(left), np.cumsum(self.coef * weight[self.kern], axis=1)[:, :, None], np.zeros(1), out
-        )
+        runs = np.cumsum(self.coef * weight[self.kern], axis=1)[:, :, None]
+        add_positions(left, across(left), runs, np.zeros(1), out)
         return out[0]
 
     def features(self, X):
@@ -227,7 +226,7 @@ def _text(X):
 
 
 def _alike(before, reading):
-    """How many letters two readings begin with alike."""
+    """The number of first letters that two readings share."""
     letters = zip(before.places, before.moves, strict=True), zip(reading.places, reading.moves, strict=True)
     same = 0
     for one, other in zip(*letters, strict=False):

@@ -1,4 +1,4 @@
-"""Single coordinate steps for the box QP that every loss comes down to where there is no intercept:
+"""Single coordinate steps for the box QP of losses without an intercept:
 
     min over lo ≤ a ≤ hi :  ½ aᵀK a + Σ linear_i a_i + ½ diagonal_i a_i² + kink_i |a_i|
 

@@ -1,4 +1,4 @@
-"""Products with smooth kernels of one column, by way of the kernels between Chebyshev nodes; see `banks._columns`."""
+"""Products with smooth kernels of a column, by kernels between Chebyshev nodes; see `banks._chebyshev_columns`."""
 
 from collections import namedtuple
 

@@ -1,9 +1,9 @@
 """Position-dependent k-mers as explicit features: the loops of banks/degree.py.
 
-Feature (l, k, w) is 1 where the word w of k letters starts at position l. Up to `direct` letters its value has a place
-in `table[l]`, found from the word itself; longer words have a node where at least two examples share them, and the
-numbers of an example's nodes, `ids`, follow each other position by position, `depth[i, l]` of them at l. A word that
-no other example has meets only its own example, and needs no place at all.
+Feature (l, k, w) is 1 if the word w of k letters starts at position l. The value of a word of up to `direct` letters is
+in `table[l]`, at the number of the word. A longer word has a node if at least two examples share it; `ids` holds the
+numbers of the nodes of each example, position by position, `depth[i, l]` of them at l. A word of one example only needs
+no value.
 """
 
 from collections import namedtuple
@@ -13,7 +13,7 @@ from numba import njit
 
 from . import OPTIONS
 
-ROWS_PER_TILE = 2**16
+ROWS_PER_TILE = 2**16  # the values of one position then stay in the cache
 
 # packed sequences of one length: a letter has `bits` of `data`, and is unknown from `size` on
 AlignedText = namedtuple("AlignedText", "data starts bits length size")
@@ -49,7 +49,7 @@ def letters(data, starts, bits, position, out):
 
 @njit(**OPTIONS)
 def prefixes(data, starts, bits, position, k, size, group):
-    """The number of the word of k letters at that position, −1 where it holds an unknown letter."""
+    """The number of the word of k letters at that position, −1 if it has an unknown letter."""
     word = np.empty(len(starts), np.uint8)
     for i in range(len(starts)):
         group[i] = 0
@@ -61,7 +61,7 @@ def prefixes(data, starts, bits, position, k, size, group):
 
 @njit(**OPTIONS)
 def refine(group, letter, size, count, number):
-    """Groups of equal words become groups of words one letter longer, −1 where an example is alone; their number.
+    """Refines groups of equal words by one letter, −1 if an example is alone; returns the number of groups.
 
     `count` zeros and `number` −1, of length groups · size, are scratch.
     """
@@ -88,7 +88,7 @@ def refine(group, letter, size, count, number):
 
 @njit(**OPTIONS)
 def deepen(group, first, depth):
-    """Counts one more node for each example in a group; their numbers, from `first` on."""
+    """Counts one more node for each example in a group; returns their numbers, from `first` on."""
     n = 0
     for i in range(len(group)):
         n += group[i] >= 0
@@ -103,7 +103,7 @@ def deepen(group, first, depth):
 
 @njit(**OPTIONS)
 def place(numbers, first, level, depth, fill, ids):
-    """Writes the nodes of one level to where each example's list goes on, numbered from `first`."""
+    """Appends the nodes of one level, numbered from `first`, to the list of each example."""
     at = 0
     for i in range(len(depth)):
         if depth[i] > level:
@@ -159,10 +159,7 @@ def _cursors(depth, begin, rows, low):
 
 @njit(**OPTIONS)
 def look_up(text, rows, values, weight, low, high, out):
-    """Σ weight[l, k] · value of the word of k + 1 letters at low ≤ l < high, for each row; words alone are not counted.
-
-    Position by position for ROWS_PER_TILE rows at a time: the values of one position stay in the cache.
-    """
+    """Σ weight[l, k] · value of the word of k + 1 letters at low ≤ l < high, per row; skips words of one example."""
     (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     end = min(length, high + direct)
     codes = np.empty((end - low, min(len(rows), ROWS_PER_TILE)), np.uint8)
@@ -190,7 +187,7 @@ def look_up(text, rows, values, weight, low, high, out):
 
 @njit(**OPTIONS)
 def look_up_each(text, rows, values, coef, kern, out):
-    """The same for every kernel apart, (|rows|, M), `out` zero at first."""
+    """The same for each kernel, (|rows|, M); `out` must be zero."""
     (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     code = np.empty(length, np.uint8)
     for r in range(len(rows)):
@@ -214,7 +211,7 @@ def look_up_each(text, rows, values, coef, kern, out):
 
 @njit(**OPTIONS)
 def add(text, rows, delta, values, coef, kern, low, high, q):
-    """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and to q_m = Σ coef value² what comes of it."""
+    """Adds delta_r φ(x_r) to the values at positions low ≤ l < high, and updates q_m = Σ coef value²."""
     (data, starts, bits, length, size), (direct, table, nodes, depth, begin, ids) = text, values
     end = min(length, high + direct)
     codes = np.empty((end - low, min(len(rows), ROWS_PER_TILE)), np.uint8)

@@ -1,11 +1,10 @@
-"""Words of new sequences met with those of the support, position by position: loops of banks/degree_predictor.py.
+"""Look-up of the words of new sequences in the support, position by position: loops of banks/degree_predictor.py.
 
-At a position the support is sorted by the words that begin there. What all words of up to `direct` letters add is in
-one table; behind each word of `direct` letters its examples lie in the order of their next letters, with running sums
-of a, so that those who share k letters with a new word are a run of places that halving finds: what a look-up costs
-hardly depends on how many there are. `shape` is (direct, held, size, bits), `support` (table, first, order, tails,
-sums) of one position, `words` (word, tail, stop) of new sequences there: calls are short, and plain tuples are read
-quicker than named ones. No helper takes an array in `meet`: counting references to it would cost more
+At a position the support is sorted by the words that begin there. One table holds the sums of all words of up to
+`direct` letters. For each word of `direct` letters its examples are sorted by their next letters, with running sums of
+a, so that binary search finds the examples that share k letters with a new word. `shape` is (direct, held, size, bits),
+`support` (table, first, order, tails, sums) of one position, `words` (word, tail, stop) of new sequences there; plain
+tuples are faster than named ones in short calls. Helpers of `meet` take no arrays: counting references would cost more
 than the walk.
 """
 
@@ -15,7 +14,7 @@ from numba.extending import intrinsic
 
 from . import OPTIONS
 
-MAX_SCANNED_PLACES = 6  # places that are compared one by one
+MAX_SCANNED_PLACES = 6  # up to which a linear scan replaces binary search
 
 
 @intrinsic
@@ -50,7 +49,7 @@ def begin(codes, at, direct, held, size, bits, word, tail, stop):
 
 @njit(**OPTIONS)
 def move(codes, at, direct, held, size, bits, word, tail, stop):
-    """From the words at `at` to those at `at` + 1; near the end they have fewer than `direct` letters."""
+    """Moves the words from `at` to `at` + 1; near the end they have fewer than `direct` letters."""
     L, n = codes.shape
     step, mask = np.uint64(bits), ~np.uint64(0) >> np.uint64(64 - max(held, 1) * bits)
     high = size ** (min(direct, L - at) - 1)
@@ -74,11 +73,11 @@ def move(codes, at, direct, held, size, bits, word, tail, stop):
 
 @njit(**OPTIONS)
 def gather(codes, at, shape, a, support):
-    """One position of the support, codes (n, L): Σ a of every word of up to `direct` letters, and those behind them.
+    """One position of the support, codes (n, L): Σ a of every word of up to `direct` letters, and its examples.
 
-    table (words,) is zero at first. Those with word w are the places first[w] … first[w + 1] − 1, sorted by `tails`,
-    their next `held` letters, the first in the highest bits; `sums` are running sums of a within a word, `order` their
-    numbers where it has room for them. How many places there are is returned.
+    table (words,) must be zero. The examples with word w have the places first[w] … first[w + 1] − 1, sorted by their
+    next `held` letters, `tails`, the first in the highest bits; `sums` are running sums of a within a word, `order` the
+    numbers of the examples, unless it is empty. Returns the number of places.
     """
     (direct, held, size, bits), (table, first, order, tails, sums), (n, L) = shape, support, codes.shape
     words, number = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -151,7 +150,7 @@ def gather(codes, at, shape, a, support):
 
 @njit(**OPTIONS)
 def fold(direct, size, coef, table):
-    """From Σ a of each word to what it and all its beginnings add."""
+    """Turns Σ a of each word into the sum over the word and all its prefixes."""
     for w in range(size):
         table[w] *= coef[0]
     above, offset, count = 0, size, size * size

@@ -1,11 +1,10 @@
 """Visits of the `coordinate` solver to examples of a `DegreeBank`, by a team of threads (see `team`).
 
-A visit looks up the outputs of its examples, solves the small problem in their a, and takes what changed into v.
-Look-up and change are shared by positions, so that the values of a position stay in the cache of one core; while one
-thread solves the small problem the others compare the examples of the next visit. Nothing depends on how many threads
-there are.
+A visit looks up the outputs of its examples, solves the small problem in their a, and updates v. Threads share look-up
+and update by positions, so that the values of a position stay in the cache of one core; while one thread solves the
+small problem, the others compare the examples of the next visit. Results do not depend on the number of threads.
 
-Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
+numba's cache checks only this file: touch it when a loop of another file that it calls changes.
 """
 
 from collections import namedtuple
@@ -57,7 +56,7 @@ def _compare(left, right, n, low, high, even, weight, runs, K):
 
 @njit(**OPTIONS)
 def _solve(K, rows, state, terms, memory):
-    """The small problem of one visit with everything else held; how many examples moved.
+    """Solves the small problem of one visit with all other variables fixed; returns how many examples moved.
 
     Their outputs are `out` plus the sums (lanes, n) over positions.
     """
@@ -93,7 +92,7 @@ def _solve(K, rows, state, terms, memory):
 
 @njit(**OPTIONS)
 def visits(me, threads, gate, text, values, counts, plan, state, terms, memory):
-    """What thread `me` does of visits k to rows[ends[k] : ends[k + 1]], until ends[k + 1] is negative.
+    """The part of thread `me` in visits k to rows[ends[k] : ends[k + 1]], until ends[k + 1] is negative.
 
     Thread 0 begins them, see `call`, and returns after the last; the others wait for its next call, the last is −1.
     """

@@ -74,7 +74,7 @@ def add_products(first, owner, value, start, stop, K):
 
 @njit(**OPTIONS)
 def mirror(K):
-    """The lower triangle of K onto the upper."""
+    """Copies the lower triangle of K to the upper."""
     for i in range(len(K)):
         for j in range(i):
             K[j, i] = K[i, j]

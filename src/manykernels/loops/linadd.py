@@ -1,8 +1,8 @@
 """Words of strings as explicit features: clear, add and look-up of linadd, the loops of banks/words.py.
 
-A channel is one way to read a word from a string, and says where the values of its words lie: `kind` MAP, at
-first + word; SORTED, where binary search finds the word in words[low:high]; HASH, at a random place of 2^(64 − shift)
-with a random sign. Words with an unknown letter have the code −1 and no place.
+A channel is one way to read a word from a string, and locates the values of its words: `kind` MAP, at first + word;
+SORTED, where binary search finds the word in words[low:high]; HASH, at a random one of 2^(64 − shift) places, with a
+random sign. Words with an unknown letter have the code −1 and no place.
 """
 
 from collections import namedtuple
@@ -12,8 +12,8 @@ from numba import njit
 
 from . import OPTIONS
 
-MAP, SORTED = range(2)  # HASH is what remains
-MAX_CODES = 2**17  # codes held at a time, so that they stay in cache beside the values of a channel
+MAP, SORTED = range(2)  # HASH is the third
+MAX_CODES = 2**17  # held at a time, so that they fit in the cache with the values of a channel
 
 PackedText = namedtuple("PackedText", "data starts lengths bits")
 # the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters
@@ -24,7 +24,7 @@ Spelled = namedtuple("Spelled", "letters counts known codes")
 
 @njit(**OPTIONS)
 def unpack(data, start, length, bits, size, out):
-    """The codes of one packed sequence; whether all are known."""
+    """Writes the codes of one packed sequence; returns whether all letters are known."""
     known = True
     if bits == 8:
         for j in range(length):
@@ -43,13 +43,13 @@ def unpack(data, start, length, bits, size, out):
 
 @njit(**OPTIONS)
 def clip(bound, length):
-    """A bound as a slice takes it."""
+    """The position of a bound of a slice."""
     return min(max(bound + length if bound < 0 else bound, 0), length)
 
 
 @njit(**OPTIONS)
 def room(lengths, rows, k, most, least):
-    """Room to spell `most` rows at a time, as few as `least` where cache asks for it."""
+    """Memory to spell up to `most` rows at a time, at least `least`, as fits in the cache."""
     longest = 1
     for r in range(len(rows)):
         longest = max(longest, lengths[rows[r]])
@@ -104,7 +104,7 @@ def spell(rows, reader, c, spelled):
 
 @njit(**OPTIONS)
 def longer(code, letter, move, size):
-    """The word with one more letter, −1 where that is unknown."""
+    """The word with one more letter, −1 if the letter is unknown."""
     if code < 0 or letter >= size:
         return np.int64(-1)
     letter = np.int64(letter) + move
@@ -113,7 +113,7 @@ def longer(code, letter, move, size):
 
 @njit(**OPTIONS)
 def seek(code, channel, words):
-    """(place, sign) of a word, sign 0 where it has none."""
+    """(place, sign) of a word, sign 0 if it has no place."""
     if code < 0:
         return np.int64(0), 0.0
     if channel.kind == MAP:
@@ -156,8 +156,8 @@ def find(r, n, reader, c, spelled, place, sign):
 
 @njit(**OPTIONS)
 def visit(text, rows, reader, values, delta, out):
-    """Words anywhere. With delta (|rows|,): adds delta_r to the values of the words of each row, and to out_c what
-    weight_c ‖values of c‖² grows by. With delta empty, look-up: out_r += Σ_c weight_c Σ values of the row's words.
+    """Words at any place. With delta (|rows|,): adds delta_r to the values of the words of each row, and the growth of
+    weight_c ‖values of c‖² to out_c. With delta empty, look-up: out_r += Σ_c weight_c Σ values of the words of row r.
 
     Channels outside, rows inside, so that the values of a channel stay in cache.
     """
@@ -201,7 +201,7 @@ def visit(text, rows, reader, values, delta, out):
 
 @njit(**OPTIONS)
 def add_at(place, sign, n, step, values):
-    """values[place] += sign · step for n words; what Σ values² grows by."""
+    """values[place] += sign · step for n words; returns the growth of Σ values²."""
     growth = 0.0
     for p in range(n):
         if sign[p] != 0.0:
@@ -248,7 +248,7 @@ def norms(text, rows, reader, times, out):
 
 @njit(**OPTIONS)
 def squares(word, sign, n, times):
-    """Σ (occurrences)² of the words with a sign, by `times` where that has a place for each, else by sorting."""
+    """Σ (occurrences)² of the words with a sign, by `times` if it has a place for each word, else by sorting."""
     total = 0
     if len(times) > 0:
         for p in range(n):
@@ -282,7 +282,7 @@ def _count_pairs(ends, owner, code, alone, R, count):
 
 @njit(**OPTIONS)
 def gram(text, rows, reader, buckets, out):
-    """out += Σ_c weight_c · (common words of channel c), (|rows|, |rows|), but for the diagonal.
+    """out += Σ_c weight_c · (common words of channel c), (|rows|, |rows|), without the diagonal.
 
     Words are sorted into buckets, their number a power of 2; channels are of kind MAP with first = 0. Weights of
     neighbouring channels are mostly equal: their pairs are counted together.
@@ -300,7 +300,7 @@ def gram(text, rows, reader, buckets, out):
         for r in range(R):
             n = max(counts[r] - channel.span + 1, 0)
             find(r, n, reader, c, spelled, word[r], sign)
-            for p in range(n):  # what has no place goes to a bucket behind all others
+            for p in range(n):  # words without a place go to an additional last bucket
                 box[r, p] = word[r, p] & (buckets - 1) if sign[p] != 0.0 else buckets
                 first[box[r, p] + np.uint64(1)] += 1
         for b in range(buckets):

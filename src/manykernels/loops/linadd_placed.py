@@ -1,7 +1,7 @@
-"""Words at their own places as explicit features: linadd for position-dependent kernels in the stores of linadd.py.
+"""Words at positions as explicit features: linadd for position-dependent kernels in the stores of linadd.py.
 
-`channels` (L, d) are CHANNELs, one for the words of each length 1 … d at each place; those with weight 0 do not count.
-`unpack` and `seek` are those of linadd.py: loops and their helpers share a file.
+`channels` (L, d) are CHANNELs, one for the words of each length 1 … d at each place; weight 0 means unused.
+`unpack` and `seek` are copies from linadd.py: loops and their helpers share a file.
 """
 
 from collections import namedtuple
@@ -12,7 +12,7 @@ from numba import njit
 from . import OPTIONS
 
 MAP, SORTED = range(2)
-MAX_LETTERS = 2**17  # letters held at a time
+MAX_LETTERS = 2**17  # held at a time
 
 PlacedText = namedtuple("PlacedText", "data starts bits size")
 PlacedWords = namedtuple("PlacedWords", "channels depth words")  # depth (L,): of the longest words at each place
@@ -34,7 +34,7 @@ def unpack(data, start, length, bits, out):
 
 @njit(**OPTIONS)
 def seek(code, channel, words):
-    """(place, sign) of a word, sign 0 where it has none."""
+    """(place, sign) of a word, sign 0 if it has no place."""
     if code < 0:
         return np.int64(0), 0.0
     if channel.kind == MAP:
@@ -83,7 +83,7 @@ def visit_placed(text, rows, placed, low, high, root, values, delta, out):
                     if channel.weight == 0.0:
                         continue
                     place, sign = seek(code, channel, words)
-                    if sign == 0.0:  # then no longer word is there
+                    if sign == 0.0:  # then longer words have no place either
                         break
                     m, step = channel.kern, sign * channel.weight
                     if len(delta) > 0:
@@ -96,7 +96,7 @@ def visit_placed(text, rows, placed, low, high, root, values, delta, out):
 
 @njit(**OPTIONS)
 def places_placed(text, rows, placed, place, value):
-    """place and value (|rows|, L, d): where each word of a row lies and sign · weight, 0 where there is none."""
+    """place and value (|rows|, L, d): the place of each word of a row and sign · weight, 0 without a place."""
     (data, starts, bits, size), (channels, depth, words) = text, placed
     L, d = channels.shape
     letters = np.empty(L, np.uint8)
@@ -130,7 +130,7 @@ def norms_placed(text, rows, placed, out):
 
 @njit(**OPTIONS)
 def hashed_norms(place, value, begin, bits, values, out):
-    """out[r, place >> bits] += what Σ values² has of the words begin_r … begin_r+1; `values` are zero, and again so."""
+    """out[r, place >> bits] += Σ values² of the words begin_r … begin_r+1; `values` are zero before and after."""
     for r in range(len(begin) - 1):
         for e in range(begin[r], begin[r + 1]):
             old = values[place[e]]

@@ -1,13 +1,13 @@
-"""Pair steps for the box QP that every loss with an intercept comes down to:
+"""Pair steps for the box QP of losses with an intercept:
 
     min over lo ≤ a ≤ hi, Σ a fixed :  ½ aᵀK a + Σ linear_i a_i + ½ diagonal_i a_i² + kink_i |a_i|
 
 `gradient` is that of the smooth part, K a + linear + diagonal·a, kept up to date. A move that would cross a kink
-stops at 0. The steps may be shared by a team of threads (see `team`), each with a range of the variables: they take the
-same pairs as one thread would, to the last digit. Scans go by runs of variables: vector arithmetic asks whether any of
-a run beats the best so far, and only then they are looked at one by one.
+stops at 0. A team of threads (see `team`), each with a range of the variables, may share the steps: it takes the same
+pairs as one thread, to the last digit. Scans go by runs of variables: vector arithmetic tests whether any variable of a
+run beats the best so far, and only then a loop looks for it.
 
-Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
+numba's cache checks only this file: touch it when a loop of another file that it calls changes.
 """
 
 from collections import namedtuple
@@ -19,10 +19,10 @@ from . import OPTIONS
 from .team import command, commanded, meet
 
 VARIABLES_PER_RUN = 64
-NOTES = (3, 16)  # notes of a thread, and float64 of each, on cache lines of their own
+NOTES = (3, 16)  # notes of a thread, and float64 of each, which fill a cache line
 TOP, RISES, AT, LOWEST = 0, 1, 2, 3  # places in the first: who rises
 SCORE, FALLS, GAIN, BEND, FROM = 0, 1, 2, 3, 4  # places in the second: who falls
-MIN_CURVATURE = 1e-12  # the least curvature
+MIN_CURVATURE = 1e-12  # of a step
 
 TeamMemory = namedtuple("TeamMemory", "threads gate notes work")  # what the threads share
 BoxTerms = namedtuple("BoxTerms", "diagonal kink lo hi")
@@ -40,7 +40,7 @@ def pair_steps(K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
 
 @njit(**OPTIONS)
 def follow(me, team, K, a, gradient, diagonal, kink, lo, hi, eps):
-    """The part of thread `me` > 0 in the steps that thread 0 leads, until that dismisses it."""
+    """The part of thread `me` > 0 in the steps that thread 0 leads, until thread 0 dismisses it."""
     while True:
         meet(team.gate, team.threads)
         max_steps = commanded(team.gate)
@@ -51,7 +51,7 @@ def follow(me, team, K, a, gradient, diagonal, kink, lo, hi, eps):
 
 @njit(**OPTIONS)
 def lead(team, K, a, gradient, diagonal, kink, lo, hi, eps, max_steps):
-    """`pair_steps` together with those who follow."""
+    """`pair_steps` together with the threads that follow."""
     command(team.gate, max_steps)
     meet(team.gate, team.threads)
     return _steps(0, team, K, a, gradient, BoxTerms(diagonal, kink, lo, hi), eps, max_steps)
@@ -65,9 +65,9 @@ def dismiss(gate, threads):
 
 @njit(**OPTIONS)
 def _steps(me, team, K, a, gradient, box, eps, max_steps):
-    """Thread `me` has the variables low … high − 1; all come to the same i, j and t.
+    """Thread `me` has the variables low … high − 1; all threads find the same i, j and t.
 
-    What the others need of a variable that moves stands in notes: nobody reads it where its owner may be writing.
+    Threads pass the values of a moving variable through `notes`, since its owner may be writing the variable.
     """
     (threads, gate, notes, work), (diagonal, kink, lo, hi), n = team, box, len(a)
     up, down, curvature = work[0], work[1], work[2]
@@ -141,7 +141,7 @@ def _first(values):
 
 @njit(**OPTIONS)
 def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
-    """Notes who of low … high − 1 gains most by falling: gain² / curvature, 0 where nobody does."""
+    """Notes which of low … high − 1 gains most by falling: gain² / curvature, 0 if none gains."""
     best, j, ci = 0.0, -1, curvature[i]
     for start in range(low, high, VARIABLES_PER_RUN):
         end = min(start + VARIABLES_PER_RUN, high)
@@ -149,7 +149,7 @@ def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
         if _any_partner((1.0 - 1e-12) * best, top, ci, *part):
             for k in range(start, end):
                 gain = top - down[k] + gradient[k]
-                if gain > 0 and k != i:  # rounding may give it a gain of its own
+                if gain > 0 and k != i:  # rounding may give i a gain
                     score = gain * gain / _bend(ci, curvature[k], Ki[k])
                     if score > best:
                         best, j = score, k
@@ -161,13 +161,13 @@ def _partner(top, i, Ki, low, high, down, curvature, a, gradient, note):
 
 @njit(**OPTIONS)
 def _bend(ci, ck, Kik):
-    c = abs(ci + ck - 2.0 * Kik)  # negative only for indefinite kernels: then stay finite
+    c = abs(ci + ck - 2.0 * Kik)  # negative only for indefinite kernels: keeps the step finite
     return c if c > MIN_CURVATURE else MIN_CURVATURE
 
 
 @njit(**OPTIONS)
 def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
-    """How many of a run have gain² / curvature above the bar."""
+    """The number of variables of a run with gain² / curvature above the bar."""
     count = 0
     for k in range(len(Ki)):
         gain = top - down[k] + gradient[k]
@@ -178,7 +178,7 @@ def _any_partner(bar, top, ci, Ki, down, curvature, gradient):
 
 @njit(**OPTIONS)
 def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
-    """Takes the step into the gradient of low … high − 1, and notes who of them gains most by rising."""
+    """Updates the gradient of low … high − 1 by the step, and notes which of them gains most by rising."""
     top, i = -np.inf, -1
     for start in range(low, high, VARIABLES_PER_RUN):
         end = min(start + VARIABLES_PER_RUN, high)
@@ -194,7 +194,7 @@ def _shift(t, Ki, Kj, low, high, up, a, gradient, note):
 
 @njit(**OPTIONS)
 def _any_riser(t, top, Ki, Kj, up, gradient):
-    """Takes the step into the gradient of a run, and counts who of it is above the top."""
+    """Updates the gradient of a run by the step, and counts its variables above the top."""
     count = 0
     for k in range(len(Ki)):
         g = gradient[k] + t * (Ki[k] - Kj[k])

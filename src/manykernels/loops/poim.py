@@ -12,7 +12,7 @@ from . import OPTIONS
 
 @njit(**OPTIONS)
 def ends(codes, a, weight, forward, backward, last, first):
-    """What the words that end at t add in expectation, given the letter there, and those that start at t.
+    """Expected sums of the words that end at t, given the letter there, and of the words that start at t.
 
     codes (n, L); last and first are (L, A), zero at first.
     """

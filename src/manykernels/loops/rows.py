@@ -4,7 +4,7 @@ from numba import njit
 
 from . import OPTIONS
 
-COLUMNS_PER_BLOCK = 1024  # columns at a time: their sums stay in the cache
+COLUMNS_PER_BLOCK = 1024  # whose sums stay in the cache
 
 
 @njit(**OPTIONS)

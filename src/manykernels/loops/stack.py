@@ -10,7 +10,7 @@ from numba import njit
 
 from . import OPTIONS
 
-RUN_LENGTH = 256
+RUN_LENGTH = 256  # entries
 
 
 @njit(**OPTIONS)
@@ -90,7 +90,7 @@ def _dot(w, s, h):
 
 @njit(**OPTIONS)
 def combine_last(S, kernels, w, shift, rows, cols, triangle, out):
-    """As `combine_first`; where most kernels are asked for, `kernels` is empty and w, shift have an entry for each."""
+    """As `combine_first`; if `kernels` is empty, w and shift have an entry for every kernel."""
     C = len(cols)
     for r in range(len(rows)):
         i = rows[r]
@@ -203,7 +203,7 @@ def _probe(row, w, middle, u, ui, back):
 
 @njit(**OPTIONS)
 def survey_first(K, w, middle, u, out):
-    """One pass over a matrix: out = (Σ w_i w_j (k_ij − middle), largest |K u − Kᵀu|) for signs u, which shows any skew.
+    """One pass over a matrix: out = (Σ w_i w_j (k_ij − middle), largest |K u − Kᵀu|) for signs u: shows asymmetry.
 
     What is taken from the entries keeps the digits of nearly constant kernels.
     """
@@ -213,7 +213,7 @@ def survey_first(K, w, middle, u, out):
     for i in range(n):
         weighted, forth[i] = _probe(K[i], w, middle, u, u[i], some)
         total += w[i] * weighted
-        if i % 32 == 31 or i == n - 1:  # sums of more would lose digits in float32
+        if i % 32 == 31 or i == n - 1:  # longer sums would lose digits in float32
             for j in range(n):
                 back[j] += some[j]
                 some[j] = 0
@@ -226,7 +226,7 @@ def survey_first(K, w, middle, u, out):
 
 @njit(**OPTIONS)
 def _pairs(part, skew, u, v, x, y, middle, wu, wx):
-    """Two entries and what lies opposite of them, u and v, x and y: two at a time, since the loop waits for memory."""
+    """Two entries u, v and their mirror images x, y: two at a time, since the loop waits for memory."""
     for m in range(len(part)):
         c = middle[m]
         left, right, top, bottom = u[m] - c, v[m] - c, x[m] - c, y[m] - c
@@ -245,7 +245,7 @@ def survey_last(S, w, middle, i0, i1, total, skew):
         for i in range(i0, i1):
             part[:] = 0
             for j in range(max(j0, i + 1), min(j0 + step, n), 2):
-                k = min(j + 1, min(j0 + step, n) - 1)  # once more with weight 0 where it has no neighbour
+                k = min(j + 1, min(j0 + step, n) - 1)  # the last entry again, with weight 0
                 wk = w[k] if k > j else none
                 _pairs(part, skew, S[i, j], S[j, i], S[i, k], S[k, i], middle, w[j], wk)
             for m in range(M):

@@ -1,12 +1,11 @@
 """Threads that meet in compiled code: a barrier, and a word that tells the others what to do next.
 
-A pool hands out tasks through Python, tens of microseconds each, one after the other under its lock. Loops whose steps
-are shorter than that run as a team instead: every thread is inside the same compiled loop, does its part of each step,
-and waits for the rest. Waiting threads spin, then offer their core to others, and after a while sleep: a loaded machine
-needs the core, and a quiet one never comes that far.
+A pool hands out tasks through Python, tens of microseconds each, one after the other under its lock. Loops with shorter
+steps run as a team instead: every thread is inside the same compiled loop, does its part of each step, and waits for
+the others. Waiting threads spin, then yield their core, and after a while sleep, which happens only on a busy machine.
 
-`gate` is an array of GATE int64, zero at first: how many have arrived, which meeting it is, and the command, each on a
-cache line of its own.
+`gate` is an array of GATE int64, zero at first: the number of arrived threads, the number of the meeting, and the
+command, each on a separate cache line.
 """
 
 import sys
@@ -34,7 +33,7 @@ def _pointer(context, builder, signature, args):
 
 @intrinsic
 def _add(typing_context, array, index, value):
-    """array[index] += value as one indivisible step; what was there before."""
+    """array[index] += value as one atomic step; returns the old value."""
 
     def generate(context, builder, signature, args):
         return builder.atomic_rmw("add", _pointer(context, builder, signature, args), args[2], "seq_cst")
@@ -44,7 +43,7 @@ def _add(typing_context, array, index, value):
 
 @intrinsic
 def _read(typing_context, array, index):
-    """array[index] as other threads have left it."""
+    """array[index], with the writes of other threads."""
 
     def generate(context, builder, signature, args):
         return builder.load_atomic(_pointer(context, builder, signature, args), "seq_cst", 8)
@@ -62,7 +61,7 @@ def _wait(spins):
 
 @njit(**OPTIONS)
 def meet(gate, threads):
-    """Returns when all threads have come here; what they wrote before is then seen by all."""
+    """Returns when all threads have arrived; all then see what the others wrote before."""
     if threads == 1:
         return
     meeting = _read(gate, MEETING)

@@ -1,12 +1,11 @@
-"""Words at their positions, stored in tables and tries with shared prefixes: the loops of banks/trie.py.
+"""Words at positions, stored in tables and tries with shared prefixes: the loops of banks/trie.py.
 
-The store of position `at` holds the value of every word that begins there. Up to `direct` letters its place in `table`
-is found from the word itself; `first` leads from the words of `direct` letters to the nodes of longer ones. A node
-stands for a run of letters without a branch, all of one value. The three arrays of nodes are views of one memory, 32
-bytes each: values[:, 0], the letters of the run texts[:, 1], and links[:, 4:] = how many letters they are, the first
-node below, the next node beside. Node 0 is none.
-Letters are packed into 64 bits, `bits` each, the first one lowest. No helper takes an array here: counting references
-to it would cost more than the walk.
+The store of position `at` holds the value of every word that begins there. A word of up to `direct` letters is the
+index of its value in `table`; `first` leads from the words of `direct` letters to the nodes of longer words. A node is
+a run of letters without a branch, all with one value. The three arrays of nodes are views of one memory, 32 bytes per
+node: values[:, 0], the letters of the run texts[:, 1], and links[:, 4:] = the number of letters, the first child, the
+next sibling. Node 0 means none. Letters are packed into 64 bits, `bits` each, the first one lowest. Helpers take no
+arrays here: counting references would cost more than the walk.
 """
 
 from collections import namedtuple
@@ -49,7 +48,7 @@ def pack(codes, size, bits, words, known):
 
 @njit(**OPTIONS)
 def add(words, known, delta, trie, longest, used):
-    """Adds delta_r to the values of all words of example r at the places; the number of nodes used then.
+    """Adds delta_r to the values of all words of example r at the places; returns the number of nodes in use.
 
     At places[i] words have up to longest[i] letters.
     """

@@ -1,6 +1,6 @@
 """Words of sequences at one position as sorted numbers, and the squares of how often each occurs.
 
-Of the loops used here numba's cache knows only this file: touch it when one of the others changes.
+numba's cache checks only this file: touch it when a loop of another file that it calls changes.
 """
 
 import numpy as np
@@ -31,9 +31,9 @@ def word_keys(data, starts, packed, length, low, d, bits, out):
 def word_squares(keys, w, d, most, bits, unknown, squares):
     """squares[k − 1] = Σ over words of k letters of (Σ_i w_i [x_i has it])², from sorted keys, for k <= most.
 
-    A word with the letter `unknown` is like no other. w is empty where all weights are 1. Words of more letters than an
-    example shares with both its neighbours are its own; the others are runs, `begun` somewhere, of which `open` levels
-    go on.
+    A word with the letter `unknown` equals no other word. w is empty if all weights are 1. No other example has the
+    words of more letters than an example shares with both neighbours; equal shorter words are runs, which start at
+    `begun`, and `open` levels of runs continue.
     """
     n, mask = len(keys), np.uint64((1 << bits) - 1)
     total, begun, own = 0.0, np.empty(most), np.zeros(most + 1)
