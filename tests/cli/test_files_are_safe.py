@@ -60,7 +60,7 @@ def test_no_command_writes_over_what_it_reads(folder, command):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     result = run(*command.split())
     output = command.split()[-1]
-    assert result.exit_code == 1 and f"-o {output} would write over" in result.stderr, result.output
+    assert result.exit_code == 1 and f"-o {output} would overwrite" in result.stderr, result.output
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -75,7 +75,7 @@ def test_another_file_that_is_written_over_is_named(folder):
     ):
         first, again = run(*command), run(*command)
         assert first.exit_code == again.exit_code == 0, again.output
-        assert "over the file that was there" not in first.stderr and "over the file that was there" in again.stderr
+        assert "replacing an older file" not in first.stderr and "replacing an older file" in again.stderr
 
 
 @pytest.mark.parametrize("end", ["csv", "tsv", "txt", "parquet", "stdin", "npz"])

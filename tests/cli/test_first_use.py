@@ -33,9 +33,9 @@ def survey(tmp_path_factory):
 def test_what_is_left_out_says_why_and_what_to_do(survey):
     said = (survey / "said.txt").read_text()
     for text in (
-        "'who' is left out (90 different texts, one a row as ids are): --id takes it",
+        "'who' is left out (90 different texts, one a row as ids are): name it with --id if it holds ids",
         "'income' is left out (numbers, but none in 3 rows, 'refused' for example): empty these cells",
-        "'day' is left out (dates): make numbers of them",
+        "'day' is left out (dates): to use them, convert them to numbers",
         "'remark' is left out (90 different texts): a configuration",
         "left out 'rare' (empty in 85 of 90 rows)",
         "'smokes' is missing in 10 of 90 examples",
@@ -76,7 +76,7 @@ def test_columns_in_large_units_hide_no_other_of_their_group(tmp_path):
     frame.loc[3, "body.hue"] = np.nan
     frame.to_csv(tmp_path / "d.csv", index=False)
     result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk")
-    assert "'body' has gaps in 1 of 80 examples, which are filled in with means" in result.stderr, result.output
+    assert "'body' has gaps in 1 of 80 examples, which are filled with means" in result.stderr, result.output
     assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] > 0.9
     found = json.loads(run("cv", tmp_path / "d.csv", "-t", "y", "-C", "1", "-p", "2", "--json").stdout)
     assert found["scores"][0]["score"] > 0.9  # without scaling it is that of a coin
@@ -88,8 +88,8 @@ def test_columns_in_large_units_hide_no_other_of_their_group(tmp_path):
     ("arguments", "said"),
     [
         (("data.csv", "-t", "Y"), "did you mean 'y'?"),
-        (("data.csv", "-t", "name"), "has 40 different values in 40 rows, no classes"),
-        (("semi.csv", "-t", "y"), "has fields with ; between"),
+        (("data.csv", "-t", "name"), "has 40 different values in 40 rows, too many for classes"),
+        (("semi.csv", "-t", "y"), "separates fields by ;"),
         (("data.csv",), "give a table of targets with --labels"),
     ],
 )
@@ -105,7 +105,7 @@ def test_scale_is_for_numbers(tmp_path):
     patients().to_csv(tmp_path / "data.csv", index=False)
     (tmp_path / "k.toml").write_text('[[kernel]]\nkernel = "Categorical"\ncolumns = ["sex"]\nscale = true\n')
     result = run("fit", tmp_path / "data.csv", "-t", "y", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 1 and "has scale = True: give true or false, and to kernels of numbers" in result.stderr
+    assert result.exit_code == 1 and "has scale = True: give true or false, and true only" in result.stderr
 
 
 def test_numbers_of_rows_are_no_source(tmp_path):
@@ -129,4 +129,4 @@ def test_groups_of_columns_are_named_and_a_model_that_is_written_over(tmp_path):
         "on all 3 columns of numbers, standardised; an RBF on one column of numbers and 'Sepal' (2 columns together)"
         in first.stderr
     )
-    assert "is written;" in first.stderr and "is written, over the file that was there;" in again.stderr
+    assert "is written;" in first.stderr and "is written, replacing an older file;" in again.stderr

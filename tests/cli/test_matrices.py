@@ -163,10 +163,10 @@ def test_wrong_matrices_are_refused_in_a_sentence(tmp_path):
     wrong(tmp_path / "skew", skew, "a: it is not symmetric, 's2' with 's3' is", "the mean of the two")
     gap = good.copy()
     gap.loc["s4", "s5"] = np.nan
-    wrong(tmp_path / "gap", gap, "a: the value of 's4' with 's5' is nan, no finite number")
+    wrong(tmp_path / "gap", gap, "a: the value of 's4' with 's5' is nan, not a finite number")
     text = good.astype(object)
     text.loc["s4", "s5"] = "high"
-    wrong(tmp_path / "text", text, "a: the value of 's4' with 's5' is high, no finite number")
+    wrong(tmp_path / "text", text, "a: the value of 's4' with 's5' is high, not a finite number")
 
 
 def test_wrong_ids_are_refused_in_a_sentence(tmp_path):
@@ -181,7 +181,7 @@ def test_wrong_ids_are_refused_in_a_sentence(tmp_path):
     named.drop(columns="kind").to_csv(tmp_path / "equals" / "a.csv")
     named[["kind"]].to_csv(tmp_path / "equals" / "kind.csv")
     result = run("fit", tmp_path / "equals", "-t", "kind", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 1 and "a: an id has = in it" in result.stderr
+    assert result.exit_code == 1 and "a: an id contains =" in result.stderr
     good.to_csv(tmp_path / "alone.csv")
     result = run("fit", tmp_path / "alone.csv", "-t", "s1", "-o", tmp_path / "m.mk")
     assert result.exit_code == 1 and "looks like a kernel matrix: put it into a folder" in result.stderr
@@ -220,5 +220,5 @@ def test_wrong_matrices_at_prediction_are_refused_in_a_sentence(study, tmp_path)
 def test_a_configuration_that_names_no_matrix(study):
     (study / "k.toml").write_text('[[kernel]]\nkernel = "Precomputed"\ncolumns = ["clinic.*"]')
     result = run("fit", study / "old", "-t", "kind", "--config", study / "k.toml", "-o", study / "x.mk")
-    assert result.exit_code == 1 and "'clinic.*' is no kernel matrix" in result.stderr
+    assert result.exit_code == 1 and "'clinic.*' is not a kernel matrix" in result.stderr
     assert 'columns = ["aligned.*"]' in result.stderr

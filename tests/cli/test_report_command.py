@@ -64,10 +64,10 @@ def test_data_from_a_pipe(folder, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("-o", "-"), "give a path, -o report.html"),
+        (("-o", "-"), "give a path, for example -o report.html"),
         (("-o", "no/such/r.html"), "does not exist: make it first"),
         (("-t", "agee"), "--target 'agee' is not a column"),
-        (("--examples", "x"), "--examples 'x' is no list of row numbers"),
+        (("--examples", "x"), "--examples 'x' is not a list of row numbers"),
         (("--examples", "99"), "examples=[99]: give a number of examples"),
         (("--relevance", "much"), "relevance='much'"),
     ],

@@ -59,13 +59,13 @@ def test_unknown_task(folder):
 
 
 def test_numbers_asked_of_a_text_target(folder):
-    says(fit(folder, "-t", "y", "--task", "regression"), "'y' holds", "--task classification")
+    says(fit(folder, "-t", "y", "--task", "regression"), "'y' has 'ill', which is not", "--task classification")
 
 
 def test_one_class_only(folder):
     frame = patients()
     frame[frame.y == "ill"].to_csv(folder / "ill.csv", index=False)
-    says(fit(folder, "-t", "y", data="ill.csv"), "one class only, 'ill'")
+    says(fit(folder, "-t", "y", data="ill.csv"), "only one class, 'ill'")
 
 
 def test_unreadable_files(folder):
@@ -83,7 +83,7 @@ def test_unreadable_files(folder):
 
 def test_unknown_kind_of_file(folder):
     (folder / "data.xlsx").write_text("")
-    says(fit(folder, "-t", "y", data="data.xlsx"), "data.xlsx is of no kind", ".parquet")
+    says(fit(folder, "-t", "y", data="data.xlsx"), "data.xlsx has an unknown file type", ".parquet")
 
 
 def test_unknown_kernel(folder):
@@ -96,7 +96,7 @@ def test_unknown_parameter_of_a_kernel(folder):
 
 
 def test_typing_error_in_toml_names_the_line(folder):
-    says(configured(folder, "C = 1\np == 2\n"), "k.toml is no TOML", "line 2")
+    says(configured(folder, "C = 1\np == 2\n"), "k.toml is not valid TOML", "line 2")
 
 
 def test_unknown_setting_and_wrong_type(folder):
@@ -114,8 +114,8 @@ def test_text_in_a_numeric_column(folder):
     frame.to_csv(folder / "text.csv", index=False)
     (folder / "k.toml").write_text('[[kernel]]\nkernel = "RBF"\ncolumns = ["age"]')
     result = fit(folder, "-t", "y", "--config", folder / "k.toml", data="text.csv")
-    says(result, "column 'age' holds 'unknown'", "Categorical")
-    says(run("predict", folder / "model.mk", folder / "text.csv"), "'age' holds 'unknown' in row 8")
+    says(result, "column 'age' has 'unknown'", "Categorical")
+    says(run("predict", folder / "model.mk", folder / "text.csv"), "'age' has 'unknown' in row 8")
 
 
 def test_gaps_in_a_kernel_that_does_not_allow_for_them(folder):
@@ -152,7 +152,7 @@ def test_damaged_model(folder):
 
 def test_class_that_the_model_does_not_know(folder):
     patients().assign(y="dead").to_csv(folder / "dead.csv", index=False)
-    says(run("score", folder / "model.mk", folder / "dead.csv", "-t", "y"), "'dead'", "none of ill, well")
+    says(run("score", folder / "model.mk", folder / "dead.csv", "-t", "y"), "'dead'", "not among ill, well")
 
 
 def test_folder_for_the_model_is_missing_and_is_said_before_the_fit(folder, monkeypatch):
@@ -207,7 +207,7 @@ def test_ids_that_do_not_match(folder):
 
 
 def test_id_that_stands_twice(folder):
-    says(fit(folder, "-t", "y", "--id", "sex"), "stands in several rows of column 'sex'")
+    says(fit(folder, "-t", "y", "--id", "sex"), "several rows have the id 'f' in column 'sex'")
 
 
 def test_arrays_of_different_lengths(folder):
@@ -226,7 +226,7 @@ def test_more_folds_than_examples_of_a_class(folder):
 
 
 def test_candidates_that_are_no_numbers(folder):
-    says(run("cv", folder / "data.csv", "-t", "y", "-C", "1;2"), "-C '1;2' is no list of numbers")
+    says(run("cv", folder / "data.csv", "-t", "y", "-C", "1;2"), "-C '1;2' is not a list of numbers")
 
 
 def test_setting_of_another_task(folder):
@@ -239,7 +239,7 @@ def test_values_that_the_estimator_refuses(folder):
 
 
 def test_init_does_not_write_over_a_file(folder):
-    says(run("init", folder / "data.csv", "-t", "y", "-o", folder / "model.mk"), "is there already", "--force")
+    says(run("init", folder / "data.csv", "-t", "y", "-o", folder / "model.mk"), "model.mk exists", "--force")
 
 
 @pytest.mark.parametrize(

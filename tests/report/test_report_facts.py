@@ -114,9 +114,8 @@ def test_mistakes_are_those_of_new_examples_with_their_ids():
     assert {row["held_out"] for row in few.facts["examples"]["rows"]} == {True, False}
     assert "by the fitted model" in few.html()
     never = model.report(frame, noisy, cv=None, stability=0)
-    assert (
-        not any(row["held_out"] for row in never.facts["examples"]["rows"]) and "nothing was held out" in never.html()
-    )
+    assert not any(row["held_out"] for row in never.facts["examples"]["rows"])
+    assert "No example was held out" in never.html()
 
 
 def test_alignment_is_that_of_the_display(model, facts):
@@ -143,13 +142,13 @@ def test_regression_shows_predictions_beside_the_truth():
     assert points.shape == (80, 2) and found.facts["score"]["error"] == pytest.approx(
         np.abs(points[:, 0] - points[:, 1]).mean()
     )
-    assert "always answering the mean" in found.html()
+    assert "always predicting the mean" in found.html()
 
 
 def test_noise_is_called_noise():
     labels = np.tile(["a", "b"], 40)
     page = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=4, relevance="fast", stability=0).html()
-    assert "no better than a guess" in page or "do not settle whether that is better than a guess" in page
+    assert "no better than a guess" in page or "do not settle whether it is better than a guess" in page
 
 
 def test_one_class_with_and_without_targets():
@@ -196,7 +195,7 @@ def test_views_sequences_and_matrices():
     assert found.facts["data"]["form"] == "sequences or texts" and found.facts["score"]["mean"] > 0.9 and found.html()
     stack = KernelStack([RBF(0.5)(X[:, [0]]), Linear()(X)])
     found = MKLClassifier("precomputed").fit(stack, y).report(stack, y, cv=3, relevance="full", stability=2)
-    with pytest.raises(ValueError, match="with each other"):
+    with pytest.raises(ValueError, match="between the 50 training examples"):
         MKLClassifier("precomputed").fit(stack[:50], y[:50]).report(stack[50:], y[50:])
     assert "kernel matrices of 2 kernels" in found.html() and found.facts["score"]["mean"] > 0.8
 
@@ -235,7 +234,7 @@ def test_folds_are_lowered_to_the_rarest_class():
 
 def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):
     for file in ("_measure", "_joined", "_worth"):
-        monkeypatch.setattr(f"manykernels.report.{file}.LIMIT", 3 * 4 * 60.0**2)
+        monkeypatch.setattr(f"manykernels.report.{file}.MAX_ENTRIES", 3 * 4 * 60.0**2)
     model = MKLClassifier(KERNELS).fit(X, y)
     found = model.report(X, y, cv=3, stability=2)
     assert found.facts["sampled"]["used"] == 60 and found.facts["sources"]["method"] == "fast"
@@ -250,7 +249,7 @@ def test_of_many_kernels_the_heaviest_are_shown_and_the_others_counted():
     model = MKLClassifier([(f"column {j}", Linear(), [j]) for j in range(48)]).fit(wide, labels)
     found = model.report(wide, labels, cv=2, relevance="fast", stability=1)
     rows = found.facts["sources"]["rows"]
-    assert len(rows) == _case.SOURCES and found.facts["sources"]["total"] == 48
+    assert len(rows) == _case.MAX_SOURCES and found.facts["sources"]["total"] == 48
     assert sum(row["share"] for row in rows) + found.facts["sources"]["left_share"] == pytest.approx(1.0)
     page = found.html()
     assert "40 of 48 sources" in page and "30 of 48 kernels" in page and "first 40 of 48 columns" in page
@@ -277,7 +276,7 @@ def test_examples_can_be_chosen(model):
         (dict(path="no/such/folder/r.html"), "does not exist"),
         (dict(y=None), "y=None"),
         (dict(y=[1, 2]), "shape"),
-        (dict(y=np.where(y == "ill", "dead", y)), "y holds 'dead', which is none"),
+        (dict(y=np.where(y == "ill", "dead", y)), "y has 'dead', which is not among"),
     ],
 )
 def test_wrong_arguments_name_their_cure(model, options, said):

@@ -101,8 +101,8 @@ def test_the_posterior_of_matrices_has_no_calibration_and_the_page_says_why():
 
 def test_the_page_says_each_in_a_sentence(report):
     page = report.html()
-    for said in ("0.5 is a coin", "Sensitivity and specificity", "The ROC curve: what each threshold finds",
-                 "counts as", "Calibration: of held-out examples", "area under the ROC curve, held out"):  # fmt: skip
+    for said in ("0.5 is a coin", "Sensitivity and specificity", "The ROC curve: sensitivity against", "counts as",
+                 "Calibration: a predicted probability", "area under the ROC curve, held out"):  # fmt: skip
         assert said in page
     assert "threshold=-0.5" in page and "nested" not in page
 
@@ -119,14 +119,14 @@ def test_several_classes_have_an_area_each_and_a_hinge_has_no_probabilities():
     assert "loss='logistic' gives probabilities" in found.facts["score"]["calibration"]["why"]
     assert "class against the others" in found.html()
     sure = MKLClassifier(KERNELS, loss="logistic").fit(X, three).report(X, three, **QUICK)
-    assert sure.facts["score"]["calibration"]["event"] is None and "are answered rightly" in sure.html()
+    assert sure.facts["score"]["calibration"]["event"] is None and "are predicted correctly" in sure.html()
 
 
 def test_regression_has_none_of_it_and_wrong_thresholds_are_refused(model):
     plain = MKLRegressor(KERNELS, loss="squared").fit(X, noise)
     found = plain.report(X, noise, **QUICK)
     assert not {"areas", "threshold", "calibration"} & set(found.facts["score"]) and "ROC" not in found.html()
-    with pytest.raises(ValueError, match="threshold=0.2 is for models of two classes"):
+    with pytest.raises(ValueError, match="threshold=0.2 is for models with two classes"):
         plain.report(X, noise, threshold=0.2)
     with pytest.raises(ValueError, match="threshold="):
         model.report(X, two, threshold=float("nan"))
@@ -159,7 +159,7 @@ def test_a_score_that_is_not_nested_says_so(how, tmp_path, monkeypatch):
         model.save(tmp_path / "m.mk")
         model = load(tmp_path / "m.mk")
     if how == "bound":
-        monkeypatch.setattr("manykernels.report._nested.LIMIT", 1e3)
+        monkeypatch.setattr("manykernels.report._nested.MAX_ENTRIES", 1e3)
     report = model.report(X, two, **QUICK)
     assert report.facts["score"]["nested"]["done"] is False
     assert report.html().count("This score is not nested, and a little too good:") == 2  # at the top, and below

@@ -114,14 +114,14 @@ def test_a_guess_in_folds_is_told_from_the_share_of_the_commonest_class():
     found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=5, relevance="fast", stability=0)
     share = 100 * found.facts["score"]["baseline"]
     assert abs(share - 1600 / 60) > 0.1 and f"would reach {share:.1f} % in these folds" in plain(found)
-    assert "(the commonest of all has 26.7 %)" in plain(found)
+    assert "(that of all data has 26.7 %)" in plain(found)
     even = np.repeat(["a", "b"], [40, 20])
     assert "in these folds" not in plain(MKLClassifier(KERNELS).fit(X, even).report(X, even, **QUICK))
 
 
 def test_bands_that_miss_the_fitted_share_are_explained_and_samples_are_counted(monkeypatch):
     """Issue 11, point 8."""
-    monkeypatch.setattr("manykernels.report._measure.SAMPLES", (2, 7))
+    monkeypatch.setattr("manykernels.report._measure.BOOTSTRAP_SAMPLES", (2, 7))
     model = MKLClassifier(KERNELS).fit(X, y)
     found = model.report(X, y, cv=2, relevance="fast")
     assert found.facts["stability"]["samples"] == 7 and "fitted again to 7 samples" in plain(found)

@@ -87,12 +87,12 @@ def test_the_words_say_what_was_measured(both):
     page = re.sub("<[^>]+>", "", both[3][0].html())
     assert "What clearly matters: all numbers with 4 sources that share columns" in page
     assert "fitted again without the source" in page and "left out together" in page and "not by itself" in page
-    assert re.search("Among all numbers and those that share columns with it, .*colour_[01].* best alone", page)
+    assert re.search("Among all numbers and sources that share columns with it, .*colour_[01].* best alone", page)
     assert "change places" not in page
 
 
 def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
-    monkeypatch.setattr("manykernels.report._joined.LIMIT", 0.0)  # three units
+    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 6))
     y = X[:, 0] + 0.7 * X[:, 1] + 0.7 * X[:, 2] + 0.7 * X[:, 3] + 0.1 * rng.normal(size=40)

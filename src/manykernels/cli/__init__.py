@@ -28,7 +28,7 @@ def main(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Multiple kernel learning: the predictor and the kernel weights together."""
+    """Multiple kernel learning: learn a predictor and the weights of its kernels together."""
 
 
 for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, report, start.init, start.kernels, demo):

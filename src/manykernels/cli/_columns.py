@@ -1,7 +1,7 @@
-"""Which kernels the columns of a table suggest, and the table of numbers that a model is fitted to.
+"""Kernels for the columns of a table, and the table of numbers for the fit.
 
-A column of categories becomes columns of indicators called COLUMN=CATEGORY, so that a saved model knows its categories
-by the names of its columns and needs nothing besides.
+A column of categories becomes indicator columns called COLUMN=CATEGORY, so that the column names of a saved model list
+its categories.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ._matrices import with_places
 from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
-CURES = {  # of what a column holds that is left out
-    "dates": "make numbers of them, days since the first, say, to use them",
-    "times": "make numbers of them, days since the first, say, to use them",
-    "spoiled": "empty these cells and it is used",
-    "ids": "--id takes it for that",
-    "rows": "a configuration may name it if it means something",
-    "many": 'a configuration with kernel = "Categorical" uses it, or "Tfidf" its words',
+CURES = {  # by the kind of a column that is left out
+    "dates": "to use them, convert them to numbers, for example days since the first",
+    "times": "to use them, convert them to numbers, for example days since the first",
+    "spoiled": "empty these cells to use the column",
+    "ids": "name it with --id if it holds ids",
+    "rows": "a configuration may name it if it is informative",
+    "many": 'a configuration can use it with kernel = "Categorical", or its words with "Tfidf"',
 }
 
 
 def suggest(frame: Any, say: Callable[[str], None]) -> tuple[list[dict[str, Any]], str]:
-    """Tables of a configuration, one a kernel, of all kinds of columns, and what was chosen for the plain ones."""
+    """Tables of a configuration, one per kernel, and a sentence on the kernels of plain columns."""
     matrices, sequences = frame.attrs.get("matrices", {}), frame.attrs.get("sequences", [])
     aside = [name for name in frame.columns if name.partition(".")[0] in matrices]
     made = [_matrix(frame, stem, say) for stem in matrices]
@@ -42,20 +42,20 @@ def suggest(frame: Any, say: Callable[[str], None]) -> tuple[list[dict[str, Any]
 def _matrix(frame, stem, say):
     """The table of a kernel matrix."""
     there = frame[[name for name in frame.columns if name.startswith(f"{stem}.")]].notna().any(axis=1)
-    say(f"{stem!r} is a kernel matrix of {int(there.sum())} examples: one kernel, taken as it is.")
+    say(f"{stem!r} is a kernel matrix of {int(there.sum())} examples: it is one kernel, without changes.")
     table = {"name": stem, "kernel": "Precomputed", "columns": [f"{stem}.*"]}
     return table if there.all() else table | {"missing": "zero"}
 
 
 def _suggest_plain(frame, say):
-    """(tables, what is said of them) for columns of numbers, categories and texts, as estimators choose them."""
+    """(tables, a sentence on them) for columns of numbers, categories and texts, as estimators choose them."""
     from ..kernels import table as auto_table
 
     columns = auto_table.describe(auto_table.entries(frame))
     specs, chosen = auto_table.choose_for(columns, len(frame))
     if not specs:
-        raise Wrong("No column is left to learn from: give columns that vary beside the target.")
-    say(f"{chosen}. `manykernels init` writes them down to be changed.")
+        raise Wrong("No column is left to learn from: give columns that vary, besides the target.")
+    say(f"{chosen}. `manykernels init` writes them to a file that you can edit.")
     for kind, cure in CURES.items():
         for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
             names = [repr(column.name) for column in columns if column.why == why]
@@ -68,7 +68,7 @@ def _suggest_plain(frame, say):
 
 
 def _table(spec, columns):
-    """A kernel as a table of a configuration."""
+    """The table of a kernel in a configuration."""
     kernel = {"Features": "Tfidf"}.get(type(spec.kernel).__name__, type(spec.kernel).__name__)
     table = {"name": spec.name, "kernel": kernel} | (
         {"gamma": spec.kernel.gamma} if kernel in ("RBF", "Laplacian") else {}
@@ -79,47 +79,47 @@ def _table(spec, columns):
 
 
 def _say_gaps(frame, name, filled, columns, say):
-    """How many examples lack what a kernel sees, unless that is said of its file already."""
+    """Say how many examples lack the columns of a kernel, unless the message on its file says so."""
     if name in frame.attrs.get("lacking", {}) or not any(column.gaps for column in columns):
         return
     empty = frame[[column.name for column in columns]].isna()
     lost, some = int(empty.all(axis=1).sum()), int(empty.any(axis=1).sum())
     if lost:
-        say(f"{name!r} is missing in {lost} of {len(frame)} examples, which its kernel likens to no other.")
+        say(f"{name!r} is missing in {lost} of {len(frame)} examples; its kernel likens them to no other example.")
     if some > lost and filled is not None:
-        say(f"{name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled in with means.")
+        say(f"{name!r} has gaps in {some - lost} of {len(frame)} examples, which are filled with means.")
 
 
 def indicators(frame: Any, name: str) -> list[str]:
-    """The names of the indicators of a column of categories."""
+    """The names of the indicator columns of a column of categories."""
     return [f"{name}={value}" for value in sorted(set(as_texts(frame[name].dropna())))]
 
 
 def seen(name: str) -> str:
-    """The column of the data that a column of the model comes from."""
+    """The data column behind a column of the model."""
     return name.partition("=")[0]
 
 
 def as_texts(column: Any) -> np.ndarray:
-    """Categories as texts, whole numbers without a point; missing ones are like no category."""
+    """Categories as texts, whole numbers without a decimal point; missing entries stay missing."""
     whole = is_number(column) and bool((column.dropna() == column.dropna().round()).all())
     return column.map(lambda v: str(int(v) if whole else v), na_action="ignore").to_numpy(object)
 
 
 def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
-    """The columns called `names`: numbers, indicators of categories, and sequences or texts where `written` says so."""
+    """The columns called `names`: numbers, indicators of categories, and the sequences and texts of `written`."""
     frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
         lost = list(dict.fromkeys(lost))
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
         raise Wrong(
-            f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model sees: add them, empty "
-            'where their kernels have missing = "zero".'
+            f"The data lack the columns {', '.join(map(repr, lost[:5]))}{more}, which the model uses: add them; they "
+            'may be empty if their kernels have missing = "zero".'
         )
     numbers = numeric_names(frame)
     plain = [name for name in names if name in numbers and name not in written]
-    block = frame[plain].to_numpy(float, na_value=np.nan)  # at once: column by column is slow where they are thousands
+    block = frame[plain].to_numpy(float, na_value=np.nan)  # at once: thousands of single columns are slow
     for k in np.flatnonzero(np.isinf(block).any(axis=0)):
         as_numbers(frame[plain[k]])
     made: dict[str, Any] = {}
@@ -140,7 +140,7 @@ def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
 
 
 def new_categories(frame: Any, names: list[str], texts: Collection[str] = ()) -> list[str]:
-    """Sentences on columns of categories that lack an entry, or have one that the model, of these columns, does not."""
+    """Warnings about missing entries and unknown categories; `names` are the columns of the model."""
     known: dict[str, set[str]] = {}
     for name in names:
         base, equals, category = name.partition("=")
@@ -155,13 +155,13 @@ def new_categories(frame: Any, names: list[str], texts: Collection[str] = ()) ->
             some = _some_ids(ids, new)
             said.append(
                 f"{base!r} has categories that no training example has in {len(new)} of {len(ids)} examples ({some}; "
-                f"{column[new[0]]!r}, for example): they count as none."
+                f"{column[new[0]]!r}, for example): they count as no category."
             )
         if lost.any():
             rows = np.flatnonzero(lost)
             said.append(
-                f"{base!r} is missing in {len(rows)} of {len(ids)} examples ({_some_ids(ids, rows)}), which are like "
-                "no other in it."
+                f"{base!r} is missing in {len(rows)} of {len(ids)} examples ({_some_ids(ids, rows)}): they count as no "
+                "category."
             )
     return said
 
@@ -171,17 +171,17 @@ def _some_ids(ids, rows):
 
 
 def as_sequences(column: Any) -> list[str | None]:
-    """A column of sequences, upper case; None where one is missing."""
+    """A column of sequences in upper case; None for missing ones."""
     return [None if lost else str(text).upper() for text, lost in zip(column, column.isna(), strict=True)]
 
 
 def as_words(column: Any) -> np.ndarray:
-    """A column of texts; None where one is missing."""
+    """A column of texts; None for missing ones."""
     return np.array([None if lost else str(text) for text, lost in zip(column, column.isna(), strict=True)], object)
 
 
 def as_numbers(column: Any) -> np.ndarray:
-    """A column as floats, or a sentence that shows what is no number."""
+    """A column as floats; the error shows the first entry that is not a number."""
     pd = pandas()
     known = is_number(column)
     found = column if known else pd.to_numeric(column, errors="coerce")
@@ -189,17 +189,17 @@ def as_numbers(column: Any) -> np.ndarray:
     if len(wrong):
         row = list(column.index).index(wrong.index[0]) + 1
         raise Wrong(
-            f"Column {column.name!r} holds {wrong.iloc[0]!r} in row {row}, which "
-            'is no number: correct it, or give the column kernel = "Categorical".'
+            f"Column {column.name!r} has {wrong.iloc[0]!r} in row {row}, which "
+            'is not a number: correct it, or give the column kernel = "Categorical".'
         )
     values = found.to_numpy(dtype=float, na_value=np.nan)
     if np.isinf(values).any():
-        raise Wrong(f"Column {column.name!r} holds infinite numbers: correct them or leave them empty.")
+        raise Wrong(f"Column {column.name!r} has infinite numbers: correct them or leave them empty.")
     return values
 
 
 def guess_task(y: Any) -> str:
-    """Regression for fractions and for many different whole numbers, else classification."""
+    """Regression for fractions and for many different whole numbers; otherwise classification."""
     if not is_number(y):
         return "classification"
     whole = bool((y == y.round()).all())

@@ -1,4 +1,4 @@
-"""The configuration: a TOML text of settings and kernels, read with errors that name the line's cure, and written."""
+"""Reading and writing the configuration, a TOML file of settings and kernels."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ KERNELS = (
     "Categorical", "Chi2", "Cosine", "HistogramIntersection", "Laplacian", "Linear", "Polynomial",
     "Precomputed", "RBF", "Tanimoto", "Tfidf",
 )  # fmt: skip
-STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # of sequences
-SETTINGS = {"target": str, "id": str, "task": str, "loss": str, "C": float, "p": float, "nu": float, "kernel": list}
-SETTINGS |= {"normalize": str}
-PLACES = ("name", "kernel", "columns", "missing", "scale")  # keys of a kernel that are no parameters of it
+STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
+SETTINGS = {"C": float, "p": float, "nu": float, "kernel": list}  # and their types
+SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize"), str)
+RESERVED_KEYS = ("name", "kernel", "columns", "missing", "scale")  # keys of a [[kernel]] besides its parameters
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """The settings of a file, checked; its kernels are under "kernel"."""
+    """The checked settings of a file; "kernel" has its kernels."""
     if not Path(path).exists():
         raise Wrong(f"--config {path} does not exist: `manykernels init` writes one.")
     try:
         found = tomllib.loads(Path(path).read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Wrong(f"{path} is no TOML: {error}.") from error
+        raise Wrong(f"{path} is not valid TOML: {error}.") from error
     for name, value in found.items():
         _known(name, SETTINGS, f"{path}: the setting")
         wanted = SETTINGS[name]
@@ -45,36 +45,36 @@ def read_config(path: str) -> dict[str, Any]:
 
 
 def kernel_class(name: str) -> Any:
-    """The class of a kernel, by its name."""
+    """The class of a kernel."""
     _known(name, (*KERNELS, *STRINGS), "The kernel")
     if name == "Tfidf":
         return tfidf
-    return getattr(mk.strings if name in STRINGS else mk.kernels, name)
+    return getattr(mk.strings if name in STRINGS else mk.kernels, name)  # a class of a module
 
 
 def tfidf() -> Any:
-    """The words of texts, those of few texts weighing more: tf-idf."""
+    """The words of texts; rare words weigh more (tf-idf)."""
     from ..kernels.table import words
 
     return words()
 
 
 def written_columns(specs: Any) -> dict[str, str]:
-    """{column: "sequences" or "objects", which are texts} of those that kernels of sequences and of texts see."""
+    """{column: "sequences" or "objects"} for the columns of string kernels and of kernels on texts."""
     found = [mk.kernels.spec.as_spec(spec) for spec in specs] if isinstance(specs, list) else []
     found = [spec for spec in found if spec.kernel.reads in ("sequences", "objects")]
     return {column: spec.kernel.reads for spec in found for column in spec.columns}
 
 
 def parameters(cls: Any) -> dict[str, Any]:
-    """{name: default} of a kernel; `inspect.Parameter.empty` where one must be given."""
+    """{name: default} of a kernel's parameters; the default of a required one is `inspect.Parameter.empty`."""
     return {name: p.default for name, p in inspect.signature(cls).parameters.items()}
 
 
 def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str]]:
-    """Specifications of kernels, and the names of the numbers that they see, columns and indicators."""
+    """The specifications of the kernels, and the names of all columns and indicators that they see."""
     if not tables:
-        raise Wrong("The configuration has no [[kernel]]: add one, or leave --config out to have them chosen.")
+        raise Wrong("The configuration has no [[kernel]]: add one, or leave --config out for automatic kernels.")
     made = [_specification(table, k, frame) for k, table in enumerate(tables)]
     names = [name for name, *_ in made]
     if len(set(names)) < len(names):
@@ -86,18 +86,18 @@ def _specification(table, k, frame):
     from ..kernels.table import scaler
 
     if not isinstance(table, dict) or "kernel" not in table:
-        raise Wrong(f'[[kernel]] number {k + 1} does not say which: add kernel = "RBF".')
+        raise Wrong(f'[[kernel]] number {k + 1} has no key kernel: add kernel = "RBF", for example.')
     cls, name = kernel_class(table["kernel"]), str(table.get("name", f"{table['kernel']} {k + 1}"))
-    params = {key: value for key, value in table.items() if key not in PLACES}
+    params = {key: value for key, value in table.items() if key not in RESERVED_KEYS}
     for key in params:
-        _known(key, (*parameters(cls), *PLACES), f"Kernel {name!r}: the key")
+        _known(key, (*parameters(cls), *RESERVED_KEYS), f"Kernel {name!r}: the key")
     columns, missing, scale = table.get("columns"), table.get("missing", "error"), table.get("scale", False)
     if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
         raise Wrong(f'Kernel {name!r} has missing = {missing!r}: give "error" or "zero".')
     if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", "Tfidf", *STRINGS):
-        raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and to kernels of numbers only.")
+        raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and true only to kernels on numbers.")
     if table["kernel"] == "Precomputed":
         return name, cls(), _matrix_columns(name, columns, frame), missing
     columns, known = [column for given in columns for column in _matching(frame, given)], set(frame.columns)
@@ -105,12 +105,12 @@ def _specification(table, k, frame):
         if column not in known:
             pick(frame, column, f"Kernel {name!r}: column")
         if "=" in column:
-            raise Wrong(f"Column {column!r} has = in its name, which stands for categories here: rename it.")
+            raise Wrong(f"Column {column!r} has = in its name, which marks categories here: rename it.")
     if table["kernel"] == "Categorical":
         return _categorical(name, params, columns, frame)
     if table["kernel"] in ("Tfidf", *STRINGS):
         if len(columns) > 1:
-            raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel of texts or sequences sees one.")
+            raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel on texts or sequences takes one.")
         _check_gaps(frame[columns[0]], name, missing)
         return name, cls(**params), columns, missing
     plain = frame[columns]
@@ -122,7 +122,7 @@ def _specification(table, k, frame):
 
 
 def _matching(frame, column):
-    """The columns that a name stands for: STEM.* for all that begin so."""
+    """The columns of a name; STEM.* means all columns that begin with "STEM."."""
     if not column.endswith(".*") or column in frame.columns:
         return [column]
     found = [name for name in frame.columns if name.startswith(column[:-1])]
@@ -130,20 +130,20 @@ def _matching(frame, column):
 
 
 def _matrix_columns(name, columns, frame):
-    """The columns of a matrix of a folder, given as ["STEM.*"]."""
+    """The columns of a kernel matrix of a folder, given as ["STEM.*"]."""
     known = list(frame.attrs.get("matrices", ()))
     stem = columns[0].removesuffix(".*")
     if len(columns) > 1 or stem not in known:
         there = f'columns = ["{known[0]}.*"]' if known else "a folder with a square matrix, ids in rows and columns"
-        raise Wrong(f"Kernel {name!r} is Precomputed, but {columns[0]!r} is no kernel matrix here: give {there}.")
+        raise Wrong(f"Kernel {name!r} is Precomputed, but {columns[0]!r} is not a kernel matrix: give {there}.")
     found = columns_of_matrix(frame, stem)
     if any("=" in column for column in found):
-        raise Wrong(f"{stem}: an id has = in it, which stands for categories here: rename it.")
+        raise Wrong(f"{stem}: an id contains =, which marks categories here: rename it.")
     return found
 
 
 def _categorical(name, params, columns, frame):
-    """Linear on the indicators, which is the same kernel."""
+    """A linear kernel on indicators, which equals the categorical kernel."""
     if params:
         raise Wrong(f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out.")
     found = [indicator for column in columns for indicator in indicators(frame, column)]
@@ -155,7 +155,7 @@ def _check_column(column, name, missing):
         text = next((value for value in column if isinstance(value, str) and not _reads(value)), None)
         text = column.dropna().iloc[0] if text is None and column.notna().any() else text
         raise Wrong(
-            f"Kernel {name!r}: column {column.name!r} holds {text!r}, which is no number: correct it, or give the "
+            f"Kernel {name!r}: column {column.name!r} has {text!r}, which is not a number: correct it, or give the "
             'column kernel = "Categorical".'
         )
     _check_gaps(column, name, missing)
@@ -166,7 +166,7 @@ def _check_gaps(column, name, missing):
     if lost and missing == "error":
         raise Wrong(
             f'Kernel {name!r}: column {column.name!r} is empty in {lost} rows: fill it in, or add missing = "zero", '
-            "and the kernel likens those rows to no other."
+            "which gives these rows similarity 0 with all others."
         )
 
 
@@ -181,19 +181,19 @@ def _reads(value):
 def _known(name, names, what):
     if name not in names:
         near = get_close_matches(str(name), names, 1, 0.5)
-        cure = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
+        cure = f"did you mean {near[0]!r}?" if near else f"give one of {', '.join(names)}."
         raise Wrong(f"{what} {name!r} is unknown: {cure}")
 
 
 def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source: str) -> str:
-    """A commented TOML text."""
+    """The text of a commented TOML file."""
     lines = [
         f"# Kernels for {json.dumps(source, ensure_ascii=False)}: manykernels fit DATA --config THIS_FILE -o model.mk",
-        "# Each [[kernel]] compares examples by its columns; learning finds how much each of them counts.",
+        "# Each [[kernel]] compares examples by its columns; the fit learns the weight of each kernel.",
         f"# kernel: {', '.join(KERNELS)},",
-        f"# of sequences {', '.join(STRINGS)}; `manykernels kernels` says what they take.",
-        '# missing = "zero": an example that lacks the columns is like no other; "error" refuses it.',
-        "# scale = true: columns are standardised first, so that none is hidden by those in larger units.",
+        f"# for sequences {', '.join(STRINGS)}; `manykernels kernels` lists their parameters.",
+        '# missing = "zero": an example without these columns has similarity 0 with all others; "error" refuses it.',
+        "# scale = true: columns are standardised first, so that columns in large units do not hide the others.",
         "",
     ]
     lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]

@@ -1,4 +1,4 @@
-"""Data from files as frames of pandas: CSV, TSV and FASTA, also of a pipe, Parquet, NPZ, a folder of all of them."""
+"""Data as pandas frames, from CSV, TSV, FASTA (also from a pipe), Parquet, NPZ, or a folder of such files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ._matrices import fault, is_list_of_ids, looks_square, read_npy
-from ._sequences import COLUMN, FASTA, is_sequence_file, piped_sequences, read_sequences, read_stdin
+from ._sequences import FASTA_SUFFIXES, SEQUENCE_COLUMN, is_sequence_file, piped_sequences, read_sequences, read_stdin
 from ._talk import Wrong, pandas
 
-TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-KNOWN = (*TABLES, ".parquet", ".npz")
-WIDE = 1000  # columns that pandas reads into a block of memory each, and is slow with
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz")
+MANY_COLUMNS = 1000  # pandas reads each column into a separate block of memory, and many blocks are slow
 
 
 def read_data(
@@ -29,16 +29,16 @@ def read_data(
     labels: str | None = None,
     unique: bool = True,
 ) -> Any:
-    """A frame with a row per example; `id` names the column that becomes its index. "-" is stdin.
+    """A frame with a row per example; the column `id` becomes its index. "-" is stdin.
 
-    The columns of the table `labels` are added by id. Ids of one table may stand in several rows where not `unique`.
+    The columns of the table `labels` are joined by id. If not `unique`, several rows of a table may have the same id.
     """
     place = Path(path)
     if path != "-" and not place.exists():
         raise Wrong(f"{path} does not exist: check the path.")
     frame = read_folder(place, id, say) if path != "-" and place.is_dir() else read_file(path)
     if path != "-" and place.is_file() and not is_sequence_file(path) and _is_matrix(frame):
-        raise Wrong(f"{path} looks like a kernel matrix: put it into a folder, alone or with others, and give that.")
+        raise Wrong(f"{path} looks like a kernel matrix: put it into a folder, and give the folder.")
     if len(frame) == 0:
         raise Wrong(f"{path} has no rows: give a table with a header and examples.")
     if id is not None and frame.index.name != id:
@@ -47,11 +47,11 @@ def read_data(
 
 
 def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) -> Any:
-    """The frame with the columns of another table, whose first column holds the ids."""
+    """The frame joined with the table `labels`, whose first column has the ids."""
     if not Path(labels).exists():
         raise Wrong(f"--labels {labels} does not exist: check the path.")
     if frame.index.name is None:
-        raise Wrong(f"{path} has no ids to find its labels by: name their column with --id.")
+        raise Wrong(f"{path} has no ids, which --labels needs: name the column of ids with --id.")
     table = read_file(labels)
     table = by_id(table, str(table.columns[0]), labels)
     table.index, own = table.index.map(str), frame.index.map(str)
@@ -59,7 +59,7 @@ def with_labels(frame: Any, path: str, labels: str, say: Callable[[str], None]) 
     if not found.any():
         raise Wrong(
             f"--labels {labels} has none of the ids of {path} ({table.index[0]!r} in one, {own[0]!r} in the other, for "
-            "example): make its first column the same ids."
+            "example): give the same ids in its first column."
         )
     if not found.all():
         say(f"{labels}: {int((~found).sum())} of {len(frame)} examples have no label there ({own[~found][0]!r}, ...).")
@@ -80,10 +80,10 @@ def read_file(path: str) -> Any:
         return read_text(data) if frame is None else frame
     if is_sequence_file(path):
         return read_sequences(path)
-    kind = next((end for end in KNOWN if path.lower().endswith(end)), None)
+    kind = next((end for end in TABLE_SUFFIXES if path.lower().endswith(end)), None)
     if kind is None:
-        known = ", ".join((*KNOWN, ".fasta"))
-        raise Wrong(f"{path} is of no kind that is read here: give one of {known}, or a folder of them.")
+        known = ", ".join((*TABLE_SUFFIXES, ".fasta"))
+        raise Wrong(f"{path} has an unknown file type: give one of {known}, or a folder of such files.")
     readers = {".parquet": read_parquet, ".npz": read_npz}
     try:
         frame = readers.get(kind, read_table)(path)
@@ -93,43 +93,43 @@ def read_file(path: str) -> Any:
         if error.strerror and error.errno is not None:
             raise
         raise Wrong(f"{path} cannot be read as {kind[1:]}: {error}") from error
-    except Exception as error:  # readers raise what they like
+    except Exception as error:  # of any reader
         raise Wrong(f"{path} cannot be read as {kind[1:]}: {str(error).rstrip('.')}.") from error
     return checked(frame, path)
 
 
 def read_text(data: bytes) -> Any:
-    """CSV or TSV of a pipe: tabs where the first line has more of them than commas."""
+    """CSV or TSV from a pipe."""
     try:
         frame = read_named(lambda: io.BytesIO(data), "stdin", separator(data.partition(b"\n")[0]))
     except Wrong:
         raise
-    except Exception as error:  # readers raise what they like
+    except Exception as error:  # of any reader
         raise Wrong(f"stdin cannot be read as csv: {str(error).rstrip('.')}.") from error
     return checked(frame, "stdin")
 
 
 def checked(frame: Any, path: str) -> Any:
-    """The frame, where its columns have names that differ."""
+    """The frame, after a check that its column names are unique."""
     frame.columns = [str(name) for name in frame.columns]
     check_header(frame.columns, path)
     if len(frame.columns) == 1 and ";" in frame.columns[0]:
-        raise Wrong(f"{path} has fields with ; between: save it with commas, or call it .txt to have that found out.")
+        raise Wrong(f"{path} separates fields by ;: save it with commas, or as .txt, whose separator is detected.")
     return frame
 
 
 def read_table(path: str) -> Any:
-    """CSV or TSV: tabs where the name says so."""
+    """CSV or TSV, by the name of the file."""
     sep = "\t" if ".tsv" in Path(path).name.lower() else "," if ".csv" in Path(path).name.lower() else None
     if Path(path).is_file():
         return read_named(lambda: path, path, sep)
-    data = Path(path).read_bytes()  # a pipe, which can be read once
+    data = Path(path).read_bytes()  # a pipe can be read only once
     data = gzip.decompress(data) if path.lower().endswith(".gz") else data
     return read_named(lambda: io.BytesIO(data), path, sep)
 
 
 def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
-    """The frame of a path or of bytes; its header is read first, since pandas calls the second x of a header x.1."""
+    """The frame of a path or of bytes; the header is checked first, since pandas renames a second column x to x.1."""
     pd = pandas()
     if sep is None:
         options: dict[str, Any] = {"sep": None, "engine": "python"}
@@ -139,25 +139,25 @@ def read_named(source: Callable[[], Any], path: str, sep: str | None) -> Any:
         stream = (gzip.open if place.lower().endswith(".gz") else open)(place, "rb") if place is path else place
         with io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as lines:
             head = next((row for row in csv.reader(lines, delimiter=sep) if row), [])
-    check_header([name or f"Unnamed: {k}" for k, name in enumerate(head)], path)  # as pandas does
+    check_header([name or f"Unnamed: {k}" for k, name in enumerate(head)], path)  # as pandas calls them
     frame = pd.read_csv(source(), **options)
-    return frame.copy() if frame.shape[1] > WIDE else frame  # which puts columns into one block of memory
+    return frame.copy() if frame.shape[1] > MANY_COLUMNS else frame  # the copy is one block of memory
 
 
 def separator(head: bytes) -> str:
-    """Tabs where a line has more of them than commas."""
+    """A tab if the line has more tabs than commas, else a comma."""
     return "\t" if head.count(b"\t") > head.count(b",") else ","
 
 
 def check_header(names: Iterable[str], path: str) -> None:
-    """A sentence where two columns have one name: the second of a target would be learned from."""
+    """An error if two columns have the same name: the model would learn from a second target."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise Wrong(f"{path} has several columns called {twice[0]!r}: rename them.")
 
 
 def read_parquet(path: str) -> Any:
-    """Parquet, by pandas where pyarrow is installed and else by polars."""
+    """Parquet, by pandas if pyarrow is installed, else by polars."""
     pd = pandas()
     try:
         from pyarrow.parquet import read_schema
@@ -174,9 +174,9 @@ def read_parquet(path: str) -> Any:
 
 
 def read_npz(path: str) -> Any:
-    """Arrays (n,) are columns under their names, arrays (n, d) the columns NAME.0 to NAME.d-1.
+    """Arrays (n,) are columns under their names, arrays (n, d) are the columns NAME.0 to NAME.d-1.
 
-    One array (n, d) beside `ids` (n,) and `columns` (d,) is a table with names for both, a kernel matrix say.
+    One array (n, d) with `ids` (n,) and `columns` (d,) is a table with these names, for example a kernel matrix.
     """
     pd = pandas()
     columns: dict[str, np.ndarray] = {}
@@ -204,15 +204,15 @@ def read_npz(path: str) -> Any:
 def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any:
     """Tables, kernel matrices and sequences, matched by id.
 
-    The column c of table t is t.c where t has several columns, else c; the value of t with example e is t.e; the
-    sequences of t are t. `attrs` say which are "matrices" {t: what is wrong with it or None}, "sequences", and "aside",
-    to be targets only.
+    The column c of table t is t.c if t has several columns, else c. The column of example e in matrix t is t.e. The
+    sequences of t are t. `attrs` lists "matrices" {t: its fault or None}, "sequences", and "aside", columns that can
+    only be targets.
     """
     pd = pandas()
-    paths = [path for path in sorted(folder.iterdir()) if path.name.lower().endswith((*KNOWN, *FASTA, ".npy"))]
-    paths = [path for path in paths if not is_list_of_ids(path)]
+    suffixes = (*TABLE_SUFFIXES, *FASTA_SUFFIXES, ".npy")
+    paths = [p for p in sorted(folder.iterdir()) if p.name.lower().endswith(suffixes) and not is_list_of_ids(p)]
     if not paths:
-        raise Wrong(f"{folder} has no table: put {', '.join((*KNOWN, '.npy', '.fasta'))} there.")
+        raise Wrong(f"{folder} has no table: add files ({', '.join((*TABLE_SUFFIXES, '.npy', '.fasta'))}).")
     frames: dict[str, Any] = {}
     attrs: dict[str, Any] = {"matrices": {}, "sequences": [], "aside": [], "lacking": {}}
     for path in paths:
@@ -220,7 +220,7 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
         if stem in frames:
             raise Wrong(f"{folder} has several files called {stem}: rename one.")
         frames[stem] = _read_member(path, stem, id, attrs)
-    if len({frame.index.dtype for frame in frames.values()}) > 1:  # 1 of a table and "1" of a list are the same
+    if len({frame.index.dtype for frame in frames.values()}) > 1:  # the id 1 of a table equals "1" of a list
         frames = {stem: frame.set_axis(frame.index.map(str)) for stem, frame in frames.items()}
     joined = pd.concat(frames.values(), axis=1, join="outer")
     joined.index.name = id or joined.index.name or "id"
@@ -232,8 +232,8 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
         stems = list(frames)
         a, b = frames[stems[0]].index[0], frames[stems[1]].index[0]
         raise Wrong(
-            f"{folder}: no id is in all of {', '.join(stems)} ({a!r} in one, {b!r} in another, for example): make "
-            "their first columns, or the column --id, the same."
+            f"{folder}: no id is in all of {', '.join(stems)} ({a!r} in one, {b!r} in another, for example): give "
+            "the same ids in their first columns, or in the column --id."
         )
     for stem, frame in frames.items():
         lost = len(joined) - len(frame)
@@ -245,14 +245,14 @@ def read_folder(folder: Path, id: str | None, say: Callable[[str], None]) -> Any
 
 
 def _read_member(path, stem, id, attrs):
-    """The frame of one file of a folder, ids in its index and columns as the folder calls them; notes what it is."""
+    """The frame of one file of a folder, with ids as its index and the folder's column names; updates `attrs`."""
     if is_sequence_file(str(path)):
         frame = read_sequences(str(path))
         if frame.index.name is None:
-            raise Wrong(f"{path}: an id stands in several headers, by which examples are matched: ids must differ.")
+            raise Wrong(f"{path}: several headers have the same id, which matches examples: make the ids differ.")
         attrs["sequences"].append(stem)
-        attrs["aside"] += [f"{stem}.{name}" for name in frame.columns if name != COLUMN]
-        return frame.rename(columns=lambda name: stem if name == COLUMN else f"{stem}.{name}")
+        attrs["aside"] += [f"{stem}.{name}" for name in frame.columns if name != SEQUENCE_COLUMN]
+        return frame.rename(columns=lambda name: stem if name == SEQUENCE_COLUMN else f"{stem}.{name}")
     if path.name.lower().endswith(".npy"):
         frame = read_npy(path)
     else:
@@ -274,34 +274,34 @@ def by_id(frame: Any, id: str, path: str, unique: bool = True) -> Any:
     if unique and frame.index.has_duplicates:
         twice = frame.index[frame.index.duplicated()][0]
         raise Wrong(
-            f"{path}: the id {twice!r} stands in several rows of column {id!r}: ids must differ; name another column "
+            f"{path}: several rows have the id {twice!r} in column {id!r}: ids must differ; name another column "
             "with --id, or remove rows."
         )
     return frame
 
 
 def pick(frame: Any, name: str, option: str, path: str = "the data") -> Any:
-    """A column, or a sentence that names what there is."""
+    """A column; the error names the columns that exist."""
     if name in frame.columns:
         return frame[name]
     near = [column for column in frame.columns if column.lower() == name.lower()]
     near = near or get_close_matches(name, list(frame.columns), 3, 0.5)
     some = ", ".join(map(repr, near or list(frame.columns)[:8]))
-    cure = f"did you mean {some}?" if near else f"there are {some}."
+    cure = f"did you mean {some}?" if near else f"give one of {some}."
     raise Wrong(f"{option} {name!r} is not a column of {path}: {cure}")
 
 
 def is_number(column: Any) -> bool:
-    """Whether a column holds numbers; truth values are categories."""
-    return getattr(column.dtype, "kind", "O") in "iuf"
+    """Whether a column has numbers; truth values are categories."""
+    return getattr(column.dtype, "kind", "O") in "iuf"  # a dtype of pandas
 
 
 def numeric_names(frame: Any) -> set[str]:
-    """The columns that hold numbers."""
+    """The names of the columns of numbers."""
     return {name for name, dtype in zip(frame.columns, frame.dtypes, strict=True) if dtype.kind in "iuf"}
 
 
 def holds_numbers(column: Any) -> bool:
-    """The same, of a feature: whole numbers beyond 64 bits, objects to pandas, are numbers too."""
+    """Whether a feature has numbers, including whole numbers beyond 64 bits, which pandas keeps as objects."""
     known = column.dropna() if column.dtype == object else ()
     return is_number(column) or len(known) > 0 and all(type(value) is int for value in known)

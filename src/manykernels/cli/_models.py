@@ -1,4 +1,4 @@
-"""From data and settings to what an estimator takes."""
+"""From data and settings to an estimator and its arguments."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ TASKS = ("classification", "regression", "one-class")
 
 
 class Job(NamedTuple):
-    """What is to be learned: kernels on X (n, d), the targets y (n,) or None, and the settings that were given."""
+    """A fit: kernels on X (n, d), the targets y (n,) or None, and the settings."""
 
     task: str
     kernels: list[Any]
     X: Any
     y: Any
     settings: dict[str, Any]
-    chosen: str  # what was chosen unasked, in words
-    groups: Any = None  # (n,), whom rows are of
+    chosen: str  # a sentence on the automatic choices
+    groups: Any = None  # (n,), the group of each row
 
 
 def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[[str], None]) -> Job:
-    """Read and check all before anything is computed; options win over the configuration."""
+    """Read and check all inputs before the fit; options override the configuration."""
     settings = read_config(config) if config else {}
     settings |= {name: value for name, value in given.items() if value is not None}
     labels, groups = settings.pop("labels", None), settings.pop("groups", None)
@@ -45,7 +45,7 @@ def prepare(data: str, config: str | None, given: dict[str, Any], say: Callable[
 
 
 def only_label(labels: str | None) -> str | None:
-    """The target that need not be named: the one column of the labels."""
+    """The only column of the labels, or None if there are several."""
     if labels is None:
         return None
     found = list(read_file(labels).columns)[1:]
@@ -53,18 +53,18 @@ def only_label(labels: str | None) -> str | None:
 
 
 def split_groups(frame: Any, groups: str, say: Callable[[str], None]) -> tuple[Any, Any]:
-    """(whom rows are of (n,), the other columns)."""
+    """(the group of each row (n,), the other columns)."""
     if groups == frame.index.name:
         return frame.index.to_numpy(), frame
     column = pick(frame, groups, "--groups")
     if column.isna().any():
         raise Wrong(f"--groups {groups!r} is empty in {int(column.isna().sum())} rows: fill it in or remove them.")
-    say(f"rows of one {groups!r} are held out together, {column.nunique()} in all, and nothing is learned from it.")
+    say(f"rows of the same {groups!r} ({column.nunique()} groups) are held out together; the column is not a feature.")
     return column.to_numpy(), frame.drop(columns=groups)
 
 
 def split_target(frame, task, target, data, say):
-    """(task, y, the other columns); rows without a target are left out."""
+    """(task, y, the other columns), without rows that lack a target."""
     if task is not None and task not in TASKS:
         raise Wrong(f"--task {task!r} is unknown: give {', '.join(TASKS)}.")
     if target is None:
@@ -72,7 +72,7 @@ def split_target(frame, task, target, data, say):
             return task, None, frame
         few = ", ".join(map(repr, list(frame.columns)[:8]))
         raise Wrong(
-            f"--target is missing: name the column to predict ({few}), give a table of targets with --labels, or "
+            f"--target is missing: name the column to predict ({few}), give a table of targets with --labels, or give "
             "--task one-class."
         )
     y = pick(frame, target, "--target", data)
@@ -87,22 +87,22 @@ def split_target(frame, task, target, data, say):
         frame, y = frame[y.notna()], y[y.notna()]
     if task is None:
         task = guess_task(y)
-        say(f"task: {task}, by the {y.nunique()} different values of {target!r}; --task says otherwise.")
+        say(f"task: {task}, from the {y.nunique()} different values of {target!r}; --task changes it.")
     return task, read_target(y, task), frame
 
 
 def read_target(y, task):
-    """Targets as an estimator takes them."""
+    """The targets as an array for an estimator."""
     if task == "regression":
         if not is_number(y):
-            raise Wrong(f"--target {y.name!r} holds {y.iloc[0]!r}, no numbers: give --task classification.")
+            raise Wrong(f"--target {y.name!r} has {y.iloc[0]!r}, which is not a number: give --task classification.")
         return as_numbers(y)
     if y.nunique() < 2:
-        raise Wrong(f"--target {y.name!r} has one class only, {y.iloc[0]!r}: a classifier needs two.")
+        raise Wrong(f"--target {y.name!r} has only one class, {y.iloc[0]!r}: a classifier needs two.")
     if y.nunique() > max(20, len(y) // 2):
         raise Wrong(
-            f"--target {y.name!r} has {y.nunique()} different values in {len(y)} rows, no classes: name another "
-            "column, or give --task regression where they are numbers."
+            f"--target {y.name!r} has {y.nunique()} different values in {len(y)} rows, too many for classes: name "
+            "another column, or give --task regression if they are numbers."
         )
     if is_number(y):
         return y.to_numpy(int) if (y == y.round()).all() else y.map(str).to_numpy(str)
@@ -110,13 +110,13 @@ def read_target(y, task):
 
 
 def estimator(job: Job, search: bool = False, **more: Any) -> Any:
-    """The estimator of a job, not fitted; regression has the squared loss unless another is asked for."""
+    """The unfitted estimator of a job; the default loss of regression is the squared loss."""
     settings, options = job.settings, {"kernels": job.kernels, **more}
     options |= {"normalize": settings["normalize"]} if "normalize" in settings else {}
     if job.task == "one-class":
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
-            raise Wrong(f"{wrong[0]} is no setting of --task one-class: give nu, the share of outliers.")
+            raise Wrong(f"{wrong[0]} is not a setting of --task one-class: give nu, the share of outliers.")
         return mk.MKLOneClass(nu=settings.get("nu", 0.1), regularizer=settings.get("p", 2.0), **options)
     if "nu" in settings:
         raise Wrong(f"nu is a setting of --task one-class, not of {job.task}: give C.")
@@ -128,18 +128,18 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
 
 
 def read_model(path: str) -> Any:
-    """A saved model whose columns have names."""
+    """A saved model with column names."""
     if not Path(path).exists():
         raise Wrong(f"{path} does not exist: `manykernels fit` makes models.")
     model = mk.load(path)
-    if not hasattr(model, "feature_names_in_"):
-        raise Wrong(f"{path} was fitted to data without names of columns: predict with it in Python.")
+    if "feature_names_in_" not in vars(model):
+        raise Wrong(f"{path} was fitted to data without column names: use it in Python.")
     return model
 
 
 def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], None]) -> Any:
-    """The column of targets: the one that is named, that of the fit, or the only one that the model does not see."""
-    known = getattr(model, "target_name_", None)
+    """The target column: the named one, that of the fit, or the only column that the model does not use."""
+    known = vars(model).get("target_name_")
     if target is None and known in frame.columns:
         target = known
     if target is None:
@@ -148,7 +148,7 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
         if len(others) != 1:
             raise Wrong(f"--target is missing: name the column to compare with ({', '.join(map(repr, others[:8]))}).")
         target = others[0]
-        say(f"target: {target!r}, the only column that the model does not see.")
+        say(f"target: {target!r}, the only column that the model does not use.")
     y = pick(frame, target, "--target")
     if y.isna().any():
         raise Wrong(f"--target {target!r} is empty in {int(y.isna().sum())} rows: fill it in or remove them.")
@@ -157,20 +157,20 @@ def target_of(model: Any, frame: Any, target: str | None, say: Callable[[str], N
 
 def as_classes(model: Any, y: Any) -> Any:
     """Targets in the type of the model's classes, or numbers for a regression."""
-    classes = getattr(model, "classes_", None)
+    classes = vars(model).get("classes_")
     if classes is None or classes.dtype.kind in "iuf":
         return as_numbers(y)
     labels = y.map(str).to_numpy(str)
     strange = sorted(set(labels) - set(classes))
     if strange:
-        raise Wrong(f"--target {y.name!r} holds {strange[0]!r}, which is none of {', '.join(classes[:8])}.")
+        raise Wrong(f"--target {y.name!r} has {str(strange[0])!r}, which is not among {', '.join(classes[:8])}.")
     return labels
 
 
 def check_output(path: str, *inputs: str | None) -> str:
-    """A sentence, before anything is computed, where a file cannot be written or is one of the `inputs`.
+    """An error if a file cannot be written or is one of the `inputs`, checked before the work.
 
-    What to say once it is written: that another file was there.
+    Returns a clause for the final message: that the file replaces an older one, or "".
     """
     folder = Path(path).absolute().parent
     if not folder.is_dir():
@@ -179,15 +179,15 @@ def check_output(path: str, *inputs: str | None) -> str:
         raise Wrong(f"-o {path} cannot be written: give another path.")
     for given in inputs:
         if given is not None and given != "-" and any(_is_same(path, file) for file in _files(Path(given))):
-            raise Wrong(f"-o {path} would write over {given}, which this command reads: give another path.")
-    return ", over the file that was there" if Path(path).is_file() else ""
+            raise Wrong(f"-o {path} would overwrite {given}, which this command reads: give another path.")
+    return ", replacing an older file" if Path(path).is_file() else ""
 
 
 def _files(place):
-    """A file, or those of a folder."""
+    """The file, or the files of a folder."""
     return place.iterdir() if place.is_dir() else [place]
 
 
 def _is_same(one, other):
-    """Whether two paths lead to one file, also by links."""
+    """Whether two paths lead to the same file, also through links."""
     return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)

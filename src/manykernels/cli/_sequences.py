@@ -1,4 +1,4 @@
-"""FASTA and FASTQ as frames: a column of sequences, the words of the headers that all have, ids as the index."""
+"""FASTA and FASTQ as frames: a column of sequences, a column per word of all headers, and ids as the index."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import manykernels as mk
 
 from ._talk import Wrong, pandas
 
-PACKED = ("", ".gz", ".bz2", ".xz", ".zst")
-FASTA = tuple(f".{end}{more}" for end in ("fasta", "fa", "fna", "faa", "fastq", "fq") for more in PACKED)
-COLUMN = "sequence"
+_ENDS = ("fasta", "fa", "fna", "faa", "fastq", "fq")
+FASTA_SUFFIXES = tuple(f".{end}{packed}" for end in _ENDS for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
+SEQUENCE_COLUMN = "sequence"
 _WORD = re.compile(r"(?:^|[\s,;|])([A-Za-z_][\w.-]*)\s*[=:]\s*([^\s,;|]+)")
 _ALPHABETS = (("dna", "ACGTN"), ("rna", "ACGUN"))
 
 
 def is_sequence_file(path: str) -> bool:
-    return path.lower().endswith(FASTA)
+    return path.lower().endswith(FASTA_SUFFIXES)
 
 
 def piped_sequences(data: bytes) -> Any | None:
-    """The frame of FASTA or FASTQ from a pipe, packed or not; None where it is something else."""
+    """The frame of FASTA or FASTQ from a pipe, compressed or not; None for other data."""
     if data[:1] not in (b">", b"@") and data[:2] != b"\x1f\x8b":
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def piped_sequences(data: bytes) -> Any | None:
 
 
 def read_sequences(path: str, called: str | None = None) -> Any:
-    """A frame with the column `sequence`, and one for each word `name=value` that stands in every header."""
+    """A frame with the column `sequence`, and a column for each `name=value` that all headers have."""
     try:
         found, headers = mk.sequences.read_fasta(path, "bytes", labels=list)
     except ValueError as error:
@@ -45,12 +45,12 @@ def read_sequences(path: str, called: str | None = None) -> Any:
     ids = [header.split()[0].split("|")[0] if header.split() else "" for header in headers.tolist()]
     words = [dict(_WORD.findall(header)) for header in headers.tolist()]
     shared = [name for name in words[0] if all(name in own for own in words)]
-    columns: dict[str, Any] = {COLUMN: [str(sequence).upper() for sequence in found]}
-    columns |= {name: _as_numbers([own[name] for own in words]) for name in shared if name != COLUMN}
+    columns: dict[str, Any] = {SEQUENCE_COLUMN: [str(sequence).upper() for sequence in found]}
+    columns |= {name: _as_numbers([own[name] for own in words]) for name in shared if name != SEQUENCE_COLUMN}
     pd = pandas()
     twice = len(set(ids)) < len(ids)
     frame = pd.DataFrame(columns, index=None if twice else pd.Index(ids, name="id"))
-    frame.attrs.update(sequences=[COLUMN], aside=[name for name in columns if name != COLUMN])
+    frame.attrs.update(sequences=[SEQUENCE_COLUMN], aside=[name for name in columns if name != SEQUENCE_COLUMN])
     return frame
 
 
@@ -64,8 +64,8 @@ def _as_numbers(values):
 
 
 def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Tables of a configuration for sequences: words at the same place where lengths are equal, and words anywhere."""
-    texts, before = list(frame[column].dropna()), "" if column == COLUMN else f"{column}, "
+    """Tables of a configuration for sequences: words anywhere, and words at the same position if lengths are equal."""
+    texts, before = list(frame[column].dropna()), "" if column == SEQUENCE_COLUMN else f"{column}, "
     letters = set().union(*map(set, texts[:5000]))
     alphabet = next((name for name, known in _ALPHABETS if letters <= set(known)), "protein")
     longest = 6 if alphabet != "protein" else 3
@@ -81,7 +81,7 @@ def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[d
     say(
         f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(tables)} kernels chosen: words "
         + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
-        + ". `manykernels init` writes them down to be changed."
+        + ". `manykernels init` writes them to a file that you can edit."
     )
     shared = {"alphabet": alphabet, "columns": [column]}
     shared |= {"missing": "zero"} if len(texts) < len(frame) else {}
@@ -93,6 +93,6 @@ def _table(name, kernel, k):
 
 
 def read_stdin() -> bytes:
-    """What a pipe brings, as bytes; text where the stream has no bytes."""
-    stream = getattr(sys.stdin, "buffer", None)
+    """The content of stdin."""
+    stream = getattr(sys.stdin, "buffer", None)  # a stream of text has none
     return sys.stdin.read().encode() if stream is None else stream.read()

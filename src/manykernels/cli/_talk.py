@@ -1,4 +1,4 @@
-"""How the command line talks: results on stdout, all else on stderr, errors in one sentence, exit codes."""
+"""Output of the command line: results on stdout, messages on stderr, errors in one sentence, exit codes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 
 
 class Wrong(Exception):
-    """What a user did wrong: one sentence that names it and the cure."""
+    """A user's mistake: one sentence that names it and its cure."""
 
 
 def _note(ctx: typer.Context, param: typer.CallbackParam, value: bool) -> bool:
@@ -27,13 +27,13 @@ def _note(ctx: typer.Context, param: typer.CallbackParam, value: bool) -> bool:
     return value
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=_note, is_eager=True, help="Say nothing but results.")]
-Debug = Annotated[bool, typer.Option("--debug", callback=_note, is_eager=True, help="Show where an error came from.")]
-Json = Annotated[bool, typer.Option("--json", help="Results as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=_note, is_eager=True, help="Print only results.")]
+Debug = Annotated[bool, typer.Option("--debug", callback=_note, is_eager=True, help="Show the traceback of an error.")]
+Json = Annotated[bool, typer.Option("--json", help="Print results as JSON.")]
 
 
 def command(function: Callable[[Any], None]) -> Callable[..., None]:
-    """A command that takes the fields of a dataclass one by one, for a function of `asked`, the dataclass."""
+    """A command with one option per field of a dataclass, for a function that takes the dataclass as `asked`."""
     options = get_type_hints(function)["asked"]
     types = get_type_hints(options, include_extras=True)
 
@@ -53,8 +53,8 @@ def _interrupt(*_: Any) -> None:
 
 @contextmanager
 def _heard() -> Iterator[None]:
-    """Ctrl-C raises an object: Python's own handler sets a bare class, for which the parser of pandas, before Python
-    3.12, puts an error of its own where it is reading."""
+    """Let Ctrl-C raise an instance: Python's handler raises the class, which pandas replaces by an error of its parser
+    before Python 3.12."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -72,14 +72,14 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         settings = ctx.find_root().ensure_object(dict)
         with warnings.catch_warnings():
-            said: set[str] = set()  # decisions and predictions of the same data say the same
+            said: set[str] = set()  # decisions and predictions of the same data give the same warnings
             warnings.showwarning = lambda message, *_: None if settings.get("quiet") else _say_once(said, message)
             try:
                 with _heard():
                     return super().invoke(ctx)
             except KeyboardInterrupt:
                 complain("manykernels: interrupted.")
-                raise typer.Exit(INTERRUPTED) from None
+                raise typer.Exit(EXIT_INTERRUPTED) from None
             except (Wrong, ValueError, OSError, ImportError, MemoryError) as error:
                 if settings.get("debug"):
                     raise
@@ -95,7 +95,7 @@ def _say_once(said: set[str], message: Any) -> None:
 
 
 def pandas() -> Any:
-    """The module, or a sentence on how to get it."""
+    """The module; the error says how to install it."""
     try:
         import pandas
     except ImportError:
@@ -104,7 +104,7 @@ def pandas() -> Any:
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says, on one line."""
+    """The message of an error, on one line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     return " ".join(str(error).split()) or type(error).__name__
@@ -115,12 +115,12 @@ def complain(text: str) -> None:
 
 
 def speaker(quiet: bool) -> Callable[[str], None]:
-    """What says a line on stderr, or nothing."""
+    """The function that writes messages to stderr; with `quiet` it writes none."""
     return (lambda text: None) if quiet else complain
 
 
 def show(facts: dict[str, Any], as_json: bool) -> None:
-    """Results on stdout: a line each, or JSON."""
+    """Print results, one per line or as JSON."""
     if as_json:
         typer.echo(json.dumps(facts, default=_plain, allow_nan=True))
         return
@@ -132,7 +132,7 @@ def show(facts: dict[str, Any], as_json: bool) -> None:
 
 
 def show_rows(title: str, rows: list[dict[str, Any]]) -> None:
-    """Rows of a table, aligned, under a title."""
+    """Print the rows of a table, aligned, under a title."""
     if not rows:
         return
     head = list(rows[0])
@@ -148,4 +148,4 @@ def _text(value):
 
 
 def _plain(value):
-    return value.item() if hasattr(value, "item") else str(value)
+    return value.item() if hasattr(value, "item") else str(value)  # a scalar of numpy

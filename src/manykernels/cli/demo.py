@@ -1,4 +1,4 @@
-"""`manykernels demo`: the weights of a few hundred kernels on a bundled data set."""
+"""`manykernels demo`: learn the weights of a few hundred kernels on a bundled data set."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Data(StrEnum):
 
 
 def demo(
-    data: Annotated[Data, typer.Option(help="Which data set.")] = Data.breast_cancer,
-    p: Annotated[float, typer.Option(min=1, help="Norm of the weights: 1 is sparse, inf the plain sum.")] = 1.0,
+    data: Annotated[Data, typer.Option(help="The data set.")] = Data.breast_cancer,
+    p: Annotated[float, typer.Option(min=1, help="Norm of the weights: 1 is sparse, inf is the plain sum.")] = 1.0,
     C: Annotated[float, typer.Option("--C", min=1e-12, help="Factor of the loss; positive.")] = 1.0,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Where the report is written; else a folder for such files.")
+        str | None, typer.Option("--output", "-o", help="The file of the report; by default in a temporary folder.")
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ):
-    """Learn the weights of a few hundred kernels, compare with the best single one and the plain sum, and report."""
+    """Learn the weights of a few hundred kernels, compare with the best single kernel and the plain sum, and report."""
     from rich.console import Console
     from rich.table import Table
     from sklearn.model_selection import train_test_split
@@ -65,12 +65,12 @@ def demo(
         alive, accuracy = (fitted.kernel_weights_ > 0).sum(), fitted.score(X_new, y_new)
         table.add_row(label, f"{accuracy:.1%}", str(alive), f"{seconds:.2f} s", f"{fitted.duality_gap_:.1e}")
     console.print(table)
-    console.print("The single kernel was chosen by 3-fold cross-validation, its time is that of the whole choice.")
+    console.print("Cross-validation with 3 folds chose the single kernel; its time is that of the whole choice.")
     console.print(
-        "Weights say how much of each kernel is used to fit, not what it is worth on new examples: a nearly diagonal "
-        "kernel draws weight as slack does. manykernels.inspect.relevance measures the worth of each source."
+        "Weights say how much the fit uses each kernel, not how much the kernel helps on new examples: a nearly "
+        "diagonal kernel gets weight as slack does. manykernels.inspect.relevance measures the relevance of sources."
     )
-    console.print("On a new machine the first time includes compilation, which is cached.")
+    console.print("The first run on a machine includes compilation, which is cached.")
     place = output or str(Path(tempfile.mkdtemp(prefix="manykernels-")) / "report.html")
     sources: dict[str, list[int]] = {}
     for m, name in enumerate(model.kernel_names_):
@@ -82,7 +82,7 @@ def demo(
     if json:
         show(facts | {"seconds": seconds}, True)
     else:
-        console.print(f"All of it took {seconds:.0f} s. The report{over}, to be opened in a browser:")
+        console.print(f"The demo took {seconds:.0f} s. Open the report{over} in a browser:")
         typer.echo(str(found.path))
 
 
@@ -133,7 +133,7 @@ def _fit(kernels, p, C, X, y, shown):
 
 
 def _fit_best_single(kernels, C, X, y, shown):
-    """The kernel that cross-validates best alone on the training examples, fitted to all of them."""
+    """The single kernel with the best cross-validation score, fitted to all training examples."""
     import numpy as np
     from rich.progress import track
     from sklearn.model_selection import cross_val_score

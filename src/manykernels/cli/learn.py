@@ -1,4 +1,4 @@
-"""`fit` and `cv`: from data to models and to scores."""
+"""`fit` and `cv`: learn models from data, and score them."""
 
 from __future__ import annotations
 
@@ -17,34 +17,37 @@ Data = Annotated[
     str, typer.Argument(help="CSV, TSV, FASTA (.gz), Parquet, NPZ, a folder of tables with ids, or - for stdin.")
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="The column to predict; of FASTA the word before = in the headers.")
+    str | None, typer.Option("--target", "-t", help="The column to predict; in FASTA headers the word before =.")
 ]
-Labels = Annotated[str | None, typer.Option(help="A table of targets: ids in its first column.")]
+Labels = Annotated[str | None, typer.Option(help="A table of targets, with ids in its first column.")]
 Config = Annotated[str | None, typer.Option(help="A TOML file of kernels; `manykernels init` writes one.")]
-Task = Annotated[str | None, typer.Option(help="classification, regression or one-class; else guessed, and said.")]
-Id = Annotated[str | None, typer.Option(help="The column that names the examples.")]
+Task = Annotated[str | None, typer.Option(help="classification, regression or one-class; guessed by default.")]
+Groups = Annotated[
+    str | None, typer.Option(help="A column of groups, such as patients: rows of a group are held out together.")
+]
+Id = Annotated[str | None, typer.Option(help="The column of ids of the examples.")]
 Loss = Annotated[str | None, typer.Option(help="hinge, logistic, squared, huber, ...")]
-Nu = Annotated[float | None, typer.Option(help="The share of outliers, of --task one-class.")]
+Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --task one-class.")]
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What `fit` may be asked for."""
+    """The options of `fit`."""
 
     data: Data
     target: Target = None
     config: Config = None
-    C: Annotated[float | None, typer.Option("-C", "--C", help="Factor of the loss; 1 if not given.")] = None
-    p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: all alike; 2 if not given.")] = None
+    C: Annotated[float | None, typer.Option("-C", "--C", help="Factor of the loss; default 1.")] = None
+    p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
     task: Task = None
     loss: Loss = None
     nu: Nu = None
     id: Id = None
     labels: Labels = None
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="So that predict writes probabilities, of any loss; 5 more fits.")
+        bool, typer.Option("--probabilities", help="Let predict write probabilities, for any loss; takes 5 more fits.")
     ] = False
-    output: Annotated[str, typer.Option("--output", "-o", help="Where the model is written.")] = "model.mk"
+    output: Annotated[str, typer.Option("--output", "-o", help="The file of the model.")] = "model.mk"
     json: Json = False
     quiet: Quiet = False
     debug: Debug = False
@@ -52,44 +55,42 @@ class FitOptions:
 
 @command
 def fit(asked: FitOptions) -> None:
-    """Learn a model and the weights of its kernels from a table, and write it to a file."""
+    """Learn a model and the weights of its kernels from a table, and write the model to a file."""
     say, output = speaker(asked.quiet), asked.output
     if output == "-":
-        raise Wrong("-o - would write a model to the terminal: give a path, -o model.mk.")
+        raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
-    given = {name: getattr(asked, name) for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels")}
+    given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels")}
     job = prepare(asked.data, asked.config, given, say)
     model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
     if job.y is not None:
-        model.target_name_ = job.settings["target"]  # what `score`, `inspect` and `report` compare with
+        model.target_name_ = job.settings["target"]  # the default target of `score`, `inspect` and `report`
     if job.chosen:
         model.kernels_chosen_ = job.chosen
     model.save(output)
-    say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW like {asked.data}.")
+    say(f"{output} is written{over}; `manykernels predict {output} NEW` uses it, with NEW data like {asked.data}.")
     facts = summary(job, model)
     if len(facts["weights"]) < facts["kernels"]:
-        say(f"the heaviest {len(facts['weights'])} of {facts['kernels']} kernels; `manykernels inspect` shows more.")
+        say(f"the {len(facts['weights'])} heaviest of {facts['kernels']} kernels; `manykernels inspect` shows more.")
     show(facts, asked.json)
 
 
 @dataclass(frozen=True)
 class CVOptions:
-    """What `cv` may be asked for."""
+    """The options of `cv`."""
 
     data: Data
     target: Target = None
     config: Config = None
-    C: Annotated[str, typer.Option("-C", "--C", help="Candidates, with commas between.")] = "0.1,1,10"
-    p: Annotated[str, typer.Option("-p", "--p", help="Candidates, with commas between.")] = "1,2"
+    C: Annotated[str, typer.Option("-C", "--C", help="Candidates, separated by commas.")] = "0.1,1,10"
+    p: Annotated[str, typer.Option("-p", "--p", help="Candidates, separated by commas.")] = "1,2"
     task: Task = None
     loss: Loss = None
     id: Id = None
     labels: Labels = None
-    folds: Annotated[int, typer.Option(min=2, help="Parts of the cross-validation.")] = 5
-    groups: Annotated[
-        str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
-    ] = None
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5
+    groups: Groups = None
     json: Json = False
     quiet: Quiet = False
     debug: Debug = False
@@ -97,13 +98,13 @@ class CVOptions:
 
 @command
 def cv(asked: CVOptions) -> None:
-    """Score candidates for C and p by cross-validation, on examples that were held out."""
+    """Score candidates for C and p by cross-validation."""
     say, folds = speaker(asked.quiet), asked.folds
     Cs, ps = _numbers(asked.C, "-C"), _numbers(asked.p, "-p")
-    given = {name: getattr(asked, name) for name in ("target", "task", "loss", "id", "labels", "groups")}
+    given = {name: vars(asked)[name] for name in ("target", "task", "loss", "id", "labels", "groups")}
     job = prepare(asked.data, asked.config, given, say)
     if job.task == "one-class":
-        raise Wrong("cv needs targets to score by, which --task one-class has not: give another task.")
+        raise Wrong("cv needs targets for its scores, and --task one-class has none: give another task.")
     _check_folds(job, folds)
     search = estimator(job, search=True, Cs=Cs, cv=_splitter(job, folds), verbose=progress(asked.quiet))
     search.set_params(regularizer=ps)
@@ -114,23 +115,23 @@ def cv(asked: CVOptions) -> None:
         for c, mean, std in zip(found["params"], found["mean_test_score"], found["std_test_score"], strict=True)
     ]
     best = rows[int(search.best_index_)]
-    say(f"the best: -C {best['C']:g} -p {best['p']:g}; its score is a little too good, being the best of {len(rows)}.")
+    say(f"the best of {len(rows)}: -C {best['C']:g} -p {best['p']:g}; the choice makes its score a little too good.")
     measure = "accuracy" if job.task == "classification" else "R2"
     facts = {"task": job.task, "measure": measure, "folds": folds, "C": best["C"], "p": best["p"], "scores": rows}
     show(facts, asked.json)
 
 
 def _calibration(job, wanted):
-    """The setting of an estimator that gives probabilities, unless its loss does."""
+    """The estimator setting for probabilities, unless the loss has them."""
     if not wanted:
         return {}
     if job.task != "classification":
-        raise Wrong(f"--probabilities are those of classes, which --task {job.task} has not: leave it out.")
+        raise Wrong(f"--probabilities needs classes, and --task {job.task} has none: leave it out.")
     return {} if job.settings.get("loss") == "logistic" else {"calibrate": "sigmoid"}
 
 
 def summary(job: Job, model: Any) -> dict[str, Any]:
-    """What was fitted, in a few figures."""
+    """The main numbers of a fit."""
     names, _, shares = mk.inspect.tables.top_weights(model, 10)
     return {
         "task": job.task,
@@ -142,7 +143,7 @@ def summary(job: Job, model: Any) -> dict[str, Any]:
 
 
 def progress(quiet: bool) -> bool:
-    """Whether to show a bar: on stderr, and where that is a terminal."""
+    """Whether to show progress bars, which go to stderr: only if stderr is a terminal."""
     import rich
 
     if quiet or not sys.stderr.isatty():
@@ -155,11 +156,11 @@ def _numbers(text, option):
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise Wrong(f"{option} {text!r} is no list of numbers: give {option} 0.1,1,10.") from None
+        raise Wrong(f"{option} {text!r} is not a list of numbers: give {option} 0.1,1,10, for example.") from None
 
 
 def _splitter(job, folds):
-    """What cuts the folds: classes evenly, rows of one group together."""
+    """The splitter of the folds: stratified by class, rows of a group together."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
     classes = job.task == "classification"

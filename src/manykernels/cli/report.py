@@ -1,4 +1,4 @@
-"""`report`: a page of a saved model, measured on data."""
+"""`report`: write the page of a saved model, measured on data."""
 
 from __future__ import annotations
 
@@ -14,32 +14,30 @@ from ._columns import seen
 from ._data import pick, read_data
 from ._models import as_classes, check_output, estimator, only_label, prepare, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, command, complain, speaker
-from .learn import Data, Id, Labels, Target, progress
+from .learn import Data, Groups, Id, Labels, Target, progress
 from .use import Model, columns_of
 
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What `report` may be asked for."""
+    """The options of `report`."""
 
     model: Model
     data: Data
     target: Target = None
-    output: Annotated[str, typer.Option("--output", "-o", help="Where the page is written.")] = "report.html"
+    output: Annotated[str, typer.Option("--output", "-o", help="The file of the page.")] = "report.html"
     cv: Annotated[int, typer.Option(min=0, help="Folds of the cross-validation; 0 for none.")] = 5
-    relevance: Annotated[str, typer.Option(help="auto, full (each single source left out too) or fast.")] = "auto"
-    stability: Annotated[
-        int | None, typer.Option(min=0, help="Bootstrap samples; 100 where time allows, 0 for none.")
-    ] = None
-    examples: Annotated[str, typer.Option(help="Rows to take apart, with commas between; else six are chosen.")] = ""
-    max_examples: Annotated[int | None, typer.Option(min=10, help="Examples that are looked at, at most.")] = None
-    title: Annotated[str | None, typer.Option(help="Of the page.")] = None
-    groups: Annotated[
-        str | None, typer.Option(help="The column that says whom rows are of: those of one are held out together.")
-    ] = None
-    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, such as balanced_accuracy.")] = None
+    relevance: Annotated[str, typer.Option(help="auto, full (also leaves out each single source) or fast.")] = "auto"
+    stability: Annotated[int | None, typer.Option(min=0, help="Bootstrap samples, 0 for none; default up to 100.")] = (
+        None
+    )
+    examples: Annotated[str, typer.Option(help="Rows to explain, separated by commas; by default six.")] = ""
+    max_examples: Annotated[int | None, typer.Option(min=10, help="The size of a random sample to measure.")] = None
+    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None
+    groups: Groups = None
+    scoring: Annotated[str | None, typer.Option(help="A score of scikit-learn, for example balanced_accuracy.")] = None
     threshold: Annotated[
-        float | None, typer.Option(help="Of two classes: the decision above which a row counts as the second; else 0.")
+        float | None, typer.Option(help="For two classes: decisions above it predict the second class; 0 by default.")
     ] = None
     id: Id = None
     labels: Labels = None
@@ -50,12 +48,12 @@ class PageOptions:
 
 @command
 def report(asked: PageOptions) -> None:
-    """Write a page on what the model has learned, how surely, and which columns matter: one HTML file."""
+    """Write one HTML page on a model: what it learned, how certain the findings are, and which columns matter."""
     from sklearn.base import is_outlier_detector
 
     say, output, quiet = speaker(asked.quiet), asked.output, asked.quiet
     if output == "-":
-        raise Wrong("-o - would write a page to the terminal: give a path, -o report.html.")
+        raise Wrong("-o - would write a page to the terminal: give a path, for example -o report.html.")
     read, pages = (asked.model, asked.data, asked.labels), (Path(output), Path(output).with_suffix(".json"))
     over = [check_output(str(path), *read) for path in pages]
     fitted = read_model(asked.model)
@@ -67,17 +65,16 @@ def report(asked: PageOptions) -> None:
     X, rows = columns_of(fitted, frame), _rows(asked.examples)
     truth = None if y is None else as_classes(fitted, y)
     if not quiet and not progress(quiet):
-        complain("measuring: held-out scores, what each source is worth, stability.")
+        complain("measuring held-out scores, the relevance of each source, and stability.")
     groups = None if asked.groups is None else pick(frame, asked.groups, "--groups").to_numpy()
-    same = {
-        key: getattr(asked, key) for key in ("relevance", "stability", "max_examples", "title", "scoring", "threshold")
-    }
+    options = vars(asked)
+    same = {key: options[key] for key in ("relevance", "stability", "max_examples", "title", "scoring", "threshold")}
     found = fitted.report(
         X, truth, verbose=progress(quiet), cv=asked.cv or None, examples=rows, target=name, groups=groups, **same
     )
     _describe(found.facts, fitted, frame, truth, name)
     keys = "cv", "relevance", "stability", "examples", "max_examples", "title", "groups", "scoring", "threshold"
-    given = {"--" + key.replace("_", "-"): getattr(asked, key) for key in keys} | {"--examples": asked.examples or None}
+    given = {"--" + key.replace("_", "-"): options[key] for key in keys} | {"--examples": asked.examples or None}
     where = {"--target": target or name, "--id": asked.id, "--labels": asked.labels}
     found.facts["reproduce"] = _commands(fitted, asked.model, asked.data, output, where, given)
     place = found.write(output)
@@ -93,7 +90,7 @@ def report(asked: PageOptions) -> None:
 
 
 def _describe(facts, model, frame, truth, target):
-    """The columns as they stand in the data, and those that the model does not see."""
+    """Replace the facts on the data by those of the original columns, and list the unused ones."""
     from ..report.describe import describe_data
 
     known = set(map(seen, model.feature_names_in_))
@@ -108,20 +105,20 @@ def _rows(text):
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise Wrong(f"--examples {text!r} is no list of row numbers: give --examples 0,5,17.") from None
+        raise Wrong(f"--examples {text!r} is not a list of row numbers: give --examples 0,5,17, for example.") from None
 
 
 def _commands(fitted, model, data, output, where, asked):
-    """How to repeat it, beside the files that are there, with what tells these from others of the same names."""
-    lines = ["# the data came by a pipe: - stands for them"] if data == "-" else []
+    """The commands that repeat the report into new files, with the checksums of the model and the data."""
+    lines = ["# the data came from a pipe, which - stands for"] if data == "-" else []
     again, fit = _beside(model), _fit(fitted, data, where)
     if fit:
         lines += [
-            "# the model, if it was fitted to these data; else take the file itself",
+            "# fits the model if it was fitted to these data; otherwise use its file",
             f"{fit} {_said({'-o': again})}",
         ]
     else:
-        lines.append("# the model's kernels are its own: the file has them")
+        lines.append("# no command fits these kernels: use the file of the model")
     options = _said(where | asked | {"-o": _beside(output)})
     lines += [f"manykernels report {quote(again if fit else model)} {quote(data)} {options}", ""]
     for path in (model, data):
@@ -133,7 +130,7 @@ def _commands(fitted, model, data, output, where, asked):
 
 
 def _fit(fitted, data, where):
-    """The command that fits such a model to the data, or nothing where it would choose other kernels."""
+    """The command that fits the model to the data, or "" if `fit` would choose other kernels."""
     from sklearn.base import is_classifier, is_outlier_detector
 
     if data == "-":
@@ -146,7 +143,7 @@ def _fit(fitted, data, where):
     settings = {name.lstrip("-"): value for name, value in (where | given).items()}
     try:
         other = estimator(prepare(data, None, settings, lambda text: None))
-    except Exception:  # the data of another model
+    except Exception:  # the data do not suit the model
         return ""
     same = repr(other.set_params(verbose=fitted.verbose).get_params()) == repr(fitted.get_params())
     return f"manykernels fit {quote(data)} {_said(where | given)}" if same else ""

@@ -1,4 +1,4 @@
-"""`init` and `kernels`: a configuration to begin with, and what may stand in it."""
+"""`init` and `kernels`: write a first configuration, and list the kernels for it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def init(
     task: Task = None,
     id: Id = None,
     labels: Labels = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where the configuration goes; - is stdout.")] = "-",
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    output: Annotated[str, typer.Option("--output", "-o", help="The file of the configuration; - is stdout.")] = "-",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write a commented TOML of kernels for the columns of a table, to be changed and given to fit."""
+    """Write a commented TOML file of kernels for the columns of a table, which you can edit and give to fit."""
     say = speaker(quiet)
     over = ""
     if output != "-":
         over = check_output(output, data, labels)
         if Path(output).exists() and not force:
-            raise Wrong(f"{output} is there already: give another path, or --force to write over it.")
+            raise Wrong(f"{output} exists: give another path, or --force to overwrite it.")
     task, _, frame = split_target(read_data(data, id, say, labels), task, target, data, say)
     text = write_config({"target": target, "id": id, "task": task}, suggest(frame, say)[0], data)
     if output == "-":

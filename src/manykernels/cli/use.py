@@ -1,4 +1,4 @@
-"""`predict`, `score` and `inspect`: what a saved model says, how well, and by what."""
+"""`predict`, `score` and `inspect`: use a saved model, score it, and show its weights."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Model = Annotated[str, typer.Argument(help="A file that `manykernels fit` wrote.
 def predict(
     model: Model,
     data: Data,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where predictions go; - is stdout.")] = "-",
+    output: Annotated[str, typer.Option("--output", "-o", help="The file of the predictions; - is stdout.")] = "-",
     id: Id = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Predict new examples: a row for each, with the values of the decision function, and probabilities if it has."""
+    """Predict new examples: one row each, with decision values, and probabilities if the model has them."""
     over = "" if output == "-" or output.startswith("/dev/") else check_output(output, model, data)
     say, fitted = speaker(quiet), read_model(model)
     frame = read_data(data, id, say, unique=False)
@@ -40,12 +40,11 @@ def predict(
         return
     with open(output, "w") as stream:
         stream.write(text)
-    say(f"{output} has {len(made)} predictions{over}.")
+    say(f"{output} is written with {len(made)} predictions{over}.")
 
 
 def columns_of(model: Any, frame: Any) -> Any:
-    """The columns that a model sees; a sentence where one is empty and its kernel does not allow for it."""
-
+    """The columns that a model uses; an error if one has empty rows and its kernel does not accept them."""
     names, written = list(model.feature_names_in_), written_columns(model.kernels)
     X = encode(frame, names, written)
     for sentence in new_categories(frame, names, written):
@@ -55,22 +54,24 @@ def columns_of(model: Any, frame: Any) -> Any:
     for name in X.columns[X.isna().any()]:
         if name in strict:
             raise Wrong(
-                f"Column {name!r} is empty in {int(X[name].isna().sum())} rows, and was in none when the model was "
-                'fitted: fill it in, or fit with missing = "zero" in its kernels.'
+                f"Column {name!r} is empty in {int(X[name].isna().sum())} rows, but its kernel was fitted without "
+                'empty rows: fill it in, or fit with missing = "zero" in its kernels.'
             )
     return X
 
 
 def predictions(model: Any, X: Any) -> Any:
-    """A frame of predictions, decisions and, where the model has some, probabilities."""
+    """A frame of predictions, decisions and, if the model has them, probabilities."""
+    from sklearn.base import is_regressor
+
     found = {"prediction": model.predict(X)}
-    if hasattr(model, "classes_") or not hasattr(model, "n_outputs_"):
+    if not is_regressor(model):
         decision = model.decision_function(X)
         if decision.ndim == 1:
             found["decision"] = decision
         else:
             found |= {f"decision:{name}": decision[:, k] for k, name in enumerate(model.classes_)}
-    if hasattr(model, "predict_proba"):
+    if hasattr(model, "predict_proba"):  # as scikit-learn asks it
         P = model.predict_proba(X)
         found |= {f"probability:{name}": P[:, k] for k, name in enumerate(model.classes_)}
     return pandas().DataFrame(found, index=X.index)
@@ -86,7 +87,7 @@ def score(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare predictions with the truth: accuracy of classes, R² of numbers."""
+    """Compare predictions with the targets: accuracy for classes, R² for numbers."""
     import numpy as np
     from sklearn.base import is_outlier_detector, is_regressor
     from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_score
@@ -102,26 +103,25 @@ def score(
         facts |= {"R2": float(r2_score(y, guess)), "mean_error": float(mean_absolute_error(y, guess))}
     else:
         facts |= {"accuracy": float((y == guess).mean()), "balanced": float(balanced_accuracy_score(y, guess))}
-        facts["commonest"] = float(np.unique(y, return_counts=True)[1].max() / len(y))  # what a guess reaches
+        facts["commonest"] = float(np.unique(y, return_counts=True)[1].max() / len(y))  # the accuracy of a guess
     show(facts, json)
 
 
 def inspect(
     model: Model,
-    data: Annotated[str | None, typer.Argument(help="Training data, for the relevance of each source.")] = None,
+    data: Annotated[str | None, typer.Argument(help="Training data, to measure the relevance of each source.")] = None,
     target: Target = None,
     id: Id = None,
     labels: Labels = None,
-    top: Annotated[int, typer.Option(min=1, help="Kernels at most.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="The number of kernels to show.")] = 20,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show the weights, the gap and the settings of a model; with data also what each source is worth."""
-
+    """Show the weights, the gap and the settings of a model; with data, also the relevance of each source."""
     say, fitted = speaker(quiet), read_model(model)
     names, weights, shares = mk.inspect.tables.top_weights(fitted, top)
-    settings = {name: getattr(fitted, name) for name in ("loss", "C", "nu") if hasattr(fitted, name)}
+    settings = {name: v for name, v in fitted.get_params(deep=False).items() if name in ("loss", "C", "nu")}
     facts = {
         "model": type(fitted).__name__,
         "p": fitted.regularizer,
@@ -143,9 +143,9 @@ def _relevance(model, frame, target, say):
     from sklearn.base import is_outlier_detector
 
     if is_outlier_detector(model):
-        raise Wrong("A one-class model has no targets to measure relevance by: leave the data out.")
+        raise Wrong("A one-class model has no targets, which relevance needs: leave the data out.")
     y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
-    say("relevance: what the score loses without a source and gains by it alone, in 5 folds, ± one standard error.")
+    say("relevance: the mean of the loss in score without a source and the gain from it alone, in 5 folds.")
     keep = ("name", "relevance", "relevance_se")
     rows = [row for row in mk.inspect.relevance(model, X, y, kernels=False).table()]
     return [{key: row[key] for key in keep if key in row} for row in rows]

@@ -1,4 +1,4 @@
-"""The report page: what a fitted model has learned and how sure that is, in one HTML file that needs nothing else."""
+"""The report page: one HTML file that says what a fitted model has learned and how certain the findings are."""
 
 from ._options import ReportOptions
 from ._report import Report, make_report

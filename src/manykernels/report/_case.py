@@ -1,4 +1,4 @@
-"""What a report is of, and its bounds."""
+"""The model and the data of a report, and the limits of the work."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from sklearn.base import is_classifier, is_outlier_detector
 
 from ..estimators.check_inputs import is_precomputed, take_examples
 
-LIMIT = 4e9  # entries of kernels, times fits
-FIT = 5e6  # entries that a fit of a few examples costs as much as
-SOURCES, KERNELS, ALIGNED, POINTS, STEPS = 40, 40, 30, 300, 60  # rows and marks at most
-CLASSES, PARTS, EXAMPLES = 12, 6, 6
+MAX_ENTRIES = 4e9  # kernel entries that all fits of a section read
+FIT_ENTRIES = 5e6  # the overhead of one fit, as a number of entries
+CONFIDENCE = 0.95  # of intervals over the folds
+MAX_SOURCES, MAX_KERNELS, MAX_ALIGNED, MAX_POINTS, MAX_STEPS = 40, 40, 30, 300, 60  # rows and points on the page
+MAX_CLASSES, MAX_PARTS, DEFAULT_EXAMPLES = 12, 6, 6
 
 Tick = Callable[[str, int, int], None]
 
 
 class Case(NamedTuple):
-    """A fitted model with the data that it is measured on, and what was asked for."""
+    """A fitted model, the data on which it is measured, and the options of the report."""
 
     model: Any
     X: Any
@@ -30,22 +31,26 @@ class Case(NamedTuple):
     n_jobs: int | None
     seed: int
     tick: Tick
-    groups: Any = None  # (n,): examples of one group are held out together
-    search: Any = None  # that chose the model's C and regularizer
-    threshold: float = 0.0  # decisions above it count as the second of two classes
+    groups: Any = None  # (n,): examples of the same group are held out together
+    search: Any = None  # the estimator that chose C and the regularizer
+    threshold: float = 0.0  # decisions above it are predicted as the second of two classes
 
     @property
     def outputs(self):
         return len(self.model.intercept_)
 
+    @property
+    def several_tasks(self):
+        return "tasks_" in vars(self.model)
+
     def part(self, rows):
-        """(X, y) of some examples; of matrices their rows and columns."""
+        """(X, y) of some examples; for kernel matrices, their rows and columns."""
         X = self.X[np.ix_(rows, rows)] if is_precomputed(self.model) else take_examples(self.X, rows)
         return X, None if self.y is None else self.y[rows]
 
 
 def kind_of(model: Any) -> str:
-    """What a model does."""
+    """The kind of problem that a model solves."""
     if is_outlier_detector(model):
         return "one-class"
     return "classification" if is_classifier(model) else "regression"

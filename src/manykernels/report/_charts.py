@@ -1,7 +1,7 @@
-"""Pictures as SVG: small ones that stretch with a cell of a table, and whole ones drawn for the width of a phone.
+"""Charts as SVG: small ones fill a table cell, large ones have the width of a phone.
 
-Colours are classes of the page's style, so that light, dark and paper each have their own. Marks carry a text in
-`data-t`, which the page shows when a pointer or the arrow keys come to them.
+Colours are CSS classes, which differ between the light, dark and print styles. The page shows the text in `data-t` when
+the pointer or the arrow keys reach a mark.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._html import gap as gap_text
 
 
 class Scale:
-    """Numbers as percentages of a width, with a margin of 1.5 % at either side."""
+    """Maps numbers to percentages of a width, with margins of 1.5 %."""
 
     def __init__(self, low: float, high: float) -> None:
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
@@ -26,9 +26,9 @@ class Scale:
         return 1.5 + 97.0 * min(max(share, 0.0), 1.0)
 
     def ticks(self, most: int = 4) -> list[float]:
-        """Round numbers within the scale, `most` at most."""
+        """At most `most` round numbers within the scale."""
         if self.high - self.low < 1e-12 * max(abs(self.low), abs(self.high)):
-            return [self.low]  # no two numbers between them
+            return [self.low]  # too narrow for two ticks
         step = 10.0 ** math.floor(math.log10((self.high - self.low) / most))
         for factor in (1, 2, 5, 10, 20, 50):
             first = math.ceil(self.low / (factor * step) - 1e-9)
@@ -39,7 +39,7 @@ class Scale:
 
 
 def covering(values: Any, zero: bool = True) -> Scale:
-    """The scale on which all of these finite numbers lie, and 0 where it is wanted."""
+    """The scale that covers all finite values, and 0 if `zero`."""
     found = [float(v) for v in values if v is not None and math.isfinite(v)] + ([0.0] if zero else [])
     return Scale(min(found), max(found)) if found else Scale(0.0, 1.0)
 
@@ -49,7 +49,7 @@ def _cell(*inner: Any, height: int = 18) -> Markup:
 
 
 def axis(scale: Scale, most: int = 4, shares: bool = False) -> Markup:
-    """The numbers of a scale, for the head of a column."""
+    """The ticks of a scale, for the header of a column."""
     inner = []
     for value in scale.ticks(most):
         at = scale.at(value)
@@ -82,7 +82,7 @@ def bar(scale: Scale, value: float, said: str = "") -> Markup:
 def interval(
     scale: Scale, low: float, middle: float, high: float, said: str, clear: bool, extra: float | None = None
 ) -> Markup:
-    """A dot on the line between two ends, filled where it is `clear`; an upright stroke at a second value."""
+    """A dot on a horizontal line from `low` to `high`, filled if `clear`, and a vertical tick at `extra`."""
     inner = [_zero(scale)]
     if math.isfinite(low) and math.isfinite(high):
         a, b = scale.at(low), scale.at(high)
@@ -107,7 +107,7 @@ def dots(scale: Scale, values: list[float], mean: float, kind: str, said: list[s
 
 
 def histogram(counts: list[int]) -> Markup:
-    """Bars of equal width, for the shape of a column."""
+    """Bars of equal width that show the distribution of a column."""
     top, n = max(counts, default=0) or 1, max(len(counts), 1)
     heights = [max(16 * c / top, 1 if c else 0) for c in counts]
     return _cell(
@@ -133,7 +133,7 @@ def _label(said: Any, x: float, y: float, anchor: str = "middle") -> Markup:
 
 
 def _axes(across: str, up: str, x0: float, y0: float, w: float, h: float) -> list[Markup]:
-    """What is drawn across and up."""
+    """The labels of both axes."""
     turned = f"rotate(-90 12 {y0 + h / 2:g})"
     return [
         element("text", across, class_="axis", x=f"{x0 + w / 2:g}", y=f"{y0 + h + 32:g}", text_anchor="middle"),
@@ -142,7 +142,7 @@ def _axes(across: str, up: str, x0: float, y0: float, w: float, h: float) -> lis
 
 
 def heat_map(values: list[list[float]], names: list[str], label: str) -> Markup:
-    """Squares, the stronger the larger the number; rows and columns are numbered from 1."""
+    """A heat map with rows and columns numbered from 1; larger values have stronger colours."""
     n = len(values)
     size, edge = 300.0 / max(n, 4), 26.0
     inner = []
@@ -174,7 +174,7 @@ def scatter(
     joined: bool = False,
     limits: tuple[float, float] | None = None,
 ) -> Markup:
-    """Points, joined to a curve or not, with the line on which both numbers are the same."""
+    """Points with the diagonal y = x, joined to a curve if `joined`."""
     x0, y0, w, h = 46.0, 10.0, 288.0, 250.0
     scale = covering(limits or [v for p in points for v in p], zero=False)
     low, high = scale.low, scale.high
@@ -202,7 +202,7 @@ def scatter(
 
 
 def descent(runs: list[tuple[str, list[tuple[float, float]]]], goal: float | None, label: str, up: str) -> Markup:
-    """Curves (step, gap) on a logarithmic scale, the first of them on top, and the gap that was asked for."""
+    """Curves (step, gap) on a logarithmic scale, the first one on top, and a line at the tolerance `goal`."""
     x0, y0, w, h = 46.0, 10.0, 288.0, 180.0
     every = [g for _, run in runs for _, g in run if g > 0 and math.isfinite(g)] + ([goal] if goal else [])
     low, high = math.floor(math.log10(min(every, default=1e-3))), math.ceil(math.log10(max(every, default=1.0)))
@@ -224,7 +224,7 @@ def descent(runs: list[tuple[str, list[tuple[float, float]]]], goal: float | Non
             inner.append(_label(f"{tick:g}", at(tick, 1)[0], y0 + h + 15))
     if goal:
         y = at(first, goal)[1]
-        inner += [_level(x0, w, y, "goal"), _label("asked for", x0 + w, y - 4, "end")]
+        inner += [_level(x0, w, y, "goal"), _label("tolerance", x0 + w, y - 4, "end")]
     for k, (called, run) in reversed(list(enumerate(runs))):
         places = [at(s, g) for s, g in run]
         kind = "first" if k == 0 else "other"

@@ -1,4 +1,4 @@
-"""Decisions of single examples, most of them held out: which are worth a look, and what they are sums of."""
+"""Decisions of single examples by models that did not see them: which ones to show, and their parts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from ..inspect.displays.decision_display import one_output
 from ..inspect.fold import Fold
 from ..inspect.sources import Row
-from ._case import EXAMPLES, Case
+from ._case import DEFAULT_EXAMPLES, Case
 
-MOST = 24  # examples that are shown
+MAX_EXAMPLES = 24  # on the page
 
 
 class Decision(NamedTuple):
-    """The decision of an example: its parts (sources,), the intercept, the label that it leads to, what it is for."""
+    """A decision: its parts (sources,), the intercept, the predicted label, and a name for the decision."""
 
     parts: np.ndarray
     intercept: float
@@ -25,12 +25,12 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """Decisions of some examples by models that had not seen them, collected fold by fold; `wanted` None: by rank."""
+    """Collects held-out decisions fold by fold: of the rows `wanted`, or if None of the most telling rows."""
 
     def __init__(self, case: Case, wanted: np.ndarray | None, size: int) -> None:
-        self.case, self.wanted, self.size = case, wanted, min(size, MOST)
+        self.case, self.wanted, self.size = case, wanted, min(size, MAX_EXAMPLES)
         self.names: list[str] = []
-        self.rows: list[int] = []  # that were held out, in the order of these two
+        self.rows: list[int] = []  # held-out rows, in the order of values and errors
         self.values: list[float] = []
         self.errors: list[float] = []
         self.known: dict[int, Decision] = {}
@@ -39,18 +39,18 @@ class Decisions:
     def possible(self) -> bool:
         """Whether the model has one decision for an example."""
         case = self.case
-        several = case.kind == "regression" or getattr(case.model, "multilabel_", False)
-        return self.size > 0 and not (case.outputs > 1 and several) and not hasattr(case.model, "tasks_")
+        several = case.kind == "regression" or case.kind == "classification" and case.model.multilabel_
+        return self.size > 0 and not (case.outputs > 1 and several) and not case.several_tasks
 
     def take(self, fold: Fold, decision: np.ndarray, test: np.ndarray, sources: list[Row]) -> None:
-        """Keep what may be shown of the decisions (n_test, T) of a fold; an example held out twice counts once."""
+        """Keep the decisions (n_test, T) of a fold that the page may show; an example held out twice counts once."""
         if not self.possible:
             return
         seen = set(self.rows)
         new = np.array([k for k, row in enumerate(test) if int(row) not in seen], int)
         if not len(new):
             return
-        value, error = ranked(self.case, getattr(fold.model, "classes_", None), decision[new], test[new])
+        value, error = ranked(self.case, fold.model, decision[new], test[new])
         if self.wanted is None:
             lists = [order[: 2 * self.size] for _, order in orders(self.case.kind, value, error)]
             shown = np.unique(np.concatenate(lists))
@@ -71,17 +71,17 @@ class Decisions:
             self.known[row] = Decision(own, float(intercept[k]), labels[k] or None, label)
 
 
-def ranked(case: Case, classes: np.ndarray | None, decision: np.ndarray, rows: np.ndarray) -> tuple:
-    """What examples are ranked by, (k,) each: the decision, of classes how far it is on the right side; the error."""
+def ranked(case: Case, model: Any, decision: np.ndarray, rows: np.ndarray) -> tuple:
+    """(value, error) for the ranking of examples, (k,) each: margins for classes, else decisions and their errors."""
     if case.kind == "classification":
-        margin = _margins(classes, decision, case.y[rows])
+        margin = _margins(model.classes_, decision, case.y[rows])
         return margin, margin
     first = decision[:, 0]
     return first, first - case.y[rows] if case.kind == "regression" else first
 
 
 def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """[(why they are shown, examples in that order)]."""
+    """[(reason to show an example, examples in this order)]."""
     if kind == "regression":
         return [
             ("the largest overestimate", np.argsort(-error)),
@@ -105,7 +105,7 @@ def orders(kind: str, value: np.ndarray, error: np.ndarray) -> list[tuple[str, n
 
 
 def choose(kind: str, value: np.ndarray, error: np.ndarray, size: int) -> tuple[np.ndarray, list[str]]:
-    """Which examples are shown, and why: some mistaken, close and clear ones by turns."""
+    """(examples to show, reasons): mistaken, close and clear examples in turn."""
     lists, n = orders(kind, value, error), len(value)
     found: dict[int, str] = {}
     for turn in range(n):
@@ -121,12 +121,14 @@ def choose(kind: str, value: np.ndarray, error: np.ndarray, size: int) -> tuple[
 
 
 def size_of(examples: Any) -> int:
-    """How many examples are to be shown."""
-    return EXAMPLES if examples is None else int(examples) if isinstance(examples, int | np.integer) else MOST
+    """The number of examples to show."""
+    if isinstance(examples, int | np.integer):
+        return int(examples)
+    return DEFAULT_EXAMPLES if examples is None else MAX_EXAMPLES
 
 
 def _margins(classes, decision, y):
-    """How far each example is on the right side of its border; of a class that a fold lacks, on no side at all."""
+    """The margin of each example, positive if it is classified correctly; negative if the fold lacks its class."""
     code = np.searchsorted(classes, y)
     known = (code < len(classes)) & (classes[np.minimum(code, len(classes) - 1)] == y)
     if decision.shape[1] == 1:

@@ -1,4 +1,4 @@
-"""The sections that go further: kernels, alignment, convergence, data and settings; HTML from facts."""
+"""HTML of the detailed sections: kernels, alignment, convergence, data and settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kernels(facts):
     weights = facts["weights"]
     rows = weights["rows"]
     if weights["kernels"] == len(weights["sources"]):
-        return together()  # each source is a kernel, and has its row
+        return together()  # the section on sources already has a row for each kernel
     scale = charts.covering([row["share"] for row in rows])
     columns = [Column("kernel"), Column("weight", "graph", below=charts.axis(scale, 3, True)), Column("share", "num"),
                Column("source", "more")]  # fmt: skip
@@ -50,10 +50,10 @@ def kernels(facts):
     note = ""
     if left > 0:
         rest = 1.0 - sum(row["share"] for row in rows)
-        note = f"The {len(rows)} heaviest; {left:,} more have weight and hold {percent(rest)} of it."
+        note = f"The {len(rows)} heaviest kernels; {left:,} more hold {percent(rest)} of the weight."
     none = weights["kernels"] - weights["alive"]
     said = f"{count(none, 'kernel has', 'kernels have')} no weight at all." if none else "All kernels have weight."
-    said += " Shares are those of the weights' sum; of several classes, the mean." if "classes" in weights else ""
+    said += " Each share is the mean over the classes." if "classes" in weights else ""
     return paragraphs(said) + table(columns, body, "Kernels, the heaviest first", note=note, tools=True, kind="stack")
 
 
@@ -80,8 +80,8 @@ def alignment(facts):
     )
     picture = charts.heat_map(values, [clean(n) for n in names], label)
     caption = (
-        "The stronger the colour, the more two kernels liken the same examples to each other (1: the same, 0: "
-        "unrelated). Alike kernels are neighbours. " + (note if len(names) < found["total"] else "")
+        "A strong colour means that two kernels find the same examples similar (1: identical, 0: unrelated). Similar "
+        "kernels are next to each other. " + (note if len(names) < found["total"] else "")
     )
     below = behind("The numbers", table(heads, inner, label, kind="tight"))
     return element("div", figure(picture, caption, below), key, class_="pair")
@@ -93,7 +93,7 @@ def convergence(facts):
         return paragraphs(text(found["why"], 400))
     runs = [(f"class {clean(run['class'])}, " if run["class"] is not None else "",
              [(s["step"], s["gap"]) for s in run["steps"]]) for run in found["runs"]]  # fmt: skip
-    up = "relative duality gap" if found["measure"] == "gap" else "distance from stationary"
+    up = "relative duality gap" if found["measure"] == "gap" else "distance from a stationary point"
     label = f"The {up} after each step of the fit"
     rows = [
         [called + str(s["step"]), (gap(s["gap"]), s["gap"]), (f"{s['time']:.3f}", s["time"])]
@@ -101,12 +101,12 @@ def convergence(facts):
         for s in run["steps"]
     ][:200]
     below = behind("The numbers", table([Column("step"), Column("gap", "num"), Column("seconds", "num")], rows, label))
-    more = f" {len(runs)} of {found['total']} classes, the longest fits." if found["total"] > len(runs) else ""
-    many = f" One curve for each of {len(runs)} classes; the longest fit in colour." if len(runs) > 1 else ""
+    more = f" Shown are the {len(runs)} longest fits of {found['total']} classes." if found["total"] > len(runs) else ""
+    many = f" Each of {len(runs)} classes has a curve; the longest fit is in colour." if len(runs) > 1 else ""
     seconds = f"{found['seconds']:.2f} s in all." if found["seconds"] < 100 else f"{found['seconds']:.0f} s in all."
     return paragraphs(
-        "After every step the objective is compared with a lower bound that no model can beat; the gap between them "
-        "is the proof of how good the fit is."
+        "After every step the fit compares the objective with a lower bound that no model can beat. The gap between "
+        "the two proves how close the fit is to the optimum."
     ) + figure(charts.descent(runs, found["tol"], label, up), f"{label}; {seconds}{many}{more}", below)
 
 
@@ -137,7 +137,7 @@ def data(facts):
 
 
 _TABLES = {"view": ("view", "lack it", "Views"), "side": ("side", "in no pair", "The two sides of the pairs")}
-_MIDDLE = [Column("mean", "num"), Column("s.d.", "num"), Column("least", "num more"), Column("greatest", "num more")]
+_MIDDLE = [Column("mean", "num"), Column("s.d.", "num"), Column("minimum", "num more"), Column("maximum", "num more")]
 
 
 def _middle(column):
@@ -180,7 +180,7 @@ def settings(facts):
         element(
             "div",
             table([Column("setting"), Column("value")], rows, text(model["estimator"]), kind="plain"),
-            table([Column("of"), Column("version")], versions, "Versions", kind="plain"),
+            table([Column("package"), Column("version")], versions, "Versions", kind="plain"),
             class_="pair",
         ),
     )

@@ -1,4 +1,4 @@
-"""What held-out examples say: scores beside those of a guess, predictions, and what each source is worth."""
+"""Measurements on held-out examples: scores, the scores of a baseline, predictions, and the relevance of sources."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from ..inspect.held_out import scorer_of
 from ..inspect.relevance_result import spread_of
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
-from ._case import CLASSES, POINTS, SOURCES, Case
+from ._case import MAX_CLASSES, MAX_POINTS, MAX_SOURCES, Case
 from ._decisions import Decisions
 from ._nested import chosen_in_folds
 from ._rates import Held, held, rates
-from ._worth import ENDS, LEVEL, Plan, clear, make_plan, measure_alone, measure_units, over_folds
+from ._worth import CONFIDENCE, SUFFIXES, Plan, clear, make_plan, measure_alone, measure_units, over_folds
 
-DRAWS = 5  # orders of the held-out examples
+PERMUTATIONS = 5  # of the held-out examples of a fold
 
 
 def fold_count(cv: Any, case: Case) -> int:
-    """How many folds there will be at most; 0 for none."""
+    """An upper bound on the number of folds; 0 for none."""
     if cv is None or cv == 0 or why_no_folds(case):
         return 0
     return int(cv) if isinstance(cv, int | np.integer) else 5
 
 
 def why_no_folds(case: Case) -> str:
-    """Why nothing can be held out, in words, or nothing."""
+    """A sentence that says why no example can be held out, or ""."""
     if case.y is None:
         return (
-            "A one-class model has no targets to be scored by. Give y, 1 for inliers and −1 for outliers, to have it "
-            "scored."
+            "A one-class model has no targets, so that it has no score. For a score, give y with 1 for inliers and −1 "
+            "for outliers."
         )
-    if hasattr(case.model, "tasks_"):
-        return "The model has several tasks, which are not held out here."
+    if case.several_tasks:
+        return "The model has several tasks, and the report cannot hold out examples of such a model."
     return ""
 
 
 def _splits(case: Case, cv: Any) -> list:
-    """Pairs (train, test); a number of folds is lowered to what the rarest class allows."""
+    """Pairs (train, test); the rarest class limits the number of folds."""
     examples = case.X if isinstance(case.X, Pairs) else np.zeros((n_examples(case.X), 1))
     return make_splits(cv, examples, case.y, case.kind != "regression", case.groups, case.seed)
 
@@ -53,17 +53,17 @@ def _splits(case: Case, cv: Any) -> list:
 def score(
     case: Case, cv: Any, relevance: Any, jobs: int, one_pass: float, decided: Decisions | None = None
 ) -> dict[str, Any]:
-    """What held-out examples say: scores, predictions, and what each source is worth.
+    """Held-out scores, predictions, and the relevance of each source.
 
-    The verdict is about units, sources of which some are joined (`find_units`), and each is left out and tried alone by
-    fits of its own: the same fits whether relevance is "fast" or "full", which measures every single source besides.
+    The verdict is about units: single sources, and groups of joined sources (`find_units`). Each unit is left out and
+    tried alone in separate fits. relevance="full" makes the same fits as "fast", and measures every single source too.
     """
-    why = "Cross-validation was not asked for (cv=None)." if cv is None or cv == 0 else why_no_folds(case)
+    why = "The report was asked for no cross-validation (cv=None)." if cv is None or cv == 0 else why_no_folds(case)
     splits = [] if why or not jobs else _splits(case, cv)
     if not splits:
-        return {"score": {"why": why or "A class has a single example, so that none can be held out."}, "method": None}
+        return {"score": {"why": why or "A class has a single example, which cannot be held out."}, "method": None}
     scorer, worth, rng = _scorer_of(case), _worth_scorer(case), check_random_state(case.seed)
-    orders = [[rng.permutation(len(test)) for _ in range(DRAWS)] for _, test in splits]  # those of inspect.relevance
+    orders = [[rng.permutation(len(test)) for _ in range(PERMUTATIONS)] for _, test in splits]  # as inspect.relevance
     scores, baseline, together, alone, told, overlap, guesses, answers = [], [], [], [], [], [], [], []
     models, nested = chosen_in_folds(case, splits, one_pass)
     plan: Plan | None = None
@@ -86,8 +86,8 @@ def score(
         if decided is not None:
             decided.take(fold, decision, test, plan.sources)
         case.tick("held out", k + 1, len(splits))
-    assert plan is not None  # there is a fold
-    both = [spread_of(np.array(v, float)[:, None], float(np.mean(overlap)), LEVEL) for v in (scores, baseline)]
+    assert plan is not None  # splits are not empty
+    both = [spread_of(np.array(v, float)[:, None], float(np.mean(overlap)), CONFIDENCE) for v in (scores, baseline)]
     score = {
         "measure": measure_name(case),
         "folds": [float(v) for v in scores],
@@ -109,12 +109,9 @@ def score(
     found["table"] = single | over_folds(plan.alone, alone, float(np.mean(overlap)))
     if plan.full:
         chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
-        options: dict[str, Any] = dict(
-            sources=chosen, cv=splits, kernels=False, n_jobs=case.n_jobs, random_state=case.seed
-        )
         result = measure_relevance(
-            case.model, case.X, case.y, scoring=_worth_scoring(case),
-            callback=lambda a, b: case.tick("relevance", a, b), **options,
+            case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
+            n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
         )  # fmt: skip
         found["table"] |= {row["name"]: row for row in result.table()}
         found["groups"] = [group._asdict() for group in result.groups]
@@ -126,7 +123,7 @@ def _scoring(case: Case) -> Any:
 
 
 def _worth_scoring(case: Case) -> Any:
-    """What sources are judged by: of two classes the area under the ROC curve, which sees more than right and wrong."""
+    """The score for the relevance of sources; the area under the ROC curve for two classes, as the finer measure."""
     two = case.kind == "classification" and case.y.ndim == 1 and len(case.model.classes_) == 2
     return "roc_auc" if case.scoring is None and two else _scoring(case)
 
@@ -144,15 +141,15 @@ def _worth_scorer(case: Case) -> Any:
 
 
 def measure_name(case: Case, scoring: Any = None) -> str:
-    """What scores are."""
+    """The name of the score."""
     scoring = _scoring(case) if scoring is None else scoring
     if scoring is None:
         return "accuracy" if case.kind == "classification" else "R²"
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))
+    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))  # the user's function
 
 
 def _dummy(case: Case, train: np.ndarray) -> Any:
-    """What looks at no example: the commonest class, or the mean."""
+    """The baseline that ignores X: the most frequent class, or the mean."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     dummy = DummyRegressor() if case.kind == "regression" else DummyClassifier(strategy="prior")
@@ -160,7 +157,7 @@ def _dummy(case: Case, train: np.ndarray) -> Any:
 
 
 def _more_often_right(case: Case, told: list, guesses: list) -> bool:
-    """Whether the model tells more held-out examples than the commonest class does: McNemar's test, at 1 %."""
+    """Whether the model beats the most frequent class on held-out examples: McNemar's test, at 1 %."""
     if case.kind != "classification" or case.y.ndim > 1 or measure_name(case) != "accuracy":
         return False
     from scipy.stats import binomtest
@@ -172,15 +169,15 @@ def _more_often_right(case: Case, told: list, guesses: list) -> bool:
 
 
 def _surely_better(scores: list[float], baseline: list[float], overlap: float) -> bool:
-    """Whether the interval of the differences lies above 0."""
-    spread = spread_of((np.array(scores) - np.array(baseline))[:, None], overlap, LEVEL)
+    """Whether the interval of the differences between scores and baseline lies above 0."""
+    spread = spread_of((np.array(scores) - np.array(baseline))[:, None], overlap, CONFIDENCE)
     return bool(spread.low[0] > 0)
 
 
 def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
-    """Predictions of held-out examples: how classes were taken for each other, or numbers beside the true ones.
+    """Predictions of held-out examples: a confusion matrix, or pairs (true, predicted).
 
-    Two classes are told apart by the threshold, 0 for `predict`.
+    `case.threshold` separates two classes; `predict` uses 0.
     """
     rows = np.concatenate([test for test, _ in told])
     guess, true = np.concatenate([g for _, g in told]), case.y[rows]
@@ -188,13 +185,13 @@ def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
         return {}
     if case.kind == "classification":
         labels = case.model.classes_
-        if len(labels) > CLASSES:
-            return {"confusion_why": f"{len(labels)} classes are too many for a table of which is taken for which."}
+        if len(labels) > MAX_CLASSES:
+            return {"confusion_why": f"{len(labels)} classes are too many for a confusion matrix."}
         if len(labels) == 2:
             guess = labels[(np.concatenate([fold.decision[:, 0] for fold in answers]) > case.threshold).astype(int)]
         counts = [[int(np.sum((true == a) & (guess == b))) for b in labels] for a in labels]
         return {"confusion": {"classes": [str(c) for c in labels.tolist()], "counts": counts}}
-    some = np.sort(np.random.default_rng(case.seed).permutation(len(rows))[:POINTS])
+    some = np.sort(np.random.default_rng(case.seed).permutation(len(rows))[:MAX_POINTS])
     return {
         "points": [[float(true[k]), float(guess[k])] for k in some],
         "points_total": len(rows),
@@ -203,9 +200,9 @@ def _told(case: Case, told: list, answers: list[Held]) -> dict[str, Any]:
 
 
 def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """A row for each source, the most relevant first, with its weight; and what the verdict is about."""
+    """A row for each source, the most relevant first, with its weight; and the units of the verdict."""
     shares = weights["sources"]
-    keep = [f"{key}{end}" for key in ("relevance", "drop", "permute", "gain", "alone") for end in ENDS]
+    keep = [f"{key}{end}" for key in ("relevance", "drop", "permute", "gain", "alone") for end in SUFFIXES]
     measure = found.get("measure", "share")
 
     def read(name, own, table="table"):
@@ -227,13 +224,13 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
             read(unit.name, whole, "together" if unit.why else "table") | {"members": unit.members, "why": unit.why}
         )
     judged.sort(key=worth)
-    hidden = rows[SOURCES:]
+    hidden = rows[MAX_SOURCES:]
     return {
         "method": found.get("method"),
         "measure": measure,
         "scoring": found.get("scoring"),
         "total": len(rows),
-        "rows": rows[:SOURCES],
+        "rows": rows[:MAX_SOURCES],
         "left_share": float(sum(row["share"] for row in hidden)),
         "units": judged,
         "verdict": [unit["name"] for unit in judged if clear(unit)],

@@ -1,4 +1,4 @@
-"""Pieces of a page, of elements and texts; `_markup` escapes what is text."""
+"""Pieces of a page made of elements and texts; `_markup` escapes the texts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = [
     "Column", "Markup", "behind", "cell", "clean", "code", "count", "decimals", "element", "figure", "figures", "gap",
     "name", "number", "paragraphs", "percent", "plain", "short", "soft", "strong", "table", "text", "together",
 ]  # fmt: skip
-LONGEST = 90  # letters of a name that are shown
+MAX_LETTERS = 90  # of a name on the page
 
 
-def text(value: Any, length: int = LONGEST) -> str:
-    """What somebody wrote, as one line of so many letters, which takes two bytes a letter of the file at most."""
+def text(value: Any, length: int = MAX_LETTERS) -> str:
+    """The user's text as one line of at most `length` letters and 2 `length` bytes."""
     whole, most = clean(value), 2 * length
     while len(escape(found := short(whole, length)).encode()) > most and length > 8:
         length = length * 3 // 4
@@ -27,18 +27,18 @@ def text(value: Any, length: int = LONGEST) -> str:
 
 
 def clean(value: Any) -> str:
-    """The same as one line."""
+    """The text of a value on one line."""
     return " ".join(markup.writable(str(value)).split())
 
 
-def name(value: Any, length: int = LONGEST) -> str:
-    """A name that a user gave, marked as one; whole in its title."""
+def name(value: Any, length: int = MAX_LETTERS) -> str:
+    """A name that a user gave, marked as a name; the title attribute holds the long form."""
     whole = clean(value)
     return markup.name(text(whole, length) or "(empty)", text(whole, 120) if len(whole) > length else "")
 
 
 def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
-    """A number with so many decimals and a true minus, – where there is none."""
+    """A number with so many decimals and a typographic minus, or – if it is missing."""
     if value is None or not math.isfinite(value):
         return "–"
     shown = f"{value:.2e}" if abs(value) >= 1e6 or digits > 6 else f"{value:,.{digits}f}"
@@ -49,17 +49,17 @@ def number(value: float | None, digits: int = 3, sign: bool = False) -> str:
 
 
 def decimals(reach: float) -> int:
-    """With how many decimals numbers up to this size have three or four digits."""
+    """The number of decimals with which numbers up to `reach` have three or four digits."""
     return 3 if not 0 < reach < math.inf else max(0, 3 - math.floor(math.log10(reach)) - (reach < 1))
 
 
 def figures(value: float) -> str:
-    """A number with four digits, as for the mean of a column."""
+    """A number with four significant digits."""
     return "–" if not math.isfinite(value) else f"{value:#.4g}".rstrip(".").replace("-", "−")
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A share as a percentage; a little is not none, and nearly all is not all."""
+    """A share as a percentage; a small positive share is never shown as 0."""
     if value is None or not math.isfinite(value):
         return "–"
     least = 10.0**-digits
@@ -69,7 +69,7 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 
 def gap(value: float | None) -> str:
-    """A duality gap in its usual form."""
+    """A duality gap in scientific notation."""
     return (
         "–" if value is None or not math.isfinite(value) else re.sub("e-0?", "e−", f"{value:.1e}").replace("e+00", "")
     )
@@ -81,7 +81,7 @@ def count(value: int, what: str, many: str | None = None) -> str:
 
 
 class Column:
-    """A column of a table: its head (or what only readers of screens are told), class, and whether it sorts."""
+    """A column of a table: its header (`unseen` is for screen readers), its class, and whether it sorts."""
 
     def __init__(
         self, head: str, kind: str = "", sort: bool = True, below: Markup | None = None, unseen: str = "number"
@@ -90,15 +90,15 @@ class Column:
 
 
 def cell(body: str | Markup, value: float | None = None) -> tuple[str | Markup, float | None]:
-    """A cell with the number that it is sorted by."""
+    """A cell with the number for sorting."""
     return body, value
 
 
 def table(
     columns: list[Column], rows: list[list[Any]], caption: str, *, note: str = "", kind: str = "", tools: bool = False
 ) -> Markup:
-    """A table whose first column heads its rows; a cell is a text or an element, or that and the number to sort by."""
-    stack = kind.startswith("stack")  # rows become blocks on a phone, and roles keep them rows
+    """A table with row headers in its first column; a cell is a text, an element, or a pair of it and a sort number."""
+    stack = kind.startswith("stack")  # rows become blocks on a phone; the roles keep them rows for screen readers
     role = (lambda called: called) if stack else lambda called: None
     head = [
         element(
@@ -131,7 +131,7 @@ def table(
 
 
 def behind(title: str, inner: Markup) -> Markup:
-    """What stands behind a picture, closed until it is asked for."""
+    """Details below a picture, closed at first."""
     return element("details", element("summary", title), inner)
 
 
@@ -140,5 +140,5 @@ def figure(picture: Markup, caption: str, below: Markup | None = None) -> Markup
 
 
 def paragraphs(*said: str) -> Markup:
-    """Those that say something."""
+    """The texts as paragraphs, without the empty ones."""
     return together([element("p", one) for one in said if one])

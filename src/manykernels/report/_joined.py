@@ -1,23 +1,21 @@
-"""What the page's verdict is about: sources, those together that cannot be told apart by leaving one of them out."""
+"""Units of the verdict: single sources, and groups of sources that share columns."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..inspect.sources import Row, joined_sources
 from ..kernels.frames import is_frame, missing_entries
-from ..kernels.view_data import is_views
-from ._case import FIT, LIMIT, SOURCES
+from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
-LEAST = 3  # units, and sources of one that are tried alone, whatever they cost
-ENTRIES = 10**8  # of a table that is searched for identical columns
+MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
+MAX_COMPARED_ENTRIES = 10**8  # of a table in the search for identical columns
 
 
 class Unit(NamedTuple):
-    """Sources that are left out together, of kernels (M,) bool: why is "" for one, "columns" or "rest" for several."""
+    """Sources that are left out together: `why` is "" for one, else "columns" or "rest"; `wanted` (M,) bool."""
 
     name: str
     members: list[str]
@@ -26,10 +24,10 @@ class Unit(NamedTuple):
 
 
 def find_units(kernel_list: Any, rows: list[Row], share: np.ndarray, same: dict[Any, Any], most: int) -> list[Unit]:
-    """The sources as they are judged, the heaviest first.
+    """The units of the verdict, the heaviest first.
 
-    Sources that see a column in common are joined: leaving out one of them leaves its columns in the model. Where there
-    are more than `most` units the lightest become one.
+    Sources that share a column are joined: without one of them, its columns are still in the model. If there are more
+    than `most` units, the lightest become one.
     """
     groups = joined_sources(kernel_list, rows, same)
     groups.sort(key=lambda group: -share[group].sum())
@@ -43,20 +41,19 @@ def find_units(kernel_list: Any, rows: list[Row], share: np.ndarray, same: dict[
 
 
 def most_units(folds: int, n: int, M: int, outputs: int) -> int:
-    """How many units can be left out and tried alone, in every fold, within the bound."""
-    return int(np.clip(LIMIT / (folds * outputs * (2 * FIT + float(n) ** 2 * M)), LEAST, SOURCES))
+    """The number of units that can be left out and tried alone in every fold within the limit."""
+    return int(np.clip(MAX_ENTRIES / (folds * outputs * (2 * FIT_ENTRIES + float(n) ** 2 * M)), MIN_TRIED, MAX_SOURCES))
 
 
 def most_alone(folds: int, outputs: int) -> int:
-    """How many single sources can be tried alone, in every fold, within half the bound."""
-    return int(np.clip(LIMIT / 2 / (folds * outputs * FIT), LEAST, SOURCES))
+    """The number of sources that can be tried alone in every fold within half the limit."""
+    return int(np.clip(MAX_ENTRIES / 2 / (folds * outputs * FIT_ENTRIES), MIN_TRIED, MAX_SOURCES))
 
 
 def identical_columns(X: Any) -> dict[Any, Any]:
-    """{column: the first one that has the same values in every row}, of a table; by name, else by position."""
-    if is_views(X) or sp.issparse(X) or len(getattr(X, "shape", ())) != 2 or np.prod(X.shape) > ENTRIES:
-        return {}
-    if not (is_frame(X) or isinstance(X, np.ndarray)):
+    """{column: the first column with the same values in every row} of a table, by name or by position."""
+    table = is_frame(X) or isinstance(X, np.ndarray) and X.ndim == 2
+    if not table or np.prod(X.shape) > MAX_COMPARED_ENTRIES:
         return {}
     first: dict[Any, Any] = {}
     same = {}
@@ -75,7 +72,7 @@ def identical_columns(X: Any) -> dict[Any, Any]:
 
 
 def _width(row, kernel_list):
-    """How many columns a source sees."""
+    """The number of columns that a source sees."""
     if kernel_list is None:
         return 0.0
     return sum(np.inf if columns is None else len(columns) for columns in kernel_list.needs(row.wanted).values())

@@ -1,8 +1,7 @@
-"""What a report has to say of a model, as numbers and names that JSON can hold.
+"""The facts of a report: numbers and names that JSON can hold.
 
-Work is bounded before it begins: a fit on n examples and M kernels reads n² M entries some times, and what is done here
-may cost `LIMIT` entries for the folds, as many for relevance and half as many for stability; examples are drawn where
-there are more. What was left out for it stands in the facts.
+A fit on n examples and M kernels reads n² M entries several times. The folds may read `MAX_ENTRIES` entries, relevance
+as many, and stability half as many. Larger data are sampled, and the facts say so.
 """
 
 from __future__ import annotations
@@ -19,32 +18,32 @@ from .._pictures import as_shares
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays.base import class_names, members_of
 from ..kernels.view_data import n_examples
-from ._case import ALIGNED, CLASSES, FIT, KERNELS, LIMIT, SOURCES, STEPS, Case
+from ._case import FIT_ENTRIES, MAX_ALIGNED, MAX_CLASSES, MAX_ENTRIES, MAX_KERNELS, MAX_SOURCES, MAX_STEPS, Case
 from ._decisions import Decisions, size_of
 from ._held_out import fold_count, score, source_rows
 from ._singles import ids_of, is_list, single_examples
 
-SAMPLES = 10, 100  # of the bootstrap, at least and where the bound allows
+BOOTSTRAP_SAMPLES = 10, 100  # at least, and at most
 
 
 def measure(
     case: Case, cv: Any, relevance: Any, stability: int | None, examples: Any, max_examples: int | None
 ) -> dict:
-    """The facts of all sections, but for those of data and settings."""
+    """The facts of all sections except data and settings."""
     facts: dict[str, Any] = {"weights": _weights(case), "convergence": _convergence(case.model), "cost": {}}
     n, M = n_examples(case.X), len(case.model.kernel_names_)
     outputs = 1 if np.ndim(case.model.kernel_weights_) == 1 else case.outputs
     jobs = fold_count(cv, case)
-    room = int(math.sqrt(LIMIT / (max(jobs, (10 if stability is None else stability) // 2, 1) * M * outputs)))
+    room = int(math.sqrt(MAX_ENTRIES / (max(jobs, (10 if stability is None else stability) // 2, 1) * M * outputs)))
     used = min(n, max(room, 50), n if max_examples is None else max_examples)
     rows = _sample(case, used) if used < n else np.arange(n)
     facts["sampled"] = {"examples": n, "used": len(rows), "asked": max_examples is not None and used == max_examples}
-    whole, ids = case, ids_of(case.X)  # examples that are asked for are of all
+    whole, ids = case, ids_of(case.X)  # a user's row numbers refer to all examples
     if used < n:
         own = None if case.groups is None else case.groups[rows]
         case = case._replace(groups=own, **dict(zip(("X", "y"), case.part(rows), strict=True)))
-    one_pass = (float(len(rows)) ** 2 * M + FIT) * outputs
-    samples = int(np.clip(LIMIT / 2 / one_pass, *SAMPLES)) if stability is None else stability
+    one_pass = (float(len(rows)) ** 2 * M + FIT_ENTRIES) * outputs
+    samples = int(np.clip(MAX_ENTRIES / 2 / one_pass, *BOOTSTRAP_SAMPLES)) if stability is None else stability
     wanted = np.flatnonzero(np.isin(rows, np.asarray(examples))) if is_list(examples) else None
     held = Decisions(case, wanted, size_of(examples))
     steps: list[tuple[str, Callable[[], Any]]] = [
@@ -62,7 +61,7 @@ def measure(
 
 
 def _sample(case: Case, size: int) -> np.ndarray:
-    """Rows drawn at random, evenly over the values of the target."""
+    """Random rows, stratified by the target."""
     n, rng = n_examples(case.X), np.random.default_rng(case.seed)
     y = None if case.y is None or case.y.ndim > 1 else np.unique(case.y, return_inverse=True)[1]
     order = np.lexsort((rng.random(n), np.zeros(n) if y is None else y))
@@ -70,7 +69,7 @@ def _sample(case: Case, size: int) -> np.ndarray:
 
 
 def _weights(case: Case) -> dict[str, Any]:
-    """Shares of the kernel weights: of kernels, of sources, and of sources in each class."""
+    """Shares of the kernel weights by kernel, by source, and by source in each class."""
     model = case.model
     theta = np.atleast_2d(model.kernel_weights_)
     shares = as_shares(theta.mean(axis=0))
@@ -83,7 +82,7 @@ def _weights(case: Case) -> dict[str, Any]:
         "alive": len(alive),
         "rows": [
             {"name": str(model.kernel_names_[m]), "source": source_of.get(int(m)), "share": float(shares[m])}
-            for m in alive[:KERNELS]
+            for m in alive[:MAX_KERNELS]
         ],
         "sources": {
             name: {"share": float(shares[which].sum()), "kernels": len(which)}
@@ -92,8 +91,8 @@ def _weights(case: Case) -> dict[str, Any]:
     }
     if len(theta) > 1:
         each = as_shares(theta)
-        heavy = np.argsort([-each[:, which].sum() for which in members], kind="stable")[:SOURCES]
-        few = slice(0, CLASSES)
+        heavy = np.argsort([-each[:, which].sum() for which in members], kind="stable")[:MAX_SOURCES]
+        few = slice(0, MAX_CLASSES)
         found["classes"] = {
             "names": class_names(model)[few],
             "total": len(theta),
@@ -104,15 +103,15 @@ def _weights(case: Case) -> dict[str, Any]:
 
 
 def _stability(case: Case, samples: int) -> dict[str, Any]:
-    """Shares of sources over bootstrap samples."""
+    """The shares of the sources over bootstrap samples."""
     if not samples:
-        return {"why": "Stability was not asked for (stability=0)."}
-    if hasattr(case.model, "tasks_"):
-        return {"why": "The model has several tasks, which are not drawn here."}
+        return {"why": "The report was asked for no bootstrap samples (stability=0)."}
+    if case.several_tasks:
+        return {"why": "The model has several tasks, and the report draws no bootstrap samples of such a model."}
     tick = lambda a, b: case.tick("stability", a, b)  # noqa: E731
     y = case.y if case.kind != "one-class" else None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the model itself has said it
+        warnings.simplefilter("ignore", UserWarning)  # the fit has given these warnings already
         boot = bootstrap_weights(case.model, case.X, y, samples, case.seed, case.n_jobs, tick)
     if boot.shape[1:] != np.shape(case.model.kernel_weights_):
         return {"why": "The kernels depend on the sample, so that their weights cannot be compared between samples."}
@@ -129,19 +128,19 @@ def _stability(case: Case, samples: int) -> dict[str, Any]:
         "level": 0.9,
         "total": len(names),
         "alive": len(order),
-        "rows": [{"name": names[m], **{k: float(v[m]) for k, v in columns.items()}} for m in order[:SOURCES]],
+        "rows": [{"name": names[m], **{k: float(v[m]) for k, v in columns.items()}} for m in order[:MAX_SOURCES]],
     }
 
 
 def _alignment(case: Case) -> dict[str, Any]:
-    """Centred alignments between kernels, alike ones side by side."""
+    """Centred alignments between kernels, ordered so that similar kernels are next to each other."""
     if len(case.model.kernel_names_) < 2:
-        return {"why": "There is one kernel only."}
-    if hasattr(case.model, "tasks_"):
-        return {"why": "The model has several tasks, which are not compared here."}
+        return {"why": "The model has only one kernel."}
+    if case.several_tasks:
+        return {"why": "The model has several tasks, and the report does not compare the kernels of such a model."}
     y = None if case.y is None or case.y.ndim > 1 or case.kind == "one-class" else case.y
     try:
-        found = AlignmentDisplay.measured(case.model, case.X, y, ALIGNED, 400, case.seed)
+        found = AlignmentDisplay.measured(case.model, case.X, y, MAX_ALIGNED, 400, case.seed)
     except ValueError as error:
         return {"why": str(error)}
     order = found.order
@@ -154,19 +153,19 @@ def _alignment(case: Case) -> dict[str, Any]:
 
 
 def _convergence(model: Any) -> dict[str, Any]:
-    """The gap after each step, of each class."""
+    """The gap after each step of the fit of each class."""
     runs: dict[Any, list[dict]] = {}
     for step in model.history_:
         runs.setdefault(step.get("class"), []).append(step)
     if not runs:
-        return {"why": "The weights were found by a rule, without steps."}
+        return {"why": "A rule computed the weights without iterations."}
     bayes = all(math.isnan(step["gap"]) for step in model.history_)
     key = "stationarity" if bayes else "gap"
     order = sorted(runs, key=lambda label: -len(runs[label]))
     found = []
-    for label in order[:CLASSES]:
+    for label in order[:MAX_CLASSES]:
         run = runs[label]
-        keep = np.unique(np.linspace(0, len(run) - 1, min(len(run), STEPS)).astype(int))
+        keep = np.unique(np.linspace(0, len(run) - 1, min(len(run), MAX_STEPS)).astype(int))
         steps = [{"step": int(run[k]["iteration"]), "time": float(run[k]["time"]), "gap": float(run[k][key])}
                  for k in keep]  # fmt: skip
         found.append({"class": None if label is None else str(label), "steps": steps, "total": len(run)})

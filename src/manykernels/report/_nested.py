@@ -1,4 +1,4 @@
-"""A search for C and the regularizer, repeated within each training fold, so that held-out scores are fair."""
+"""Nested cross-validation: the search for C and the regularizer is repeated within each training fold."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import clone
 
 from ..estimators.search import grid_of_C, list_of_regularizers
-from ._case import LIMIT, Case
+from ._case import MAX_ENTRIES, Case
 
 
 def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any], dict[str, Any] | None]:
-    """(the model of each fold, what was done): of a search the candidate that its training examples alone choose."""
+    """(the model of each fold, the facts): after a search, the candidate chosen on the training fold alone."""
     same = [case.model] * len(splits)
     if case.search is None:
-        known = getattr(case.model, "searched_", None)
+        known = vars(case.model).get("searched_")
         return same, None if known in (None, 1) else {"done": False, "candidates": known, "why": _SAVED}
     search = case.search
     candidates = len(grid_of_C(search.Cs)) * len(list_of_regularizers(search.regularizer))
@@ -23,10 +23,12 @@ def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any
         return same, None
     found: dict[str, Any] = {"done": False, "candidates": candidates}
     fits = len(splits) * candidates * int(search.n_splits_)
-    if fits * one_pass > 4 * LIMIT:
-        return same, found | {"why": f"{fits:,} fits would take too long; with a smaller max_examples they are made."}
-    if not (search.cv is None or isinstance(search.cv, int | np.integer) or hasattr(search.cv, "split")):
-        return same, found | {"why": "the search was given fixed folds, which cannot be cut within other folds."}
+    if fits * one_pass > 4 * MAX_ENTRIES:
+        return same, found | {"why": f"{fits:,} fits would take too long; give a smaller max_examples."}
+    if not isinstance(search.cv, int | np.integer | None) and not hasattr(
+        search.cv, "split"
+    ):  # scikit-learn's splitter
+        return same, found | {"why": "the search has fixed folds, which do not apply to a part of the examples."}
     models, chosen = [], []
     for k, (train, _) in enumerate(splits):
         own = {} if case.groups is None else {"groups": case.groups[train]}
@@ -41,4 +43,4 @@ def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any
     return models, found | {"done": True, "chosen": chosen}
 
 
-_SAVED = "the model was saved without its search; report the search itself, before it is saved."
+_SAVED = "the saved model does not include its search; make the report from the search, before you save it."

@@ -1,4 +1,4 @@
-"""`ReportOptions`: what a report may be asked for, with the defaults."""
+"""`ReportOptions`: the options of a report and their defaults."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from .._validation import check_choice, check_integer
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What a report measures and shows; `make_report` and `report` of an estimator take these as keywords.
+    """The options of a report, which `make_report` and the method `report` of an estimator take as keywords.
 
     Parameters
     ----------
     cv : int, splitter or None, default 5
-        Folds; a number is lowered to the size of the rarest class. None: nothing is held out.
+        Folds; the size of the rarest class limits their number. None: no example is held out.
     relevance : {"auto", "full", "fast"}
-        Sources that see a column in common are joined, since the others make up for one that is left out. "fast"
-        refits without each source or joined sources and with them alone, in every fold; "full" also without each
-        single one of those joined; "auto" is "full" where that is within the bound. The verdict is the same.
+        Sources that share a column are joined, since the others make up for one that is left out. In every fold,
+        "fast" refits without each unit (a source, or joined sources) and with the unit alone. "full" also leaves out
+        each joined source by itself. "auto" is "full" if the work is within the limit. The verdict is the same.
     stability : int, optional
-        Bootstrap samples; 0 for none. None: 100, or as many as the bound allows, ten at least.
+        Bootstrap samples; 0 for none. None: 100, or as many as the limit allows, but at least ten.
     examples : int or list of int, optional
-        Rows of X whose decisions are taken apart, or how many; None: six, some clear, some close, some mistaken. They
-        are decisions of models that had not learned from the example, where it was held out.
+        Rows of X whose decisions are split into parts, or their number. None: six rows, some clear, some close, some
+        mistaken. If a row was held out, the decision is that of a model that did not learn from the row.
     sources : dict, optional
-        {name: kernels}, as in `inspect.relevance`; None: as there, and each kernel where all see the same.
+        {name: kernels}, as in `inspect.relevance`. None: its default, or each kernel if all kernels see the same data.
     scoring : str or callable, optional
-        As in scikit-learn; None for accuracy or R², and for the worth of sources of two classes "roc_auc".
+        As in scikit-learn. None: accuracy or R²; the relevance of sources for two classes is then in "roc_auc".
     groups : array (n,), optional
-        Whom each example is of, a patient say: those of one are held out together, or scores are too good.
+        The group of each example, such as the patient. Groups are held out together; else scores may be too good.
     threshold : float, optional
-        Of two classes, the decision above which an example counts as the second class; sensitivity, specificity and
-        the table of classes are those at it. None: 0, as in `predict`.
+        For two classes: decisions above the threshold are predicted as the second class, in sensitivity, specificity
+        and the confusion matrix. None: 0, as in `predict`.
     max_examples : int, optional
-        That are looked at, drawn at random; None: as many as the bound allows.
+        The size of the random sample of examples that are measured. None: as many as the limit allows.
     title, target : str, optional
-        Of the page, and the name of what is predicted.
+        The title of the page, and the name of the target.
     data : bool, default True
-        Whether the numbers are written beside the page, as JSON.
+        Whether to write the numbers to a JSON file next to the page.
     random_state : int, default 0
-        For folds, samples and orders.
+        The seed of folds, samples and permutations.
     n_jobs : int, optional
-        Fits at a time, each in a process of its own.
+        Fits at the same time, each in a separate process.
     verbose : bool, optional
-        Whether progress is shown; None: as the model does.
+        Whether to show progress; None: the model's `verbose`.
 
     Examples
     --------
@@ -83,12 +83,10 @@ class ReportOptions:
             check_integer("max_examples", self.max_examples, 10)
 
     def changed(self) -> dict[str, Any]:
-        """The options that are not the default and change the page, by name."""
-        found = {
-            f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name not in ("n_jobs", "verbose")
-        }
+        """{name: value} of the options that differ from their default and change the page."""
+        found = [(f.name, vars(self)[f.name], f.default) for f in fields(self) if f.name not in ("n_jobs", "verbose")]
         return {
             name: value
-            for name, (value, default) in found.items()
+            for name, value, default in found
             if not (value is default or type(value) is type(default) and value == default)
         }

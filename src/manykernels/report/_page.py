@@ -1,4 +1,4 @@
-"""From facts to one HTML file: sections, each of words, a picture and the table behind it."""
+"""The HTML file of a report: sections of text, pictures and tables, made from the facts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page(facts: dict[str, Any]) -> str:
         ("alignment", "Which kernels say the same?", details.alignment(facts)),
         ("convergence", "Convergence", details.convergence(facts)),
         ("data", "Data", details.data(facts)),
-        ("settings", "Settings, and how to repeat this", details.settings(facts)),
+        ("settings", "Settings, and how to repeat this report", details.settings(facts)),
     ]
     sections = [section for section in sections if section[2]]
     links = [element("li", element("a", _SHORT.get(key, head), href=f"#{key}")) for key, head, _ in sections]
@@ -72,23 +72,23 @@ def page(facts: dict[str, Any]) -> str:
 
 
 def _figures(facts):
-    """The few numbers that everybody asks for."""
+    """The main numbers, at the top of the page."""
     score, model, weights = facts["score"], facts["model"], facts["weights"]
     items = []
     if "why" not in score:
         head = (
-            "of held-out examples are right"
+            "of held-out examples are predicted correctly"
             if score["measure"] == "accuracy"
             else f"{name(score['measure'], 30)}, held out"
         )
         items.append((words.score_text(facts, score["mean"], score["se"]), head))
-        items.append((words.score_text(facts, score["baseline"]), "without looking at the data"))
+        items.append((words.score_text(facts, score["baseline"]), "for a guess without the features"))
         if "threshold" in score and score["areas"]["rows"]:
             items.append((number(score["areas"]["rows"][0]["mean"], 3), "area under the ROC curve, held out"))
     if model["gap"] is not None:
         items.append((f"{100 * model['gap']:.1g} %", "from the optimum at most (duality gap)"))
     elif model["stationarity"] is not None:
-        items.append((gap(model["stationarity"]), "from stationary"))
+        items.append((gap(model["stationarity"]), "from a stationary point"))
     items.append((f"{weights['alive']:,} of {weights['kernels']:,}", "kernels have weight"))
     return element("dl", [element("div", element("dt", head), element("dd", value)) for value, head in items],
                    class_="figures")  # fmt: skip
@@ -103,7 +103,7 @@ def _footer(facts):
     return element(
         "footer",
         paragraphs(
-            f"This page took {total:.1f} s to measure{f': {parts}' if parts else ''}. It loads nothing from anywhere "
-            "and sends nothing. Tables sort by their heads; TSV saves the one above it."
+            f"The measurements took {total:.1f} s{f': {parts}' if parts else ''}. This page loads nothing from other "
+            "places and sends nothing. Click the header of a column to sort a table; TSV saves the table."
         ),
     )

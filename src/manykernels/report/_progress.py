@@ -1,4 +1,4 @@
-"""How far the work on a report has come, on stderr."""
+"""The progress of a report, on stderr."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def showing(verbose: bool) -> Iterator[Tick]:
-    """Yields what is told (stage, done, of how many); a bar for each stage, with the time left."""
+    """Yields a function of (stage, done, total), which shows a bar with the remaining time for each stage."""
     if not verbose:
         yield lambda stage, done, total: None
         return

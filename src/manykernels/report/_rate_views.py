@@ -1,4 +1,4 @@
-"""Areas under ROC curves, rates at a threshold, calibration and nested searches, in words, tables and pictures."""
+"""HTML for ROC curves, rates at a threshold, calibration and nested searches."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from ._html import (
 
 
 def warnings(facts: dict[str, Any]) -> list[str]:
-    """What must stand beside the first score."""
+    """Warnings that belong next to the first score."""
     nested = facts["score"].get("nested")
     if nested is None or nested["done"]:
         return []
     return [
-        f"{strong('This score is not nested, and a little too good:')} C and the regularizer are the best of "
-        f"{count(nested['candidates'], 'candidate')}, chosen with the examples that score them here. The search was "
+        f"{strong('This score is not nested, and a little too good:')} the same examples that score the model here "
+        f"also chose C and the regularizer among {count(nested['candidates'], 'candidate')}. The search was "
         f"not repeated within the folds: {text(nested['why'], 400)}"
     ]
 
 
 def searched(facts: dict[str, Any]) -> Markup:
-    """How C and the regularizer were chosen within the folds."""
+    """How the folds chose C and the regularizer."""
     nested = facts["score"].get("nested")
     if nested is None or not nested["done"]:
         return paragraphs(*warnings(facts))
     several = [f"C = {one['C']:.3g} and regularizer={one['regularizer']}" for one in nested["chosen"]]
     most = max(set(several), key=several.count)
     return paragraphs(
-        f"The score is nested: in each fold C and the regularizer were chosen anew among "
-        f"{count(nested['candidates'], 'candidate')} by the training examples alone, so that the search is scored with "
-        f"the model. {several.count(most)} of {len(several)} folds chose {most}.",
-        "The relevance of sources below is measured with the C and the regularizer that were chosen on all examples."
+        f"The score is nested: in each fold, the training examples alone chose C and the regularizer among "
+        f"{count(nested['candidates'], 'candidate')}, so that the score includes the search. "
+        f"{several.count(most)} of {len(several)} folds chose {most}.",
+        "The relevance of sources below is measured with the C and the regularizer that all examples chose."
         if facts["sources"]["method"] == "full"
         else "",
     )
 
 
 def rates(facts: dict[str, Any]) -> Markup:
-    """Areas, rates and calibration of a classifier."""
+    """Areas under ROC curves, rates and calibration of a classifier."""
     score = facts["score"]
     if "areas" not in score:
         return together()
@@ -73,8 +73,8 @@ def _areas(score):
     if not found["rows"]:
         return paragraphs("No fold has both classes, so that there is no ROC curve.")
     said = (
-        "the chance that, of two held-out examples, one of the class and one not, the first has the higher decision; "
-        "0.5 is a coin, 1 is without a mistake."
+        "the probability that a random held-out example of the class has a higher decision than a random example of "
+        "another class; 0.5 is a coin flip, 1 is perfect."
     )
     left = max(row["left"] for row in found["rows"])
     said += f" {count(left, 'fold')} without both classes {'is' if left == 1 else 'are'} left out." if left else ""
@@ -90,13 +90,13 @@ def _areas(score):
 
 
 def moved(score: dict[str, Any]) -> Markup:
-    """That the table of classes goes by another threshold than `predict`."""
+    """A sentence if the confusion matrix uses another threshold than `predict`."""
     found = score.get("threshold", {"at": 0.0})
     if not found["at"]:
         return together()
     return paragraphs(
-        f"The table counts an example as {name(found['positive'], 30)} where its decision is above the threshold, "
-        f"{number(found['at'], 3)}. The model's own predictions, and their {name(score['measure'], 40)}, go by 0."
+        f"The table counts an example as {name(found['positive'], 30)} if its decision is above the threshold, "
+        f"{number(found['at'], 3)}. The predictions of the model, and their {name(score['measure'], 40)}, use 0."
     )
 
 
@@ -106,47 +106,47 @@ def _threshold(score):
         return together()
     found, rows = score["threshold"], []
     for key, label, plain in (
-        ("sensitivity", found["positive"], "of those that are {}, so many are found"),
-        ("specificity", found["negative"], "of those that are {}, so many are left alone"),
+        ("sensitivity", found["positive"], "the share of {} that is predicted as such"),
+        ("specificity", found["negative"], "the share of {} that is predicted as such"),
     ):
         rate = found[key]
         error = f" ± {100 * rate['se']:.1f}" if rate["se"] == rate["se"] else ""
         rows.append([key, f"{100 * rate['value']:.1f}{error} %", f"{rate['right']:,} of {rate['of']:,}",
                      plain.replace("{}", name(label, 30))])  # fmt: skip
     columns = [Column("rate"), Column("held out", "num"), Column("examples", "num"), Column("in words")]
-    said = f"An example counts as {name(found['positive'], 30)} where its decision is above {number(found['at'], 3)}."
-    said += " A lower threshold finds more of them and raises more false alarms; threshold sets it."
+    said = f"An example counts as {name(found['positive'], 30)} if its decision is above {number(found['at'], 3)}."
+    said += " A lower threshold finds more of them and raises more false alarms; the option threshold sets it."
     return paragraphs(said) + table(columns, rows, "Sensitivity and specificity", kind="plain")
 
 
 def _curve(score):
     if "curve" not in score:
         return None
-    label = "Sensitivity against false alarms as the threshold falls; held-out examples of all folds"
+    label = "Sensitivity against false alarms for falling thresholds; held-out examples of all folds"
     points = [(wrong, right) for wrong, right, _ in score["curve"]]
     body = [[number(at, 3), percent(right), percent(1 - wrong)] for wrong, right, at in score["curve"]]
     heads = [Column("decision above", "num"), Column("sensitivity", "num"), Column("specificity", "num")]
     picture = charts.scatter(points, label, "false alarms (1 − specificity)", "sensitivity", joined=True)
-    caption = "The ROC curve: what each threshold finds, against its false alarms. The straight line is a coin."
+    caption = "The ROC curve: sensitivity against false alarms at each threshold. The straight line is a coin flip."
     return figure(picture, caption, behind("The numbers", table(heads, body, label)))
 
 
 def _calibration(found):
-    """(Whether probabilities mean what they say, its picture)."""
+    """(a paragraph on calibration, its picture or None)."""
     if "why" in found:
         return paragraphs(text(found["why"], 400)), None
-    event = f"are {name(found['event'], 30)}" if found["event"] is not None else "are answered rightly"
+    event = f"are {name(found['event'], 30)}" if found["event"] is not None else "are predicted correctly"
     said = (
-        f"Calibration: of held-out examples that were given a probability of 70 %, 70 % should be so. Here the shares "
-        f"that {event} differ from the probabilities by {percent(found['off'])} on average (Brier score "
-        f"{number(found['brier'], 3)})."
+        f"Calibration: a predicted probability of 70 % should be right for 70 % of the examples. Here the shares of "
+        f"held-out examples that {event} differ from the predicted probabilities by {percent(found['off'])} on average "
+        f"(Brier score {number(found['brier'], 3)})."
     )
     rows = [[f"{percent(row['low'])} to {percent(row['high'])}", cell(percent(row["said"]), row["said"]),
              cell(percent(row["came"]), row["came"]), cell(f"{row['count']:,}", row["count"])]
             for row in found["rows"]]  # fmt: skip
-    heads = [Column("probability"), Column("mean", "num"), Column("came true", "num"), Column("examples", "num")]
-    label = "Probabilities of held-out examples, and how often they came true"
+    heads = [Column("probability"), Column("mean", "num"), Column("observed", "num"), Column("examples", "num")]
+    label = "Predicted probabilities of held-out examples, and observed frequencies"
     points = [(row["said"], row["came"]) for row in found["rows"]]
-    picture = charts.scatter(points, label, "probability", "came true", limits=(0.0, 1.0))
-    caption = "Bins of as many examples each; on the line probabilities hold."
+    picture = charts.scatter(points, label, "predicted probability", "observed frequency", limits=(0.0, 1.0))
+    caption = "All bins have equally many examples; on the line, frequencies equal probabilities."
     return paragraphs(said), figure(picture, caption, behind("The numbers", table(heads, rows, label)))

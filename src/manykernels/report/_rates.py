@@ -1,4 +1,4 @@
-"""What held-out decisions say beyond right and wrong: areas under ROC curves, rates at a threshold, calibration."""
+"""Measures of held-out decisions: areas under ROC curves, rates at a threshold, calibration."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inspect.relevance_result import spread_of
-from ._case import CLASSES, Case
+from ._case import CONFIDENCE, MAX_CLASSES, Case
 
-BINS, KNOTS = 10, 60  # of probabilities; points of a curve
-LEVEL = 0.95
+CALIBRATION_BINS, CURVE_POINTS = 10, 60
 
 
 class Held(NamedTuple):
-    """Decisions (n, T) of the held-out examples `rows` of one fold, and P(class) (n, K), or `why` there is none."""
+    """Decisions (n, T) of the held-out `rows` of one fold, and P(class) (n, K), or None and the reason `why`."""
 
     rows: np.ndarray
     decision: np.ndarray
@@ -23,23 +22,23 @@ class Held(NamedTuple):
 
 
 def held(case: Case, fold: Any, rows: np.ndarray, decision: np.ndarray) -> Held:
-    """What one fold decided of its held-out examples."""
-    if not hasattr(fold.model, "predict_proba"):
-        why = "The model gives decisions and no probabilities, so there is nothing to calibrate: "
+    """The decisions and probabilities of one fold on its held-out examples."""
+    if not hasattr(fold.model, "predict_proba"):  # as scikit-learn asks it, which `Available` answers
+        why = "The model gives decisions but no probabilities, so that there is no calibration: "
         return Held(rows, decision, None, f"{why}loss='logistic' gives probabilities, calibrate='sigmoid' learns them.")
     try:
         return Held(rows, decision, fold.deciding(decision, fitted=True).predict_proba(fold.X))
-    except ValueError as error:  # the posterior of some kernels is not known
+    except ValueError as error:  # some kernels have no posterior
         return Held(rows, decision, None, f"Probabilities were not checked: {error}")
 
 
 def rates(case: Case, folds: list[Held], overlap: float) -> dict[str, Any]:
-    """{"areas": ..., "threshold": ..., "calibration": ...} of a classifier; {} where the target has several outputs."""
+    """{"areas": ..., "threshold": ..., "calibration": ...} of a classifier; {} for several outputs."""
     if case.kind != "classification" or case.y.ndim > 1:
         return {}
     classes = case.model.classes_
     two = len(classes) == 2
-    asked = [1] if two else range(min(len(classes), CLASSES))
+    asked = [1] if two else range(min(len(classes), MAX_CLASSES))
     found: dict[str, Any] = {"areas": {"rows": [], "total": 1 if two else len(classes)}}
     for k in asked:
         area = _area(case, folds, classes[k], 0 if two else k, overlap)
@@ -52,19 +51,19 @@ def rates(case: Case, folds: list[Held], overlap: float) -> dict[str, Any]:
 
 
 def _area(case, folds, label, k, overlap):
-    """The area under the ROC curve of one class against the rest: the mean over the folds that have both."""
+    """The area under the ROC curve of one class against the rest: the mean over the folds with both."""
     from sklearn.metrics import roc_auc_score
 
     pairs = [(case.y[fold.rows] == label, fold.decision[:, k]) for fold in folds]
     values = [float(roc_auc_score(true, f)) for true, f in pairs if 0 < true.sum() < len(true)]
     if not values:
         return None
-    spread = spread_of(np.array(values)[:, None], overlap, LEVEL)
+    spread = spread_of(np.array(values)[:, None], overlap, CONFIDENCE)
     return {"mean": float(spread.mean[0]), "se": float(spread.se[0]), "folds": values, "left": len(folds) - len(values)}
 
 
 def _at_threshold(case, folds, overlap):
-    """Sensitivity and specificity where decisions above the threshold count as the second class, and their counts."""
+    """Sensitivity and specificity at the threshold, and their counts."""
     from sklearn.metrics import confusion_matrix
 
     label, counts = case.model.classes_[1], []
@@ -76,24 +75,24 @@ def _at_threshold(case, folds, overlap):
         each = np.array([c[k, k] / c[k].sum() for c in counts if c[k].sum()])
         total = np.sum(counts, axis=0)[k]
         found[name] = {"value": float(total[k] / total.sum()), "right": int(total[k]), "of": int(total.sum()),
-                       "se": float(spread_of(each[:, None], overlap, LEVEL).se[0])}  # fmt: skip
+                       "se": float(spread_of(each[:, None], overlap, CONFIDENCE).se[0])}  # fmt: skip
     return found
 
 
 def _curve(case, folds):
-    """Points (1 − specificity, sensitivity, threshold) of the decisions of all folds together."""
+    """Points (1 − specificity, sensitivity, threshold) of the pooled decisions of all folds."""
     from sklearn.metrics import roc_curve
 
     true = case.y[np.concatenate([fold.rows for fold in folds])] == case.model.classes_[1]
     wrong, right, at = roc_curve(true, np.concatenate([fold.decision[:, 0] for fold in folds]))
-    keep = np.unique(np.linspace(0, len(at) - 1, min(len(at), KNOTS)).astype(int))
+    keep = np.unique(np.linspace(0, len(at) - 1, min(len(at), CURVE_POINTS)).astype(int))
     return [[float(wrong[k]), float(right[k]), float(at[k])] for k in keep]
 
 
 def _calibration(case, folds):
-    """How often what was given a probability was true, in bins of as many examples each; or why that is not known.
+    """Mean probability and observed frequency in bins of equally many examples, or the reason why there are none.
 
-    Of two classes the event is the second one, of more that the answer is right.
+    The event is the second of two classes; for more classes, that the prediction is correct.
     """
     why = next((fold.why for fold in folds if fold.proba is None), None)
     if why is not None:
@@ -105,7 +104,7 @@ def _calibration(case, folds):
     else:
         said, came, event = proba.max(axis=1), classes[proba.argmax(axis=1)] == true, None
     order = np.argsort(said, kind="stable")
-    bins = [rows for rows in np.array_split(order, min(BINS, max(len(order) // 10, 1))) if len(rows)]
+    bins = [rows for rows in np.array_split(order, min(CALIBRATION_BINS, max(len(order) // 10, 1))) if len(rows)]
     rows = [{"said": float(said[b].mean()), "came": float(came[b].mean()), "count": len(b),
              "low": float(said[b].min()), "high": float(said[b].max())} for b in bins]  # fmt: skip
     off = sum(row["count"] * abs(row["said"] - row["came"]) for row in rows) / len(order)

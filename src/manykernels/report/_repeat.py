@@ -1,4 +1,4 @@
-"""The lines that repeat a report: imports, the model as it would be typed, its fit and the page."""
+"""The Python code that repeats a report: imports, the model, its fit and the page."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .. import __all__ as own
 from .. import kernels, losses, pairs, regularizers, solvers, streaming, strings, weighting
 from ._options import ReportOptions
 
-CODE = 20_000  # letters of a model's code
-ROOMS = (kernels, regularizers, losses, strings, pairs, weighting, solvers, streaming)  # the first that has a name
-_LONG = re.compile(r"\S{400}")  # a name that nobody types
+MAX_CODE_LETTERS = 20_000  # of a model
+MODULES = (kernels, regularizers, losses, strings, pairs, weighting, solvers, streaming)  # searched in this order
+_LONG_WORD = re.compile(r"\S{400}")  # too long to type
 _NAMES = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?=\()|\b(inf|nan)\b")
 
 
 def code_of(model: Any) -> str:
-    """The call that makes a model, as it would be typed."""
-    defaults = type(model)()
-    given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(getattr(defaults, k))}
+    """The call that makes a model, as a user would type it."""
+    defaults = type(model)().get_params(deep=False)
+    given = {k: v for k, v in model.get_params(deep=False).items() if repr(v) != repr(defaults[k])}
     kernels = given.pop("kernels", None)
     given.pop("verbose", None)
     lines = [f"    {name}={typed(value)}," for name, value in given.items()]
@@ -34,7 +34,7 @@ def code_of(model: Any) -> str:
 
 
 def typed(value: Any) -> str:
-    """A value as code on one line: arrays in full, numbers of numpy as those of Python."""
+    """A value as code on one line: arrays in full, numpy scalars as Python numbers."""
     if isinstance(value, np.generic):
         return typed(value.item())
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
@@ -47,7 +47,7 @@ def typed(value: Any) -> str:
 
 
 def imports_of(code: str, *values: Any) -> list[str]:
-    """The lines that import what the code calls, those of `values` and of their parts among them."""
+    """The import lines for the names that the code calls; `values` are the objects that the code describes."""
     known = {type(part).__name__: type(part) for value in values for part in _walk(value, set())}
     wanted: dict[str, list[str]] = {}
     for name in dict.fromkeys(a or b for a, b in _NAMES.findall(code)):
@@ -58,21 +58,21 @@ def imports_of(code: str, *values: Any) -> list[str]:
 
 
 def model_lines(model: Any) -> list[str]:
-    """Imports and the model; where its code cannot be typed, that it is to be saved and loaded."""
+    """Imports and the model; a model whose code cannot be typed is loaded from a file."""
     code = code_of(model)
     lines = [*imports_of(code, model), "", f"model = {code}"]
-    if len(code) <= CODE and not _LONG.search(code) and _runs("\n".join(lines)):
+    if len(code) <= MAX_CODE_LETTERS and not _LONG_WORD.search(code) and _runs("\n".join(lines)):
         return lines
     return [
         "from manykernels import load",
         "",
-        "# the model is too long to type, or has parts that cannot be imported: model.save('model.mk') comes first",
+        "# the model is too long to type, or has parts that cannot be imported: first call model.save('model.mk')",
         "model = load('model.mk')",
     ]
 
 
 def _runs(code):
-    """Whether it is code whose names are all known."""
+    """Whether the code parses and imports all names that it uses."""
     try:
         tree = ast.parse(code)
     except SyntaxError:  # <function f at 0x7f...>
@@ -84,24 +84,24 @@ def _runs(code):
 
 
 def report_lines(model: Any, y: Any, asked: ReportOptions) -> list[str]:
-    """All lines; options of the report that cannot be typed stand for themselves."""
+    """All lines; an option that cannot be typed appears as a variable of its name."""
     data = ["X"] if y is None else ["X", "y"]
     options, own, given = [], [], asked.changed()
     for name, value in given.items():
         typeable = isinstance(value, str | int | float | list | tuple | dict | None)
-        typeable = typeable or hasattr(value, "get_n_splits") and "<" not in repr(value)
-        typeable = typeable and not _LONG.search(typed(value))
+        typeable = typeable or hasattr(value, "get_n_splits") and "<" not in repr(value)  # scikit-learn's splitter
+        typeable = typeable and not _LONG_WORD.search(typed(value))
         options.append(f"{name}={typed(value) if typeable and name != 'groups' else name}")
         own += [] if typeable and name != "groups" else [name]
     call = f"model.report({', '.join(['X', 'y' if y is not None else 'None', repr('report.html'), *options])})"
     found = model_lines(model)
     more = [line for line in imports_of(call, *given.values()) if line not in found]
-    what = f"# {', '.join([*data, *own])}: the data{' and what else was given' if own else ''}, as for this page"
+    what = f"# {', '.join([*data, *own])}: the data{' and options' if own else ''} of this page"
     return [*more, *found, what, f"model.fit({', '.join(data)})", call]
 
 
 def _walk(value, seen):
-    """A value and what it is made of."""
+    """A value and all its parts."""
     if id(value) in seen or isinstance(value, str | bytes | int | float | np.ndarray | None):
         return
     seen.add(id(value))
@@ -111,18 +111,18 @@ def _walk(value, seen):
     elif isinstance(value, list | tuple | set):
         parts = list(value)
     else:
-        parts = list(getattr(value, "__dict__", {}).values())
+        parts = list(getattr(value, "__dict__", {}).values())  # any object
     for part in parts:
         yield from _walk(part, seen)
 
 
 def _home(cls, name):
-    """The public module that a class or function is imported from, or None."""
+    """The public module of a class or function, or None."""
     if name in own:
         return "manykernels"
-    for room in ROOMS:
-        if name in room.__all__:
-            return room.__name__
+    for module in MODULES:
+        if name in module.__all__:
+            return module.__name__
     return None if cls is None or cls.__module__ == "builtins" else cls.__module__.partition("._")[0]
 
 

@@ -1,4 +1,4 @@
-"""`Report`: the facts of a page, the page itself, and the files that hold them."""
+"""`Report`: the facts of a model, their page, and the files of both."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
+from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators.check_inputs import among_themselves, is_precomputed
 from ..inspect.displays.base import members_of
 from ..inspect.tables import check_model
@@ -31,14 +32,14 @@ from .describe import describe_data, describe_model, versions
 
 @dataclass
 class Report:
-    """What was measured of a model, and the page that shows it; made by `make_report`, or `report` of an estimator.
+    """The measurements of a model and their page; `make_report` and the method `report` of an estimator return it.
 
     Parameters
     ----------
     facts : dict
-        Numbers and names, by section, as in the JSON file.
+        Numbers and names by section, as in the JSON file.
     path : Path, optional
-        Where the page was written.
+        The file of the page.
 
     Examples
     --------
@@ -60,11 +61,11 @@ class Report:
         return page(self.facts)
 
     def json(self) -> str:
-        """The facts, NaN and infinity as null."""
+        """The facts as JSON; NaN and infinity become null."""
         return json.dumps(_finite(self.facts), ensure_ascii=False, indent=1, allow_nan=False)
 
     def write(self, path: str | PathLike[str], data: bool = True) -> Path:
-        """Write the page, and with `data` the facts beside it under the same name with .json; the path of the page."""
+        """Write the page, and with `data` the facts to a .json file of the same name; returns the path of the page."""
         place = Path(path)
         _replace(place, self.html())
         if data:
@@ -74,20 +75,20 @@ class Report:
 
 
 def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Report:
-    """Measure a fitted model on data and write a page of it: one HTML file, which loads nothing from anywhere.
+    """Measure a fitted model on data and write a page about it: one HTML file, which loads nothing from other places.
 
-    Folds, bootstrap samples and refits without each source are bounded before they begin, by n² M entries of kernels
-    for each: of more examples than that allows so many are drawn, and the page says so.
+    The work has a limit in kernel entries, of which each fit reads n² M: folds, bootstrap samples and refits without
+    each source. If the limit does not allow all examples, a random sample is measured, and the page says so.
 
     Parameters
     ----------
     model : estimator
-        Fitted; of `MKLClassifierCV` and its kin the chosen one is shown. Its scores are nested: the search is repeated
-        within each training fold, where that is within the bound; else the page says that they are not.
+        Fitted. The page of an `MKLClassifierCV` or `MKLRegressorCV` shows the chosen model. Its scores are nested: the
+        search is repeated within each training fold. If this exceeds the limit, the page says that they are not nested.
     X, y : as in `fit`
-        y may be left out for `MKLOneClass`; with y = 1 and −1 it is scored.
+        `MKLOneClass` does not need y; with y = 1 and −1 it is scored.
     path : path, optional
-        Of the page; None: it is not written.
+        The file of the page; None: no file is written.
     **options : the parameters of `ReportOptions`
         `cv`, `relevance`, `stability`, `examples` and others.
 
@@ -108,31 +109,32 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
     """
     check_model(model)
     check_is_fitted(model)
-    chosen = getattr(model, "best_estimator_", model)
+    search = model if isinstance(model, MKLClassifierCV | MKLRegressorCV) else None
+    chosen = model if search is None else search.best_estimator_
     asked = ReportOptions(**options)
     X = among_themselves(X)
     kind, n = kind_of(chosen), n_examples(X)
     if is_list(asked.examples):
         check_examples(asked.examples, n)
-    called = getattr(y, "name", None)  # of a column of pandas or polars
+    called = getattr(y, "name", None)  # a column of pandas or polars
     target = asked.target or (called if isinstance(called, str) and called else None)
     y = _targets(chosen, kind, y, n)
     if is_precomputed(chosen) and (n != X.shape[1] or n != chosen.n_features_in_):
         raise ValueError(
-            f"X has shape {tuple(X.shape)}: give the matrices of the {chosen.n_features_in_} training examples with "
-            "each other, which are held out in turn."
+            f"X has shape {tuple(X.shape)}: give the matrices between the {chosen.n_features_in_} training "
+            "examples, which are held out in turn."
         )
     place = None if path is None else _checked(path)
     if asked.threshold is not None:
         check_number("threshold", asked.threshold, -np.inf)
         if kind != "classification" or len(chosen.classes_) != 2 or y.ndim > 1:
-            raise ValueError(f"threshold={asked.threshold!r} is for models of two classes: leave it out.")
+            raise ValueError(f"threshold={asked.threshold!r} is for models with two classes: leave it out.")
     groups = None if asked.groups is None else np.asarray(asked.groups)
     if groups is not None and groups.shape != (n,):
-        raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group an example.")
+        raise ValueError(f"groups has shape {groups.shape} for {n} examples: give one group per example.")
     with showing(chosen.verbose if asked.verbose is None else asked.verbose) as tick:
         case = Case(chosen, X, y, kind, asked.sources or _kernels_of_one(chosen), asked.scoring, asked.n_jobs,
-                    asked.random_state, tick, groups, model if hasattr(model, "Cs") else None,
+                    asked.random_state, tick, groups, search,
                     asked.threshold or 0.0)  # fmt: skip
         found = measure(case, asked.cv, asked.relevance, asked.stability, asked.examples, asked.max_examples)
     title = asked.title or (f"What predicts {target}" if target else f"{type(chosen).__name__}, {n:,} examples")
@@ -154,7 +156,7 @@ def make_report(model: Any, X: Any, y: Any = None, path: str | PathLike[str] | N
 
 
 def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
-    """Each kernel as a source where all of them see the same, as those of sequences do."""
+    """Each kernel as a source if all kernels see the same data, as kernels on sequences do."""
     names = [str(name) for name in model.kernel_names_]
     alone = len(members_of(model, "source")[0]) == 1 and 1 < len(names) == len(set(names))
     return {name: [m] for m, name in enumerate(names)} if alone else None
@@ -163,20 +165,20 @@ def _kernels_of_one(model: Any) -> dict[str, list[int]] | None:
 def _targets(model, kind, y, n):
     if y is None:
         if kind != "one-class":
-            raise ValueError("y=None: give the targets of X, or nothing can be said of how well they are predicted.")
+            raise ValueError("y=None: give the targets of X, which the report compares with predictions.")
         return None
     y = np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n:
-        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example.")
+        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target per example.")
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     strange = sorted(set(np.unique(y).tolist()) - set(model.classes_.tolist())) if kind == "classification" else []
     if strange and y.ndim == 1:
-        raise ValueError(f"y holds {strange[0]!r}, which is none of the model's classes {model.classes_.tolist()[:8]}.")
+        raise ValueError(f"y has {strange[0]!r}, which is not among the model's classes {model.classes_.tolist()[:8]}.")
     return y
 
 
 def _checked(path):
-    """The path, where a file can be written there: that is found out before the work."""
+    """The path, after a check that a file can be written there."""
     place = Path(path)
     folder = place.absolute().parent
     if not folder.is_dir():
@@ -187,7 +189,7 @@ def _checked(path):
 
 
 def _replace(place: Path, content: str) -> None:
-    """Write a file that takes the place of an old one when it is whole."""
+    """Write a file, and replace an old one only when the new file is complete."""
     if place.exists() and not place.is_file():  # a pipe or a device
         place.write_text(content, encoding="utf-8")
         return
@@ -200,7 +202,7 @@ def _replace(place: Path, content: str) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """The same without numbers that JSON lacks, and without lone surrogates."""
+    """The value without numbers and lone surrogates that JSON cannot hold."""
     if isinstance(value, dict):
         return {_finite(str(k)): _finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The sections that say what was found: how sure, which sources, how stably, single examples; elements from facts."""
+"""HTML of the main sections: scores, sources, stability and single examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sure(facts):
     score = facts["score"]
     out = [paragraphs(words.certificate(facts))]
     if "why" in score:
-        return together(out, paragraphs(f"Nothing is known of new examples. {text(score['why'], 400)}"))
+        return together(out, paragraphs(f"There is no score on new examples. {text(score['why'], 400)}"))
     folds, base = score["folds"], score["baseline_folds"]
     scale = charts.covering([*folds, *base, score["low"], score["high"]], zero=False)
     accuracy = score["measure"] == "accuracy"
@@ -45,8 +45,8 @@ def sure(facts):
         scale = charts.Scale(max(0.0, scale.low - 0.02), min(1.0, scale.high + 0.02))
     out.append(
         paragraphs(
-            f"{count(len(folds), 'fold')}: each part of the examples was predicted by a model that had learned from "
-            "the others. ± is one standard error, widened for training sets that overlap.",
+            f"{count(len(folds), 'fold')}: a model that learned from the other folds predicted the examples of each "
+            "fold. ± is one standard error, which allows for the overlap of the training sets.",
             words.sampled(facts),
         )
     )
@@ -92,7 +92,7 @@ def _told(facts):
         return rate_views.moved(score) + table(columns, rows, caption, kind="confusion")
     if "points" in score:
         points = [(a, b) for a, b in score["points"]]
-        label = "Predictions of held-out examples against their true values; the line is where both are the same"
+        label = "Predictions of held-out examples against their true values; on the line, both are equal"
         shown = f"{len(points):,} of {score['points_total']:,} examples are shown. " if len(points) < score[
             "points_total"] else ""  # fmt: skip
         d = decimals(max(abs(v) for point in points for v in point))
@@ -102,8 +102,8 @@ def _told(facts):
             table([Column("true", "num"), Column("predicted", "num"), Column("error", "num")], rows, label),
         )
         caption = (
-            f"{shown}Predictions are off by {figures(score['error'])} on average. On the line prediction and truth are "
-            "the same."
+            f"{shown}The mean absolute error is {figures(score['error'])}. On the line, the prediction equals the true "
+            "value."
         )
         return figure(charts.scatter(points, label, "true", "predicted"), caption, below)
     return paragraphs(score.get("confusion_why", ""))
@@ -111,22 +111,22 @@ def _told(facts):
 
 _HEADS = {"drop": "left out", "permute": "shuffled", "alone": "alone"}
 _EXPLAINED = {
-    "relevance": f"{strong('Relevance')} is what a source is worth on new examples: the mean of what the {{score}} "
-    "loses when the model is fitted again without the source, and of what it gains by the source alone. The line is a "
-    "95 % interval; a source is clearly worth something where the line lies above 0 and leaving the source out does "
-    "not help.",
-    "share": "What sources are worth on new examples was not measured; that needs targets and held-out examples.",
+    "relevance": f"{strong('Relevance')} says how much a source helps on new examples. It is the mean of two numbers: "
+    "the loss in {score} when the model is fitted again without the source, and the gain from the source alone. The "
+    "line is a 95 % interval. A source clearly matters if the line lies above 0 and the model is not better without "
+    "the source.",
+    "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
-_JOINED = "Sources that see a column in common are left out together: leaving out one leaves its columns in the model."
-_FEW = "The lightest sources are left out together, to bound the time."
+_JOINED = "Sources that share a column are left out together: without one of them, its columns are still in the model."
+_LIGHTEST = "The lightest sources are left out together, to limit the time."
 _MODES = {
-    "full": "Each source was also left out by itself; beside others that see its columns that says little.",
-    "fast": 'Single sources of such a group were not left out; relevance="full" does that too.',
+    "full": "Each source was also left out by itself, which says little if other sources see its columns.",
+    "fast": 'The report did not leave out single sources of a group; relevance="full" does.',
 }
 _WEIGHT = (
-    f"{strong('Weight')} says how much of a source the fit uses. The two differ where a source fits the training "
-    "examples without telling anything of new ones, and where sources stand in for each other: either can go, so "
-    "neither is missed."
+    f"{strong('Weight')} says how much the fit uses a source. The two differ if a source fits the training "
+    "examples but does not help on new ones. They also differ if sources can replace each other: the model needs only "
+    "one of them, so that none of them seems relevant."
 )
 
 
@@ -134,8 +134,8 @@ def _score_called(scoring):
     """A score in words."""
     if scoring == "roc_auc":
         return (
-            "area under the ROC curve (how often, of two examples of different classes, the right one has the higher "
-            "decision)"
+            "area under the ROC curve (the probability that an example of the second class has a higher decision than "
+            "an example of the first)"
         )
     return name(scoring, 40) if scoring else "score"
 
@@ -145,7 +145,7 @@ def sources(facts):
     measure, method = found["measure"], found["method"]
     joined = [unit for unit in found["units"] if unit["why"]]
     kinds = {unit["why"] for unit in joined}
-    said = [_JOINED] * ("columns" in kinds) + [_FEW] * ("rest" in kinds) + [_MODES.get(method, "")] * bool(joined)
+    said = [_JOINED] * ("columns" in kinds) + [_LIGHTEST] * ("rest" in kinds) + [_MODES.get(method, "")] * bool(joined)
     explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), *said, _WEIGHT])
     rows = found["rows"]
     every = [*joined, *rows]
@@ -180,7 +180,7 @@ def sources(facts):
     note = ""
     if found["total"] > len(rows):
         note = (
-            f"{len(rows)} of {found['total']:,} sources; the others, less relevant or not measured, hold "
+            f"{len(rows)} of {found['total']:,} sources; the others are less relevant or not measured, and hold "
             f"{percent(found['left_share'])} of the weight."
         )
     title = f"Sources, the {'most relevant' if method else 'heaviest'} first"
@@ -191,8 +191,8 @@ def sources(facts):
     for group in found["groups"]:
         out.append(
             paragraphs(
-                f"{words._list([name(one, 40) for one in group['names']])} stand in for each other: one of them can go "
-                f"at little cost, but without all of them the score falls by {number(group['drop'], 3)} "
+                f"{words._list([name(one, 40) for one in group['names']])} can replace each other: without one of them "
+                f"the score hardly changes, but without all of them it falls by {number(group['drop'], 3)} "
                 f"± {number(group['drop_se'], 3)}."
             )
         )
@@ -251,26 +251,26 @@ def stability(facts):
             ]
         )
     left = found["alive"] - len(rows)
-    note = f"The {len(rows)} heaviest; {left:,} more have weight in some sample." if left > 0 else ""
+    note = f"The {len(rows)} heaviest sources; {left:,} more have weight in some sample." if left > 0 else ""
     return paragraphs(
-        f"The model was fitted again to {found['samples']} samples drawn with replacement from the data. The dot is "
-        "the median share of the weights, the line holds 90 % of the samples, the upright stroke is the share on all "
-        "data. A short line says that the weight is well determined, not that the source is relevant.",
+        f"The model was fitted again to {found['samples']} samples, drawn from the data with replacement. The dot is "
+        "the median share of the weights, the line covers 90 % of the samples, and the vertical tick is the share on "
+        "all data. A short line means that the weight is well determined, not that the source is relevant.",
         _outside(rows),
         words.sampled(facts),
     ) + table(columns, body, "Shares of the weights over samples", note=note, tools=True, kind="stack three")
 
 
 def _outside(rows):
-    """A sentence where the share on all data lies outside a band."""
+    """A sentence if the share on all data lies outside an interval."""
     names = [name(row["name"], 40) for row in rows if not row["low"] - 1e-9 <= row["share"] <= row["high"] + 1e-9]
     if not names:
         return ""
     some = names[:5] + [f"{len(names) - 5:,} more"] * (len(names) > 5)
     return (
         f"The share on all data lies outside the line of {words._list(some)}. A sample has some examples twice and "
-        "lacks about a third, so that its weights are shifted as well as scattered: the line says how much a share "
-        "varies from sample to sample, not where the share on all data must lie."
+        "lacks about a third of them, which also shifts its weights. The line says how much a share varies between "
+        "samples; the share on all data need not lie on it."
     )
 
 
@@ -298,33 +298,33 @@ def examples(facts):
         value = row["intercept"]
         lines.append([soft("intercept"), "", number(value, d, True)])
         lines.append([strong("sum"), "", strong(number(row["sum"], d, True))])
-        columns = [Column("source", sort=False), Column("adds", "graph"), Column("value", "num")]
+        columns = [Column("source", sort=False), Column("contribution", "graph"), Column("value", "num")]
         title = f"{called}{told}{true}"
         mixed = any(other["held_out"] for other in found["rows"]) and not row["held_out"]
         note = text(row["why"]) + (", by the fitted model" if mixed else "")
         cards.append(element("article", table(columns, lines, title, note=note), class_="card"))
-    what = {"regression": "prediction", "one-class": "decision, which is negative outside,"}.get(facts["kind"])
+    what = {"regression": "prediction", "one-class": "decision (negative for outliers)"}.get(facts["kind"])
     what = what or name(found["label"], 80)
     return paragraphs(
-        f"Each {what} is exactly the sum of what the sources add to it and of an intercept. Blue to the right "
-        f"raises it, orange to the left lowers it. {_whose(found['rows'])} Rows are counted from 0.",
+        f"Each {what} is exactly the sum of the contributions of the sources and an intercept. Blue bars to the right "
+        f"raise the sum, orange bars to the left lower it. {_whose(found['rows'])} Row numbers start at 0.",
     ) + element("div", cards, class_="cards")
 
 
 def _whose(rows):
-    """Which model has made the decisions that are shown."""
+    """Which models made the decisions on the page."""
     if not any(row["held_out"] for row in rows):
         return (
-            "These are decisions of the fitted model, which may have learned from these rows: nothing was held out. "
-            "On new examples it makes more mistakes."
+            "No example was held out: these are decisions of the fitted model, which may have learned from these rows. "
+            "It makes more mistakes on new examples."
         )
     said = (
-        "The examples were held out: each decision is that of a model of the cross-validation that had not learned "
-        "from the example, with weights of its own."
+        "The examples were held out: each decision is that of a model of the cross-validation that did not learn "
+        "from the example, and whose weights differ a little from those of the fitted model."
     )
     if all(row["held_out"] for row in rows):
         return said
-    return f"{said} The others are by the fitted model, which may have learned from them; their notes say so."
+    return f"{said} The notes mark decisions of the fitted model, which may have learned from their rows."
 
 
 def _value(value):

@@ -1,4 +1,4 @@
-"""Single decisions as sums over sources, and which examples are worth a look."""
+"""The section of single decisions, each a sum over the sources."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ..inspect.displays.base import members_of
 from ..inspect.displays.decision_display import one_output
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
-from ._case import PARTS, Case
-from ._decisions import MOST, Decision, Decisions, choose, ranked
+from ._case import MAX_PARTS, Case
+from ._decisions import MAX_EXAMPLES, Decision, Decisions, choose, ranked
 
 
 def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions, ids: Any) -> dict[str, Any]:
-    """Single decisions as sums over sources: held-out ones, and where there are none those of the fitted model.
+    """Single decisions as sums over sources: held-out decisions if there are any, else those of the fitted model.
 
-    `case` holds all examples, `rows` the ones that were drawn of them, which `held` numbers.
+    `case` holds all examples. `rows` are the sampled ones, and `held` indexes into `rows`.
     """
     if isinstance(examples, int | np.integer) and examples == 0:
-        return {"why": "No examples were asked for (examples=0)."}
-    if hasattr(case.model, "tasks_"):
-        return {"why": "The model has several tasks, and decisions need to know them."}
+        return {"why": "The report was asked for no examples (examples=0)."}
+    if case.several_tasks:
+        return {"why": "The model has several tasks, and the page does not know the task of an example."}
     if not held.possible:
-        return {"why": f"The model has {case.outputs} outputs; decision_parts splits each of them."}
+        return {"why": f"The model has {case.outputs} outputs; decision_parts returns the parts of each output."}
     known = {int(rows[row]): one for row, one in held.known.items()}
     if is_list(examples):
-        chosen = check_examples(examples, n_examples(case.X))[:MOST]
+        chosen = check_examples(examples, n_examples(case.X))[:MAX_EXAMPLES]
         why = ["chosen by you"] * len(chosen)
     elif held.rows:
         places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
@@ -37,7 +37,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
     else:
         decision = decisions_of(case.model, case.X if is_precomputed(case.model) else case.part(rows)[0])
         decision = decision if len(decision) == len(rows) else decision[rows]
-        value, error = ranked(case, getattr(case.model, "classes_", None), decision, rows)
+        value, error = ranked(case, case.model, decision, rows)
         places, why = choose(case.kind, value, error, held.size)
         chosen = rows[places]
     names, members = members_of(case.model, "source", case.sources)
@@ -49,7 +49,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         called = held.names if out else names
         heavy = np.argsort(-np.abs(one.parts), kind="stable")
         heavy = heavy[one.parts[heavy] != 0]
-        rest = heavy[PARTS:]
+        rest = heavy[MAX_PARTS:]
         shown.append(
             {
                 "row": row,
@@ -58,7 +58,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
                 "held_out": out,
                 "prediction": one.prediction,
                 "true": None if case.y is None else _plain(case.y[row]),
-                "parts": [{"name": called[m], "value": float(one.parts[m])} for m in heavy[:PARTS]],
+                "parts": [{"name": called[m], "value": float(one.parts[m])} for m in heavy[:MAX_PARTS]],
                 "others": {"count": len(rest), "value": float(one.parts[rest].sum())},
                 "intercept": one.intercept,
                 "sum": float(one.parts.sum() + one.intercept),
@@ -68,7 +68,7 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
 
 
 def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Decision]:
-    """Decisions of the fitted model."""
+    """The decisions of the fitted model on these rows."""
     parts = case.model.decision_parts(take_examples(case.X, rows))
     (parts, intercept), labels, label = one_output(case.model, parts, None)
     grouped = np.stack([parts[:, which].sum(axis=1) for which in members], axis=1)
@@ -76,7 +76,7 @@ def _fitted(case: Case, rows: np.ndarray, members: list[np.ndarray]) -> list[Dec
 
 
 def check_examples(examples: Any, n: int) -> np.ndarray:
-    """Rows that were asked for, (k,), or a ValueError."""
+    """The requested rows (k,), checked."""
     wanted = np.atleast_1d(np.asarray(examples))
     rows = wanted.ndim == 1 and wanted.dtype.kind in "iu" and len(wanted)
     if not rows or not ((wanted >= 0) & (wanted < n)).all():
@@ -85,17 +85,17 @@ def check_examples(examples: Any, n: int) -> np.ndarray:
 
 
 def is_list(examples: Any) -> bool:
-    """Whether rows are asked for, and not how many."""
+    """Whether `examples` lists rows instead of giving their number."""
     return not (examples is None or isinstance(examples, int | np.integer))
 
 
 def ids_of(X: Any) -> Any:
-    """The names of the examples, (n,), where the data have some beyond numbers; of pairs those of both sides."""
+    """The names of the examples (n,), or None if they are only numbered; a pair has the names of both sides."""
     if isinstance(X, Pairs):
         sides = [ids_of(table) for table in (X.left, X.right)]
         return [" × ".join(str(k if side is None else side[k]) for side, k in zip(sides, pair, strict=True))
                 for pair in X.index.tolist()]  # fmt: skip
-    index = getattr(X, "index", None)
+    index = getattr(X, "index", None)  # of a frame of pandas, or of a list
     if index is None or callable(index):
         return None
     found = np.asarray(index)

@@ -1,4 +1,4 @@
-"""The data, the settings and the versions that a report is of."""
+"""Facts about the data, the settings and the versions of a report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 
 from ..estimators.check_inputs import is_precomputed
 from ..kernels.frames import is_frame, missing_entries
@@ -15,20 +16,21 @@ from ..kernels.pairs import Pairs, count
 from ..kernels.stack import KernelStack
 from ..kernels.view_data import is_views, n_examples
 from ..kernels.views import Views
+from ..sequences import Sequences
 from ._joined import identical_columns
 
-COLUMNS = 40  # that are described
-ROWS = 20_000  # that a description looks at
-BINS = 12
+MAX_COLUMNS = 40  # of a description
+MAX_ROWS = 20_000  # that a description reads
+HISTOGRAM_BINS = 12
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
-PARAMETERS = (
+SHOWN_PARAMETERS = (
     "loss", "C", "nu", "formulation", "regularizer", "epsilon", "normalize", "slack", "solver", "features", "tol",
     "max_iter", "fit_intercept", "class_weight", "multi_class", "device", "random_state",
 )  # fmt: skip
 
 
 def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
-    """How many examples there are, what they look like, and what is to be predicted."""
+    """The number of examples, their columns or views, and the target."""
     n = n_examples(X)
     found: dict[str, Any] = {"examples": n, "form": _form(model, X)}
     if is_precomputed(model):
@@ -38,7 +40,7 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
     elif is_views(X):
         names = _view_names(X)
         present = X.present if isinstance(X, Views) else {}
-        found["parts"] = [_view(name, X[name], present.get(name)) for name in names[:COLUMNS]]
+        found["parts"] = [_view(name, X[name], present.get(name)) for name in names[:MAX_COLUMNS]]
         found["total"], found["what"] = len(names), "view"
     else:
         columns, total = _columns(X)
@@ -51,7 +53,7 @@ def describe_data(model: Any, X: Any, y: Any) -> dict[str, Any]:
 
 
 def _identical(X):
-    """Columns that have the same values in every row, by name, as lists."""
+    """Lists of the names of columns with the same values in every row."""
     groups: dict[Any, list[str]] = {}
     label = str if is_frame(X) else lambda key: f"column {key}"
     for column, first in identical_columns(X).items():
@@ -74,7 +76,7 @@ def _view_names(X):
 
 
 def _form(model, X):
-    """The data in a few words."""
+    """A short description of the data."""
     if is_precomputed(model):
         return f"kernel matrices of {len(model.kernel_names_)} kernels"
     if isinstance(X, Pairs):
@@ -83,21 +85,24 @@ def _form(model, X):
         return f"{len(_view_names(X))} views"
     if _is_texts(X):
         return "sequences or texts"
-    shape = getattr(X, "shape", ())
+    shape = _shape(X)
     if len(shape) == 2:
         return f"a {'sparse ' if sp.issparse(X) else ''}table of {shape[1]:,} column{'s'[: shape[1] != 1]}"
     return f"objects ({type(X).__name__})"
 
 
 def _is_texts(X):
-    return (
-        hasattr(X, "alphabet") or isinstance(X, list | tuple | np.ndarray) and n_examples(X) and isinstance(X[0], str)
-    )
+    texts = isinstance(X, list | tuple | np.ndarray) and n_examples(X) and isinstance(X[0], str)
+    return texts or isinstance(X, Sequences)
+
+
+def _shape(X):
+    return getattr(X, "shape", ())  # an array or frame of any library
 
 
 def _view(name, part, present):
     n = None if part is None else n_examples(part)
-    shape = getattr(part, "shape", ())
+    shape = _shape(part)
     kind = (
         "texts" if part is not None and _is_texts(part) else f"{shape[1]:,} columns" if len(shape) == 2 else "objects"
     )
@@ -106,8 +111,8 @@ def _view(name, part, present):
 
 
 def _side(X, side):
-    """A side of pairs: what its table holds, and how many of its objects are met in a pair."""
-    table = getattr(X, side)
+    """A side of pairs: the kind of its table, and the number of its objects without a pair."""
+    table = X.left if side == "left" else X.right
     if isinstance(table, KernelStack) or np.ndim(table) == 3:
         kind = "kernel matrices"
     elif isinstance(table, dict):
@@ -119,20 +124,20 @@ def _side(X, side):
 
 
 def _columns(X):
-    """(columns as dicts, how many there are)."""
+    """(the first columns as dicts, the number of columns)."""
     if _is_texts(X):
-        lengths = np.array([len(x) for x in X[:ROWS]])
+        lengths = np.array([len(x) for x in X[:MAX_ROWS]])
         return [_numbers("length", lengths)], 1
-    shape = getattr(X, "shape", ())
+    shape = _shape(X)
     if len(shape) != 2:
         return [], 0
     if is_frame(X):
-        names = [str(name) for name in X.columns][:COLUMNS]
-        head = X[:ROWS]
-        values = [np.asarray(head[name]) for name in list(X.columns)[:COLUMNS]]
+        names = [str(name) for name in X.columns][:MAX_COLUMNS]
+        head = X[:MAX_ROWS]
+        values = [np.asarray(head[name]) for name in list(X.columns)[:MAX_COLUMNS]]
     else:
-        names = [f"column {j}" for j in range(min(shape[1], COLUMNS))]
-        head = X[:ROWS, :COLUMNS]
+        names = [f"column {j}" for j in range(min(shape[1], MAX_COLUMNS))]
+        head = X[:MAX_ROWS, :MAX_COLUMNS]
         values = list((head.toarray() if sp.issparse(head) else np.asarray(head)).T)
     return [_column(name, value) for name, value in zip(names, values, strict=True)], shape[1]
 
@@ -148,9 +153,9 @@ def _column(name, values):
         return _numbers(name, numbers, int(missing.sum()))
     levels, counts = np.unique(kept.astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    if len(levels) > max(BINS, len(kept) // 2):
+    if len(levels) > max(HISTOGRAM_BINS, len(kept) // 2):
         lengths = np.array([len(text) for text in kept.astype(str)])
-        shape = np.histogram(lengths, BINS)[0].tolist() if lengths.min() < lengths.max() else [len(kept)]
+        shape = np.histogram(lengths, HISTOGRAM_BINS)[0].tolist() if lengths.min() < lengths.max() else [len(kept)]
         found = {"name": name, "kind": "texts", "missing": int(missing.sum()), "different": len(levels)}
         return found | {"shortest": int(lengths.min()), "longest": int(lengths.max()), "counts": shape}
     return {
@@ -159,7 +164,7 @@ def _column(name, values):
         "missing": int(missing.sum()),
         "different": len(levels),
         "common": [str(levels[k]) for k in order[:3]],
-        "counts": [int(c) for c in counts[order[:BINS]]],
+        "counts": [int(c) for c in counts[order[:HISTOGRAM_BINS]]],
     }
 
 
@@ -169,7 +174,7 @@ def _numbers(name, values, missing=0):
     if not len(values):
         return {"name": name, "kind": "empty", "missing": missing}
     low, high = float(values.min()), float(values.max())
-    counts = np.histogram(values, BINS, (low, high))[0].tolist() if high > low else [len(values)]
+    counts = np.histogram(values, HISTOGRAM_BINS, (low, high))[0].tolist() if high > low else [len(values)]
     middle = [float(v) for v in (np.mean(values), np.std(values))]
     return {
         "name": name,
@@ -186,41 +191,36 @@ def _numbers(name, values, missing=0):
 def _target(model, y):
     if y.ndim > 1:
         return {"kind": "several", "outputs": int(y.shape[1])}
-    if (
-        y.dtype.kind == "f"
-        and not hasattr(model, "classes_")
-        or y.dtype.kind in "iu"
-        and not hasattr(model, "classes_")
-    ):
+    if y.dtype.kind in "iuf" and not is_classifier(model):
         return _numbers("target", y)
     classes, counts = np.unique(y, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return {
         "kind": "classes",
         "total": len(classes),
-        "classes": [{"name": str(classes[k]), "count": int(counts[k])} for k in order[:COLUMNS]],
+        "classes": [{"name": str(classes[k]), "count": int(counts[k])} for k in order[:MAX_COLUMNS]],
     }
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """The estimator, how near the optimum it is, and its parameters."""
+    """The estimator, its distance from the optimum, and its parameters."""
     params = model.get_params(deep=False)
-    names = [name for name in PARAMETERS if name in params]
+    names = [name for name in SHOWN_PARAMETERS if name in params]
     gap = float(model.duality_gap_)
     return {
         "estimator": type(model).__name__,
         "parameters": {name: repr(params[name]) for name in names},
         "gap": gap if np.isfinite(gap) else None,
-        "stationarity": float(model.stationarity_) if hasattr(model, "stationarity_") else None,
+        "stationarity": vars(model).get("stationarity_"),
         "tol": float(model.tol),
         "steps": int(model.n_iter_),
         "support": len(model.support_),
-        "classes": [str(c) for c in model.classes_.tolist()] if hasattr(model, "classes_") else None,
+        "classes": [str(c) for c in model.classes_.tolist()] if is_classifier(model) else None,
     }
 
 
 def versions() -> dict[str, str]:
-    """Of what the numbers depend on."""
+    """The versions of the packages on which the numbers depend."""
     from .. import __version__
 
     found = {"manykernels": __version__, "Python": platform.python_version()}
