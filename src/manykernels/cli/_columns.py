@@ -55,7 +55,7 @@ def _suggest_plain(frame, say):
     specs, chosen = auto_table.choose_for(columns, len(frame))
     if not specs:
         raise Wrong("No column is left to learn from: give columns that vary, besides the target.")
-    say(f"{chosen}. `manykernels init` writes them to a file that you can edit.")
+    say(f"{chosen}. `manykernels init` writes them to an editable file.")
     for kind, cure in CURES.items():
         for why in dict.fromkeys(column.why for column in columns if column.kind == kind):
             names = [repr(column.name) for column in columns if column.why == why]

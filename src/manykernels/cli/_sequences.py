@@ -81,7 +81,7 @@ def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[d
     say(
         f"{before}{len(texts)} sequences {size}, taken as {alphabet}. {len(tables)} kernels chosen: words "
         + ("at the same place and words anywhere" if len(lengths) == 1 else "anywhere, since lengths differ")
-        + ". `manykernels init` writes them to a file that you can edit."
+        + ". `manykernels init` writes them to an editable file."
     )
     shared = {"alphabet": alphabet, "columns": [column]}
     shared |= {"missing": "zero"} if len(texts) < len(frame) else {}

@@ -36,7 +36,7 @@ def demo(
     quiet: Quiet = False,
     debug: Debug = False,
 ):
-    """Learn the weights of a few hundred kernels, compare with the best single kernel and the plain sum, and report."""
+    """Learn the weights of a few hundred kernels, compare with the best single kernel and the sum, write a report."""
     from rich.console import Console
     from rich.table import Table
     from sklearn.model_selection import train_test_split

@@ -87,7 +87,8 @@ def score(
             decided.take(fold, decision, test, plan.sources)
         case.tick("held out", k + 1, len(splits))
     assert plan is not None  # splits are not empty
-    both = [spread_of(np.array(v, float)[:, None], float(np.mean(overlap)), CONFIDENCE) for v in (scores, baseline)]
+    shared = float(np.mean(overlap))
+    both = [spread_of(np.array(v, float)[:, None], shared, CONFIDENCE) for v in (scores, baseline)]
     score = {
         "measure": measure_name(case),
         "folds": [float(v) for v in scores],
@@ -97,16 +98,16 @@ def score(
         "low": float(both[0].low[0]),
         "high": float(both[0].high[0]),
         "baseline": float(both[1].mean[0]),
-        "better": _surely_better(scores, baseline, float(np.mean(overlap))) or _more_often_right(case, told, guesses),
+        "better": _surely_better(scores, baseline, shared) or _more_often_right(case, told, guesses),
         **_told(case, told, answers),
-        **rates(case, answers, float(np.mean(overlap))),
+        **rates(case, answers, shared),
         "nested": nested,
     }
     found: dict[str, Any] = {"score": score, "method": "full" if plan.full else "fast", "measure": "relevance"}
     found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in plan.shared]
-    found["together"] = over_folds(plan.units, together, float(np.mean(overlap)))
+    found["together"] = over_folds(plan.units, together, shared)
     single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}
-    found["table"] = single | over_folds(plan.alone, alone, float(np.mean(overlap)))
+    found["table"] = single | over_folds(plan.alone, alone, shared)
     if plan.full:
         chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
         result = measure_relevance(

@@ -124,9 +124,9 @@ _MODES = {
     "fast": 'The report did not leave out single sources of a group; relevance="full" does.',
 }
 _WEIGHT = (
-    f"{strong('Weight')} says how much the fit uses a source. The two differ if a source fits the training "
-    "examples but does not help on new ones. They also differ if sources can replace each other: the model needs only "
-    "one of them, so that none of them seems relevant."
+    f"{strong('Weight')} says how much the fit uses a source. A heavy source may fit the training examples without "
+    "helping on new ones. If sources can replace each other, the model needs only one of them, so that none of them "
+    "seems relevant."
 )
 
 
@@ -319,8 +319,8 @@ def _whose(rows):
             "It makes more mistakes on new examples."
         )
     said = (
-        "The examples were held out: each decision is that of a model of the cross-validation that did not learn "
-        "from the example, and whose weights differ a little from those of the fitted model."
+        "The examples were held out: each decision is that of a model of the cross-validation, which has different "
+        "weights and did not learn from the example."
     )
     if all(row["held_out"] for row in rows):
         return said

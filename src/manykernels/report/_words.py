@@ -137,7 +137,9 @@ def _what_matters(facts):
         return said + _inside(facts, units)
     sure = [unit for unit in units if clear(unit)]
     if not sure:
-        said = "No source is clearly relevant on new examples: all intervals include 0, or the model is better without "
+        said = (
+            "No source is clearly relevant on new examples: no interval lies above 0, or the model is better without "
+        )
         return f"{said}the source." + _inside(facts, units)
     top, used = sure[:3], facts["sampled"]["used"]
     listed = _list([called(unit, True) for unit in top])
@@ -212,7 +214,7 @@ def sampled(facts: dict[str, Any]) -> str:
         return ""
     return (
         f"Measured on {found['used']:,} of {found['examples']:,} examples, a random sample to save time. Models that "
-        "learn from fewer examples have lower scores than the fitted model. The option max_examples sets the number."
+        "learn from fewer examples tend to have lower scores than the fitted model. max_examples sets the number."
     )
 
 

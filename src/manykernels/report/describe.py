@@ -153,19 +153,13 @@ def _column(name, values):
         return _numbers(name, numbers, int(missing.sum()))
     levels, counts = np.unique(kept.astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
+    found = {"name": name, "kind": "texts", "missing": int(missing.sum()), "different": len(levels)}
     if len(levels) > max(HISTOGRAM_BINS, len(kept) // 2):
         lengths = np.array([len(text) for text in kept.astype(str)])
         shape = np.histogram(lengths, HISTOGRAM_BINS)[0].tolist() if lengths.min() < lengths.max() else [len(kept)]
-        found = {"name": name, "kind": "texts", "missing": int(missing.sum()), "different": len(levels)}
         return found | {"shortest": int(lengths.min()), "longest": int(lengths.max()), "counts": shape}
-    return {
-        "name": name,
-        "kind": "categories",
-        "missing": int(missing.sum()),
-        "different": len(levels),
-        "common": [str(levels[k]) for k in order[:3]],
-        "counts": [int(c) for c in counts[order[:HISTOGRAM_BINS]]],
-    }
+    common = [str(levels[k]) for k in order[:3]]
+    return found | {"kind": "categories", "common": common, "counts": counts[order[:HISTOGRAM_BINS]].tolist()}
 
 
 def _numbers(name, values, missing=0):
@@ -175,17 +169,8 @@ def _numbers(name, values, missing=0):
         return {"name": name, "kind": "empty", "missing": missing}
     low, high = float(values.min()), float(values.max())
     counts = np.histogram(values, HISTOGRAM_BINS, (low, high))[0].tolist() if high > low else [len(values)]
-    middle = [float(v) for v in (np.mean(values), np.std(values))]
-    return {
-        "name": name,
-        "kind": "numbers",
-        "missing": missing,
-        "mean": middle[0],
-        "sd": middle[1],
-        "low": low,
-        "high": high,
-        "counts": counts,
-    }
+    found = {"name": name, "kind": "numbers", "missing": missing, "mean": float(np.mean(values))}
+    return found | {"sd": float(np.std(values)), "low": low, "high": high, "counts": counts}
 
 
 def _target(model, y):

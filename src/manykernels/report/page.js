@@ -7,7 +7,7 @@
     return made;
   };
 
-  // light and dark: the system's choice until the button is pressed
+  // light or dark: the system's choice until the reader presses the button
   const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const label = () => { theme.textContent = dark() ? "Light" : "Dark"; theme.setAttribute("aria-label", `Show in ${dark() ? "light" : "dark"} colours`); };
   try { const kept = localStorage.getItem("manykernels-theme"); if (kept === "dark" || kept === "light") root.dataset.theme = kept; } catch { /* not kept */ }
@@ -20,7 +20,7 @@
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
 
-  // what a mark says, beside the pointer or, by the arrow keys, beside the mark
+  // the text of a mark, next to the pointer, or next to the mark for the arrow keys
   let shown = null;
   const hide = () => { tip.hidden = true; if (shown) shown.classList.remove("on"); shown = null; };
   const said = (mark) => {
@@ -55,7 +55,7 @@
     chart.addEventListener("blur", hide);
   }
 
-  // tables that sort, filter and save themselves
+  // buttons that sort, filter and save tables
   const value = (row, k) => {
     const cell = row.cells[k];
     return cell.dataset.v === undefined ? cell.textContent.trim() : Number(cell.dataset.v);
