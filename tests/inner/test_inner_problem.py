@@ -132,7 +132,7 @@ def test_conjugate_gradients_solve_a_system_in_as_many_steps_as_it_has_eigenvalu
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "epsilon_insensitive", "squared", "huber"])
 def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, intercept, target, direct, monkeypatch):
     """Issue 11, point 24. The point is moved back into its box at the end, and its outputs with it."""
-    monkeypatch.setattr(matrix_free, "DIRECT", direct)
+    monkeypatch.setattr(matrix_free, "MAX_FACTORED_VARIABLES", direct)
     loss = losses.get(loss)
     Ks, y = make(n=40, real=loss.targets == "real")
     K = Ks.sum(axis=0)
@@ -147,7 +147,7 @@ def test_outputs_without_a_matrix_are_those_of_the_point_that_is_returned(loss, 
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.7])
 def test_one_class_without_a_matrix_is_that_with_one(nu, direct, monkeypatch):
     """Issue 11, point 24. Σa = 1: points that leave the box are moved back onto that sum, and the gap reached."""
-    monkeypatch.setattr(matrix_free, "DIRECT", direct)
+    monkeypatch.setattr(matrix_free, "MAX_FACTORED_VARIABLES", direct)
     loss, c, y = losses.get("one_class"), np.full(40, 1 / (40 * nu)), np.ones(40)
     K = make(n=40)[0].sum(axis=0)
     start = loss.start(y, c, True)

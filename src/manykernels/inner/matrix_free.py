@@ -118,7 +118,7 @@ class _Search:
         f = self._outputs(a)
         move, change = a - self.a, f - self.f
         t = self._line(move, change, b - self.b)
-        if t == 0 and self.residual_share > MIN_RESIDUAL_SHARE and self.flat:  # the system was solved too coarsely for a descent
+        if t == 0 and self.residual_share > MIN_RESIDUAL_SHARE and self.flat:  # the system was too coarse
             self.residual_share *= RESIDUAL_SHARE
             return True
         if t == 0:
