@@ -16,7 +16,7 @@ from ._offers import OFFERS
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported when they are asked for
+if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported on first use
     from . import (
         datasets,
         inspect,
@@ -34,16 +34,9 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
     from .estimators import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV, load
     from .kernels import KernelStack, Views
 
-_HOMES = {
-    "MKLClassifier": ".estimators",
-    "MKLRegressor": ".estimators",
-    "MKLClassifierCV": ".estimators",
-    "MKLRegressorCV": ".estimators",
-    "MKLOneClass": ".estimators",
-    "load": ".estimators",
-    "KernelStack": ".kernels",
-    "Views": ".kernels",
-}
+_HOMES = {"KernelStack": ".kernels", "Views": ".kernels"} | dict.fromkeys(
+    ("MKLClassifier", "MKLRegressor", "MKLClassifierCV", "MKLRegressorCV", "MKLOneClass", "load"), ".estimators"
+)
 _MODULES = (
     "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect", "pairs",
     "report", "streaming",
@@ -57,7 +50,7 @@ __all__ = [
 
 def __getattr__(name):
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)
+        return getattr(import_module(_HOMES[name], __name__), name)  # a module, by name
     if name in _MODULES:
         return import_module("." + name, __name__)
     raise AttributeError(f"module 'manykernels' has no attribute {name!r}")

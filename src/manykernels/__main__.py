@@ -5,10 +5,10 @@ import signal
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with exit code 130 and without a traceback, while it imports too."""
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # jobs of a shell may ignore it
+    """Run the command line; Ctrl-C ends it with exit code 130 and no traceback, also during imports."""
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # background jobs of a shell ignore it
     if heard:
-        signal.signal(signal.SIGINT, _leave)  # nothing is begun yet, and an import would turn it into other errors
+        signal.signal(signal.SIGINT, _leave)  # inside an import, KeyboardInterrupt can become another error
     from .cli import app
 
     if heard:

@@ -1,8 +1,8 @@
 """Models and checkpoints as files: a zip of a JSON text and of arrays in NumPy's format; no pickle is written or read.
 
-A file is written beside its place and moved there when it is whole. Anyone may have written what is read: nothing is
-unpacked before its size is known and allowed, no array is made that its bytes do not fill, and the text names parts by
-the tags of `_tags`, whose classes rebuild and check themselves. docs/file-format.md describes the format.
+`write` fills a temporary file and moves it to its path when it is complete. `read` does not trust a file: it checks the
+declared sizes before it unpacks, allocates no array that the bytes do not fill, and finds classes only by the tags of
+`_tags`; each class checks its own state. docs/file-format.md describes the format.
 """
 
 import errno
@@ -27,31 +27,31 @@ from ._tags import Refused
 
 FORMAT = 2
 TEXT = "manykernels.json"
-ROOM = 2**28  # bytes that a file may always unpack to,
-RATIO = 100  # and so many times what it has beyond
-SMALL = 2 * 10**7  # bytes: below that, unpacking takes less than a second
-WORDS = 2**24  # the same as ROOM of the text,
-TREE = 2**27  # and the bytes that its values may always take once they are read
-LIST = 2**22  # bytes of the list of members
-STEP = 2**20  # bytes unpacked at a time
-KINDS = "biufcmMSU"
+MIN_UNPACKED = 2**28  # bytes that every file may unpack to,
+MAX_RATIO = 100  # plus this many times its bytes above QUICK_TO_UNPACK
+QUICK_TO_UNPACK = 2 * 10**7  # bytes that unpack in less than a second
+MIN_TEXT = 2**24  # bytes that the text of every file may unpack to
+MIN_TREE = 2**27  # bytes of memory that the values of every text may take
+MAX_LISTING = 2**22  # bytes of the list of members
+CHUNK = 2**20  # bytes unpacked at a time
+DTYPE_KINDS = "biufcmMSU"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def write(path, kind, content, packed=True, most=None):
-    """Writes the dict `content` as a file of that kind; `packed`: deflated, `most`: see `Encoder`."""
+    """Writes the dict `content` as a file of that kind; `packed` deflates it, `most` is that of `Encoder`."""
     encoder = Encoder(most)
     tree = {name: encoder.encode(value, "") for name, value in content.items()}
     with replacing(path) as file:
         whole = _pack(file, kind, tree, encoder.arrays, packed)
-        if packed and whole > _allowed(file.tell()):  # or no one could read it without being told how large it is
+        if packed and whole > _allowed(file.tell()):  # `read` would refuse the packed file without a limit
             file.seek(0)
             file.truncate()
             _pack(file, kind, tree, encoder.arrays, False)
 
 
 def _pack(file, kind, tree, arrays, packed):
-    """Writes text and arrays as the members of a zip file; how many bytes they unpack to."""
+    """Writes text and arrays as the members of a zip file and returns the bytes that they unpack to."""
     with zipfile.ZipFile(file, "w", 8 if packed else 0) as members:
         for name, array in arrays.items():
             with members.open(f"{name}.npy", "w", force_zip64=array.nbytes > 2**30) as member:
@@ -64,12 +64,12 @@ def _pack(file, kind, tree, arrays, packed):
 
 def _allowed(size):
     """The bytes that a file of `size` bytes may unpack to."""
-    return ROOM + RATIO * max(0, size - SMALL)
+    return MIN_UNPACKED + MAX_RATIO * max(0, size - QUICK_TO_UNPACK)
 
 
 @contextmanager
 def replacing(path):
-    """A new file that takes the place of `path` at the end, whole and flushed to the disk, or leaves nothing behind."""
+    """A new file that replaces `path` at the end, flushed to the disk; after an error it is removed."""
     path = os.fspath(path)
     check_file(path)
     temporary = f"{path}.{platform.node()}-{os.getpid()}-{threading.get_ident()}.tmp"  # one for each writer
@@ -86,19 +86,16 @@ def replacing(path):
 
 
 def check_file(path, says=""):
-    """A ValueError where `path` is there and no plain file, nor a directory, of which the system says so itself."""
+    """Raises a ValueError if `path` is a pipe, a socket or a device; the system itself refuses a directory."""
     with suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # to open a pipe may take for ever
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a pipe may block forever
             kind = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}.get(stat.S_IFMT(mode), "a device")
             raise ValueError(f"{says}{os.fspath(path)!r} is {kind}: give the path of a file.")
 
 
 def read(stream, kind, limit=None, cure="it is no honest file", found=None, most=None, accept=None):
-    """The `content` of a file of that kind; `accept(name, value)` may refuse the rest after each of its entries.
-
-    The other arguments are those of `Archive` and `Decoder`.
-    """
+    """The `content` of a file; `accept(name, value)` may raise after each entry; see `Archive`, `Decoder` too."""
     archive = Archive(stream, limit, cure)
     if TEXT not in archive.members and {"header.json", "checkpoint.json"} & archive.members.keys():
         raise Refused("is of format 1, that of versions before the first release: fit anew and save it again")
@@ -130,7 +127,7 @@ def _content(archive, header, kind, decoder, accept):
 
 @contextmanager
 def _no_garbage():
-    """Within this no garbage is looked for: of a tree of many values there is none, and it takes most of the time."""
+    """Turns off the garbage collector, which takes most of the time while a large tree is built."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -142,14 +139,14 @@ def _no_garbage():
 
 @contextmanager
 def wholeness(says, whole):
-    """Within this, what fails is what the file holds: a ValueError that says what is wrong, and then `whole`."""
+    """Turns errors of a damaged file into a ValueError: `says`, then `whole` with the cause."""
     try:
         yield
     except Refused as error:
         raise ValueError(f"{says} {error}.") from None
     except MemoryError as error:
         raise ValueError(f"{says} asks for more memory than there is: free some, or give another path.") from error
-    except Exception as error:  # a damaged zip can fail in many ways: also by a seek to nowhere, EINVAL
+    except Exception as error:  # a damaged zip raises many errors, also EINVAL from a bad seek
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         what = str(error)[:500] or type(error).__name__
@@ -159,7 +156,7 @@ def wholeness(says, whole):
 
 @lru_cache
 def versions():
-    """{package: version} of what writes a file."""
+    """{package: version} of the packages that write the file."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"manykernels": __version__, "numpy": np.__version__}
@@ -169,14 +166,11 @@ def versions():
 
 
 class Archive:
-    """The members of a zip file, by name; `limit` bounds what they unpack to (None: by the size of the file).
-
-    `cure` says how to raise the limit.
-    """
+    """Members of a zip file that unpack to at most `limit` bytes (None: by its size); `cure` tells how to raise it."""
 
     def __init__(self, stream, limit=None, cure="it is no honest file"):
         self.stream, size = stream, stream.seek(0, io.SEEK_END)
-        file = zipfile.ZipFile(_Short(stream, max(LIST, (limit or 0) // 16)))
+        file = zipfile.ZipFile(_Short(stream, max(MAX_LISTING, (limit or 0) // 16)))
         infos = file.infolist()
         self.members = {info.filename: info for info in infos}
         if len(self.members) < len(infos):
@@ -185,10 +179,10 @@ class Archive:
         if strange:
             raise ValueError(f"{strange[0]!r} is encrypted or packed in a way that is not ours")
         whole, self.cure = sum(info.file_size for info in infos), cure
-        self.tree = max(TREE, 2 * whole, limit or 0)
+        self.tree = max(MIN_TREE, 2 * whole, limit or 0)
         limit = _allowed(size) if limit is None else limit
         text = self.members[TEXT].file_size if TEXT in self.members else 0
-        for bytes_, bound in ((whole, limit), (text, min(limit, max(WORDS, RATIO * size)))):
+        for bytes_, bound in ((whole, limit), (text, min(limit, max(MIN_TEXT, MAX_RATIO * size)))):
             if bytes_ > bound:
                 raise ValueError(f"its {size:,} bytes unpack to {bytes_:,}, more than {bound:,}; {cure}")
 
@@ -197,7 +191,7 @@ class Archive:
         return {name: info.CRC for name, info in self.members.items() if name != TEXT}
 
     def read(self, name):
-        """The bytes of a member, (size,) uint8; its checksum was compared."""
+        """The bytes of a member, (size,) uint8, after a check of its checksum."""
         info, at, sum_ = self.members[name], 0, 0
         out = np.empty(info.file_size, np.uint8)
         for part in self._unpacked(info):
@@ -212,7 +206,7 @@ class Archive:
         return out
 
     def _unpacked(self, info):
-        """What a member holds, by parts; `zipfile` takes five times as long for a short one."""
+        """Yields a member in chunks; `zipfile` takes five times as long for a short one."""
         self.stream.seek(info.header_offset)
         head, left = self.stream.read(30), info.compress_size
         if head[:4] != b"PK\3\4" or len(head) < 30:
@@ -220,18 +214,18 @@ class Archive:
         self.stream.seek(int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), io.SEEK_CUR)
         inflate = zlib.decompressobj(-15) if info.compress_type else None
         while left > 0:
-            packed = self.stream.read(min(STEP, left))
+            packed = self.stream.read(min(CHUNK, left))
             left = left - len(packed) if packed else 0
             part = packed
-            while part:  # zeros may still come where all that was packed is taken in
-                part = packed if inflate is None else inflate.decompress(packed, STEP)
+            while part:  # zlib may hold back output after all input is consumed
+                part = packed if inflate is None else inflate.decompress(packed, CHUNK)
                 packed = b"" if inflate is None else inflate.unconsumed_tail
                 yield part
 
     def text(self):
-        """The text, whose values will not take more than `tree` bytes: so many for each list, object and entry.
+        """The text, if its values take at most `tree` bytes, estimated from its lists, objects and entries.
 
-        Measured of CPython 3.11; letters beyond Latin-1 make every other letter of their text wider.
+        The sizes were measured in CPython 3.11; one letter beyond Latin-1 widens every letter of its string.
         """
         text = str(self.read(TEXT).data, "ascii")
         wide = 4 if "\\ud" in text else 2 if "\\u" in text else 1
@@ -257,7 +251,7 @@ class Archive:
 
 
 class _Short:
-    """A file of which no more than `most` bytes are read at once: the list of its members is, and each is an object."""
+    """A file that refuses reads above `most` bytes: `zipfile` reads the list of members at once, an object for each."""
 
     def __init__(self, stream, most):
         self.stream, self.most, self.seek, self.tell = stream, most, stream.seek, stream.tell
@@ -268,11 +262,11 @@ class _Short:
         return self.stream.read(size)
 
 
-@lru_cache(maxsize=1024)  # thousands of arrays may have one header
+@lru_cache(maxsize=1024)  # thousands of arrays may share one header
 def _header(head):
-    """(shape, whether columns come first, dtype, where the entries begin) of an array in NumPy's format."""
+    """(shape, Fortran order, dtype, offset of the entries) of an array in NumPy's format."""
     stream = io.BytesIO(head)
     shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
-    if dtype.itemsize == 0 or dtype.names or dtype.kind not in KINDS or dtype.shape:
+    if dtype.itemsize == 0 or dtype.names or dtype.kind not in DTYPE_KINDS or dtype.shape:
         raise ValueError(f"it holds an array of {dtype}")
     return shape, fortran, dtype, stream.tell()

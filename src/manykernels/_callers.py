@@ -1,4 +1,4 @@
-"""Who called the package, so that a warning names the user's line, however deep it was raised."""
+"""The caller of the package, so that a warning names the user's line at any depth."""
 
 from __future__ import annotations
 

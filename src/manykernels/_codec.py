@@ -1,8 +1,8 @@
 """States as JSON: dictionaries of numbers, texts, arrays, lists of those and other parts, each under its tag.
 
-A number, a text, None or a list stands for itself; all else is an object that says what it `is`. Arrays of a few
-numbers stand in the text, larger ones in members of their own, each named once, so that what is made of a file is
-bounded by its length.
+Numbers, texts, None and lists are written as JSON values; everything else is a JSON object whose key `is` names its
+kind. Small arrays are written in the text, larger ones as separate members. Each member is used once, so that the
+length of a file bounds the memory that its values take.
 """
 
 import math
@@ -18,25 +18,25 @@ from ._state import check, check_array, check_index, check_integer, check_is, ch
 from ._tags import TRANSFORMER, reader, tag_of
 from ._validation import Bytes
 
-FEW = 8  # entries that an array in the text has at most
-SPARSE = 2**22  # entries that arrays of few others than 0 may have in all, or as many as the reader says
-AXES = 32  # of an array
-LARGE = 1024  # integers beyond 64 bits in a file
-SAME = 16  # keys of one hash in a set or dict, through all of which Python looks for each
+MAX_INLINE = 8  # entries of an array in the text
+MIN_SPARSE_ENTRIES = 2**22  # entries that all sparse arrays of a file together may have, more if the reader says so
+MAX_AXES = 32  # axes of an array
+MAX_LARGE_INTEGERS = 1024  # integers beyond 64 bits in a file
+MAX_SAME_HASH = 16  # keys with the same hash in a set or dict; Python compares them one by one
 _MEMBER = re.compile(r"a[0-9]{1,9}")
 _NUMBER = re.compile(r"[<|][biuf][1248]")
-_PLAIN = (str, float, type(None))  # stand for themselves
-_KEYS = (str, int, float, type(None), np.generic)  # of dicts, and members of sets
+_PLAIN = (str, float, type(None))  # written as JSON values
+_KEYS = (str, int, float, type(None), np.generic)  # keys of dicts, members of sets
 _PAIRWISE, _PROCESS = "sklearn.metrics.pairwise", "sklearn.gaussian_process.kernels"
 _FUNCTIONS = ("_kernel", "_similarity", "_distances")
 _WORDS = {tuple: "tuple", set: "set", frozenset: "frozenset"}
 
 
 class Encoder:
-    """From values to JSON; `arrays` {name: array} are put aside.
+    """Encodes values as JSON; `arrays` {name: array} are the members to write beside the text.
 
-    With `most`, arrays of few others than 0 are their other entries and truth values bits, as many as a `Decoder` with
-    the same `most` takes, and NumPy's numbers are plain ones.
+    With `most`, sparse arrays are written as their nonzero entries, truth values as bits and NumPy scalars as plain
+    numbers, within the limits of a `Decoder` with the same `most`.
     """
 
     def __init__(self, most=None):
@@ -87,7 +87,7 @@ class Encoder:
             return {"is": "objects", "shape": value.shape, "items": self._list(value.ravel().tolist(), where)}
         if value.flags.f_contiguous and not value.flags.c_contiguous:  # a member of its own keeps the order of entries
             return {"is": "array", "of": self._aside(value)}
-        if value.size <= FEW and _NUMBER.fullmatch(value.dtype.str):
+        if value.size <= MAX_INLINE and _NUMBER.fullmatch(value.dtype.str):
             return {"is": "numbers", "dtype": value.dtype.str, "shape": value.shape, "items": value.ravel().tolist()}
         if value.dtype == bool and self._saves(value):
             return {"is": "bits", "of": self._aside(np.packbits(value)), "shape": value.shape}
@@ -98,13 +98,13 @@ class Encoder:
         return {"is": "array", "of": self._aside(value)}
 
     def _saves(self, array):
-        """Whether fewer bytes may stand for the array."""
+        """Whether a sparse or packed form of the array takes fewer bytes."""
         fits = array.size <= self.left
         self.left -= array.size * fits
         return fits
 
     def _aside(self, array):
-        """The name of an array that stands in a member of its own."""
+        """The name of the member that holds the array."""
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
         return name
@@ -118,14 +118,14 @@ class Encoder:
 
     def _other(self, value, where):
         module, name, tag = type(value).__module__, type(value).__qualname__, tag_of(type(value))
-        if tag is not None and hasattr(value, "to_state"):
+        if tag is not None and hasattr(value, "to_state"):  # a user's object may lack it
             node = {"is": "part", "tag": tag[0], "version": tag[1]}
             if not module.startswith(f"{__package__}."):
                 node["class"] = f"{module}.{name}"
             return node | {"state": self._states(value.to_state(), where or name)}
         if is_function(value):
             return {"is": "function", "name": value.__name__}
-        if module.startswith("sklearn.") and hasattr(value, "transform"):
+        if module.startswith("sklearn.") and hasattr(value, "transform"):  # scikit-learn's transformer
             node = {"is": "part", "tag": TRANSFORMER[0], "version": TRANSFORMER[1]}
             return node | {"state": self._states(reader(TRANSFORMER, {}).to_state(value), where)}
         if module == _PROCESS:
@@ -134,27 +134,28 @@ class Encoder:
 
 
 def _cure(value):
-    """What to do about a value that cannot be written."""
+    """The cure for a value that cannot be written."""
     cls = type(value)
-    strange = isinstance(value, type) or hasattr(value, "__code__")
+    strange = isinstance(value, type) or hasattr(value, "__code__")  # a user's function
     if strange or cls.__module__.partition(".")[0] in (__package__, "sklearn", "builtins", "numpy"):
         return "use a kernel of manykernels.kernels, kernels='precomputed' or a plain value in its place"
-    solver = "a fitted model does without its solver, so set_params(solver='auto') first, or " * hasattr(value, "solve")
-    wants = "" if hasattr(value, "to_state") else ", to_state() and from_state(state)"
+    solves, stored = hasattr(value, "solve"), hasattr(value, "to_state")  # a user's object
+    solver = "a fitted model does not need its solver, so set_params(solver='auto') first, or " if solves else ""
+    wants = "" if stored else ", to_state() and from_state(state)"
     name = cls.__qualname__
     return f'{solver}give {name} a file_tag = ("name", 1){wants}, and load with parts=[{name}]'
 
 
 def is_function(value):
-    """Whether it is a kernel function of scikit-learn, which stands in files by its name."""
+    """Whether it is a kernel function of scikit-learn; files hold its name."""
     plain = isinstance(value, types.FunctionType) and value.__module__ == _PAIRWISE
     return plain and value.__name__.endswith(_FUNCTIONS) and not value.__name__.startswith("_")
 
 
 class Decoder:
-    """From JSON to values, with the arrays of an `Archive`; `found` are classes from outside the package, by tag.
+    """Decodes JSON with the arrays of an `Archive`; `found` are classes from outside the package, by tag.
 
-    Arrays of few entries other than 0 have `most` entries together, or 2²⁶; None: there are none.
+    All sparse arrays together have at most `most` entries; None allows no sparse array.
     """
 
     KINDS = (
@@ -168,19 +169,20 @@ class Decoder:
 
     def decode(self, node):
         if isinstance(node, list):
-            for i, item in enumerate(node):  # in place: twice as many values would take twice the memory
+            for i, item in enumerate(node):  # in place, to save memory
                 if not isinstance(item, _PLAIN):
                     node[i] = self.decode(item)
             return node
         if not isinstance(node, dict):
-            if isinstance(node, int) and not -(2**63) <= node < 2**64:  # many of one hash are found among them
+            if isinstance(node, int) and not -(2**63) <= node < 2**64:  # they make it easy to collide hashes
                 self.large += 1
-                check(self.large <= LARGE, f"it holds more than {LARGE} integers beyond 64 bits")
+                most = MAX_LARGE_INTEGERS
+                check(self.large <= most, f"it holds more than {most} integers beyond 64 bits")
             return node
         kind = node["is"]
         if kind not in self.KINDS:
             raise ValueError(f"it holds the unknown kind {str(kind)[:80]!r}")
-        return getattr(self, f"_{kind}")(node)
+        return getattr(self, f"_{kind}")(node)  # its own method, one of KINDS
 
     def _member(self, name):
         check(isinstance(name, str) and _MEMBER.fullmatch(name), f"an array is called {str(name)[:80]!r}")
@@ -194,16 +196,16 @@ class Decoder:
         return items
 
     def _shape(self, node, size=None):
-        """The shape that a node declares, of so many entries."""
+        """The shape that a node declares, for `size` entries."""
         shape = check_is("shape", node["shape"], list)
-        check(len(shape) <= AXES, f"an array has {len(shape)} axes")
+        check(len(shape) <= MAX_AXES, f"an array has {len(shape)} axes")
         shape = [check_integer("an entry of shape", length, 0, 2**48) for length in shape]
         count = math.prod(shape)
         check(size is None or count == size, f"an array of {size} has shape {shape}")
         return shape, count
 
     def _entries(self, node):
-        """The shape and size of an array whose bytes do not fill it: all of them together have a bound."""
+        """The shape and size of a sparse array; all of them together have a bound."""
         shape, size = self._shape(node)
         self.left -= size
         check(self.left >= 0, f"an array has {size} entries")
@@ -214,7 +216,8 @@ class Decoder:
 
     def _numbers(self, node):
         values = check_is("numbers", node["items"], list)
-        check(len(values) <= FEW and all(isinstance(v, bool | int | float) for v in values), "numbers are none")
+        numbers = len(values) <= MAX_INLINE and all(isinstance(v, bool | int | float) for v in values)
+        check(numbers, "an array in the text is too long, or does not hold numbers")
         return np.array(values, _dtype(node["dtype"])).reshape(self._shape(node, len(values))[0])
 
     def _bits(self, node):
@@ -232,7 +235,7 @@ class Decoder:
         return value.reshape(shape)
 
     def _scalar(self, node):
-        check(isinstance(node["value"], bool | int | float), "a number is none")
+        check(isinstance(node["value"], bool | int | float), "a number is something else")
         return np.array(node["value"], _dtype(node["dtype"]))[()]
 
     def _entry(self, node):
@@ -264,7 +267,7 @@ class Decoder:
 
     def _pairs(self, node):
         keys = [self.decode(key) for key, _ in node["items"]]
-        check(all(isinstance(key, _KEYS) for key in keys), "a dict in it has a strange key")
+        check(all(isinstance(key, _KEYS) for key in keys), "a dict in it has a key of another type")
         value = dict.fromkeys(_with_hashes(keys))
         check(len(value) == len(keys), "a dict in it has a key twice")
         for key, (_, item) in zip(keys, node["items"], strict=True):
@@ -279,15 +282,15 @@ class Decoder:
     def _function(self, node):
         from sklearn.metrics import pairwise
 
-        value = getattr(pairwise, check_is("name", node["name"], str), None)
+        value = getattr(pairwise, check_is("name", node["name"], str), None)  # scikit-learn's module
         check(is_function(value), f"it names {node['name'][:80]!r} where a kernel of scikit-learn should be")
         return value
 
     def _process(self, node):
-        """A kernel of scikit-learn's Gaussian processes: its parameters and nothing else."""
+        """A kernel of scikit-learn's Gaussian processes, made from its parameters."""
         from sklearn.gaussian_process import kernels
 
-        cls = getattr(kernels, check_is("name", node["name"], str), None)
+        cls = getattr(kernels, check_is("name", node["name"], str), None)  # scikit-learn's module
         named = isinstance(cls, type) and issubclass(cls, kernels.Kernel) and cls.__module__ == _PROCESS
         check(named, f"it names {node['name'][:80]!r} where a kernel of Gaussian processes should be")
         state = self._state(node)
@@ -309,8 +312,8 @@ class Decoder:
 
 
 def _most(most):
-    """How many entries arrays may have in all that their bytes do not fill; -1: not even an empty one is taken."""
-    return -1 if most is None else max(most, SPARSE)
+    """The entries that all sparse arrays together may have; -1 refuses even an empty one."""
+    return -1 if most is None else max(most, MIN_SPARSE_ENTRIES)
 
 
 def _dtype(name):
@@ -319,7 +322,7 @@ def _dtype(name):
 
 
 def _with_hashes(keys):
-    """`keys` of a set or dict, if their hashes differ but for a few, or a ValueError."""
+    """`keys` of a set or dict; a ValueError if too many have the same hash."""
     most = max(Counter(map(hash, keys)).values(), default=0)
-    check(most <= SAME, f"{most} keys in it have one hash")
+    check(most <= MAX_SAME_HASH, f"{most} keys in it have one hash")
     return keys

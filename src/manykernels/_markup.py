@@ -1,8 +1,8 @@
-"""HTML by construction: a str is text and is escaped when it is rendered; elements are made here, and only here.
+"""HTML by construction: `element` alone makes tags, and every str is text that is escaped when it is rendered.
 
-`element` is the one way to a tag, so text cannot become one. Within a sentence a few inline elements, `strong` and
-`name` say, are marked by noncharacters of Unicode (U+FDD0 to U+FDEF), so that the sentence stays a str; `foreign` takes
-these out of what users wrote. A mark that slipped through would be a pair of inert tags, never more.
+Noncharacters of Unicode (U+FDD0 to U+FDEF) mark the inline elements of a sentence, such as `strong` and `name`, so that
+the sentence stays a str. `foreign` removes these marks from text that users wrote. A mark that slips through becomes a
+pair of inert tags, never more.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Markup:
         self._html = ""
 
     def html(self) -> str:
-        """What a file holds."""
+        """The HTML of the piece."""
         return self._html
 
     def __add__(self, other: Any) -> Markup:
@@ -55,7 +55,7 @@ class Markup:
         return bool(self._html)
 
     def __format__(self, spec: str) -> str:
-        raise TypeError("elements do not go into a text: hand them to element() beside it.")
+        raise TypeError("an element cannot be formatted into a text: give both to element().")
 
 
 def together(*parts: Any) -> Markup:
@@ -68,7 +68,7 @@ def together(*parts: Any) -> Markup:
 def element(tag: str, *children: Any, **attributes: Any) -> Markup:
     """<tag attributes>children</tag>: class_ is class, data_t is data-t, True an attribute alone, None is left out."""
     if tag not in TAGS:
-        raise ValueError(f"tag={tag!r} is none that pages have: {', '.join(sorted(TAGS))}.")
+        raise ValueError(f"tag={tag!r} is not allowed on a page: use one of {', '.join(sorted(TAGS))}.")
     head = tag + "".join(_attribute(name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items())
     made = Markup()
     made._html = f"<{head}{_ALONE[tag]}" if tag in _ALONE else f"<{head}>{together(*children).html()}</{tag}>"
@@ -103,19 +103,19 @@ def code(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A sentence without its marks, as for an attribute."""
+    """A sentence without its marks, for attributes."""
     return _PARTS.sub("", text)
 
 
 def writable(text: str) -> str:
-    """The text as every file can hold it: lone surrogates, control characters and marks are replaced."""
+    """The text with lone surrogates, control characters and marks replaced, so that every file can hold it."""
     if text.isascii() and text.isprintable():
         return text
     return _MARKS.sub("\ufffd", _CONTROL.sub("\ufffd", text.encode("utf-8", "replace").decode("utf-8")))
 
 
 def foreign(value: Any) -> Any:
-    """What users wrote, alone or in dicts and lists, without marks."""
+    """Text of users, alone or in dicts and lists, without marks."""
     if isinstance(value, dict):
         return {foreign(key): foreign(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -136,7 +136,7 @@ def _rendered(part: Any) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Text escaped, its marks as elements that are closed in their order, whatever stands there."""
+    """The escaped text, with its marks as elements that are always closed in order."""
     out, opened = [], []
     for part in _PARTS.split(text):
         if part[:1] == _TITLED and part[-1:] == _AFTER:
@@ -154,7 +154,7 @@ def _sentence(text: str) -> str:
 
 def _attribute(name: str, value: Any) -> str:
     if name not in ATTRIBUTES:
-        raise ValueError(f"{name!r} is no attribute that pages have: {', '.join(sorted(ATTRIBUTES))}.")
+        raise ValueError(f"{name!r} is not allowed as an attribute: use one of {', '.join(sorted(ATTRIBUTES))}.")
     if value is None:
         return ""
     if value is True:

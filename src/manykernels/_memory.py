@@ -1,7 +1,7 @@
-"""One budget of memory: what a `memory_limit` is shared out to, and what each part may take where there is none.
+"""One budget of memory: the share of a `memory_limit` that each part may take, and its bytes without a limit.
 
-The parts are alternatives or follow one another, so that their shares need not sum to one. docs/performance.md has this
-table, and what lies outside the limit.
+The parts are alternatives or follow one another, so that their shares need not sum to one. docs/performance.md shows
+this table and lists what the limit does not count.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ class Share(NamedTuple):
 
 
 SHARES = {
-    "matrices kept": Share(2, 2**32),  # kernel matrices that are held for all of a fit
-    "matrices of folds": Share(1, 2**32),  # of all examples, that folds share
+    "matrices kept": Share(2, 2**32),  # kernel matrices that a fit keeps
+    "matrices of folds": Share(1, 2**32),  # of all examples; folds share them
     "corrected matrices": Share(1, 2**32),  # with another spectrum, psd="clip" or "shift"
-    "one matrix of pairs": Share(1, 2**32),  # the largest that is built of a kernel of pairs
-    "base blocks": Share(4, 2**31),  # distances and products that kernels on the fly are computed from
-    "tiles": Share(2, 2**33),  # of those kernels, beside what is held
+    "one matrix of pairs": Share(1, 2**32),  # the largest one of a kernel of pairs
+    "base blocks": Share(4, 2**31),  # distances and products for kernels computed on the fly
+    "tiles": Share(2, 2**33),  # of kernels computed on the fly
     "kernel rows": Share(4, 2**30),  # that `chunking` caches
     "values of words": Share(2, 2**29),
     "features kept": Share(2, 2**31),  # of approximated kernels
@@ -34,7 +34,7 @@ SHARES = {
 
 
 class MemoryBudget(NamedTuple):
-    """What may be taken of `limit` bytes; None for no limit.
+    """The shares of `limit` bytes; None for no limit.
 
     Examples
     --------

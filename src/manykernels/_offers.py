@@ -1,6 +1,6 @@
-"""What upper rooms do for objects of lower ones: the package, which stands above all rooms, registers it here.
+"""Functions of upper rooms that lower rooms call; `manykernels/__init__.py`, above all rooms, registers them.
 
-`OFFERS["report"]()` is `make_report`, with which `model.report(...)` ends; its room is loaded on the first call.
+`model.report(...)` calls `OFFERS["report"]()`, which imports the room `report` and returns `make_report`.
 """
 
 from collections.abc import Callable

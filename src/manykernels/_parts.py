@@ -1,4 +1,4 @@
-"""What losses, regularizers and solvers share: they are their parameters."""
+"""The base of losses, regularizers and solvers: objects that equal their parameters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ._validation import shown
 
 
 class Part(Stored):
-    """Shown, compared, hashed and copied by its parameters, those of the constructor; arrays too.
+    """An object that is printed, compared and copied by the parameters of its constructor, arrays included.
 
-    A constructor keeps each parameter under its name, and that of a loss or a regularizer checks it. `get_params`,
+    The constructor stores each parameter under its name; losses and regularizers also check it. `get_params`,
     `set_params` and `sklearn.base.clone` follow scikit-learn, so that a search reaches `regularizer__p` or
     `solver__tau` of an estimator.
     """
@@ -27,14 +27,14 @@ class Part(Stored):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """{name: value}; `deep` with the parameters of parts within, as `name__parameter`."""
-        params = {name: getattr(self, name) for name in self.defaults()}
+        params = {name: getattr(self, name) for name in self.defaults()}  # its own parameters
         for name, value in list(params.items()) if deep else ():
-            if hasattr(value, "get_params") and not isinstance(value, type):
+            if hasattr(value, "get_params") and not isinstance(value, type):  # any object in scikit-learn's manner
                 params |= {f"{name}__{key}": inner for key, inner in value.get_params().items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """The part itself with these parameters, made by its constructor; of wrong ones none is set."""
+        """Sets these parameters through the constructor and returns the part; if one is invalid, none is set."""
         inner: dict[str, dict[str, Any]]
         own, inner = self.get_params(deep=False), {}
         for key, value in params.items():
@@ -78,13 +78,13 @@ def _defaults(cls):
 
 
 def with_params(value: Any, params: dict[str, Any], called: str, such_as: str = "") -> Any:
-    """A copy of `value`, the parameter `called`, with these parameters of its own; a ValueError where it has none."""
+    """A copy of `value`, the parameter `called`, with these parameters set; a ValueError if it has none."""
     from sklearn.base import clone
 
-    if not hasattr(value, "set_params") or isinstance(value, type):
+    if not hasattr(value, "set_params") or isinstance(value, type):  # any object in scikit-learn's manner
         raise ValueError(
             f"Invalid parameter {next(iter(params))!r} for {called}={value!r}, which has no parameters: give an object "
-            f"that has{such_as and f', such as {such_as}'}."
+            f"that has some{such_as and f', such as {such_as}'}."
         )
     return clone(value, safe=False).set_params(**params)
 
@@ -92,7 +92,7 @@ def with_params(value: Any, params: dict[str, Any], called: str, such_as: str = 
 def _show(value):
     if isinstance(value, np.ndarray):
         return np.array2string(value, separator=", ", threshold=8)
-    return getattr(value, "__name__", None) or shown(value)
+    return getattr(value, "__name__", None) or shown(value)  # a user's function
 
 
 def _same(x, y):

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, axes, names, curves, and the note on what was left out; matplotlib on first use."""
+"""Helpers of all pictures: colours, axes, names, curves, notes; they import matplotlib on first use."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-# Okabe and Ito (2008): told apart with every common colour blindness
+# Okabe and Ito (2008): distinct with every common colour blindness
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vP*"
-GREY, LONG = "0.65", 34
+GREY, MAX_NAME = "0.65", 34  # letters of a name
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, np.ndarray]:
@@ -21,10 +21,10 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **option
         return figure, axes
     if rows == columns == 1:
         return ax.figure, np.array([[ax]])
-    spec = getattr(ax, "get_subplotspec", lambda: None)()
+    spec = getattr(ax, "get_subplotspec", lambda: None)()  # matplotlib's axes
     if spec is None:
         raise ValueError(
-            f"ax={ax!r} has no place in a grid to be shared by {rows * columns} panels: give one of subplots."
+            f"ax={ax!r} is not in a grid that {rows * columns} panels could share: give axes of plt.subplots()."
         )
     ax.set_axis_off()
     ratios = options.pop("gridspec_kw", {})
@@ -37,7 +37,7 @@ def plain(ax: Any) -> Any:
     return ax
 
 
-def short(name: Any, length: int = LONG) -> str:
+def short(name: Any, length: int = MAX_NAME) -> str:
     """The name, with … in its middle where it is long."""
     name = str(name)
     if len(name) <= length:
@@ -46,8 +46,8 @@ def short(name: Any, length: int = LONG) -> str:
     return f"{name[:head]}…{name[head + 1 - length :]}"
 
 
-def shorts(names: Any, length: int = LONG) -> list[str]:
-    """The names shortened, but for those that would be the same then."""
+def shorts(names: Any, length: int = MAX_NAME) -> list[str]:
+    """The names shortened, except names that would become equal."""
     names = [str(name) for name in names]
     cut = [short(name, length) for name in names]
     return [c if cut.count(c) == names.count(name) else name for c, name in zip(cut, names, strict=True)]
@@ -60,7 +60,7 @@ def note(ax: Any, text: str) -> None:
 
 
 def left_out(shown: int, total: int, what: str, share: float | None = None) -> str:
-    """What a picture says of what it does not show, or nothing where it shows all."""
+    """The note on what a picture leaves out; "" if it shows everything."""
     if shown >= total:
         return ""
     rest = "" if share is None else f"; the others hold {_percent(share)} of the weight"
@@ -71,8 +71,8 @@ def _percent(share: float) -> str:
     return "0%" if share <= 0 else "<0.5%" if share < 0.005 else ">99.5%" if 0.995 < share < 1 else f"{share:.0%}"
 
 
-def rows_of(ax: Any, names: Any, length: int = LONG) -> None:
-    """The rows 0, 1, … of horizontal bars, from above, called by these names."""
+def rows_of(ax: Any, names: Any, length: int = MAX_NAME) -> None:
+    """Labels the rows 0, 1, … of horizontal bars, from the top, with these names."""
     size = "medium" if len(names) <= 25 else "small"
     ax.set_yticks(range(len(names)), shorts(names, length), fontsize=size)
     ax.set_ylim(len(names) - 0.4, -0.6)
@@ -80,7 +80,7 @@ def rows_of(ax: Any, names: Any, length: int = LONG) -> None:
 
 
 def height(rows: int) -> float:
-    """Inches for so many horizontal bars."""
+    """Inches for this many horizontal bars."""
     return 1.1 + 0.24 * max(rows, 2)
 
 
@@ -94,7 +94,7 @@ def as_shares(weights: Any) -> np.ndarray:
 def curves(ax: Any, x: Any, shares: np.ndarray, names: list[str], top: int) -> np.ndarray:
     """A curve of shares (K, M) for each of the `top` with the highest peaks; their numbers, highest first.
 
-    NaN is where a curve has no point; curves without any weight are not drawn.
+    NaN marks a missing point; a curve of zeros is not drawn.
     """
     x, filled = np.asarray(x), np.nan_to_num(shares)
     highest = np.argsort(-filled.max(axis=0), kind="stable")

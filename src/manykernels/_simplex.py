@@ -1,67 +1,68 @@
-"""Minima of quadratic models on the simplex {x ≥ 0, Σx = 1}, and its projection."""
+"""Minima of quadratic models on the simplex {x ≥ 0, Σx = 1}, and the projection onto it."""
 
 import numpy as np
 import scipy.linalg as la
 
 from ._work import spend
 
-MOST = 1000  # weights above which pair steps are slow
-STEPS, TRIALS, FLAT = 40, 30, 0.1  # of the dual; a line is searched until its slope is a tenth of what it was
+MAX_PAIR_STEP_WEIGHTS = 1000  # with more weights pair steps are slow
+DUAL_STEPS, LINE_TRIALS = 40, 30
+FLAT_SLOPE = 0.1  # share of its first slope at which a line search ends
 
 
-def minimise_on_simplex(model, theta, slack, proximal):
-    """argmin over the simplex of the model at θ, by pairwise steps on coordinates that have or could use weight.
+def minimise_on_simplex(model, theta, tolerance, proximal):
+    """argmin over the simplex of the model at θ, by pairwise steps on the coordinates with weight or a negative slope.
 
-    Where these are many, a damped model is minimised by way of its dual; others are thinned out before, by steps of
-    `proximal`, the `minimise` of any regularizer.
+    With many coordinates a damped model is minimised by its dual; without damping, steps of `proximal`, the `minimise`
+    of any regularizer, first reduce the coordinates with weight.
     """
     from .loops.pairs import pair_steps
 
     used, dual = np.flatnonzero(theta), True
-    thin = used.size > MOST and not _by_dual(model, used.size)
-    x = proximal(model, theta, slack, 100) if thin else theta
+    thin = used.size > MAX_PAIR_STEP_WEIGHTS and not _by_dual(model, used.size)
+    x = proximal(model, theta, tolerance, 100) if thin else theta
     x = x / x.sum()
     gradient = model.gradient + model.multiply(x - theta)
     for _ in range(20):
         spend(200.0)
         used = np.flatnonzero(x)
         if dual and _by_dual(model, used.size):
-            found, dual = _minimise_dual(model, theta, x, 0.01 * slack), False
+            found, dual = _minimise_dual(model, theta, x, 0.01 * tolerance), False
             if found is not None:
                 return found
         better = np.flatnonzero(gradient < float(x @ gradient))
-        better = better[np.argsort(gradient[better], kind="stable")[: max(MOST // 4, used.size)]]
+        better = better[np.argsort(gradient[better], kind="stable")[: max(MAX_PAIR_STEP_WEIGHTS // 4, used.size)]]
         index = np.union1d(used, better)
         part, slope, zero = x[index], gradient[index], np.zeros(len(index))
-        pair_steps(model.block(index), part, slope, zero, zero, zero, zero + np.inf, 0.5 * slack, 200 * len(index))
+        pair_steps(model.block(index), part, slope, zero, zero, zero, zero + np.inf, 0.5 * tolerance, 200 * len(index))
         new = np.zeros_like(x)
         new[index] = part
         x, gradient = new, gradient + model.multiply(new - x)
-        if float(x @ gradient) - gradient.min() <= slack:
+        if float(x @ gradient) - gradient.min() <= tolerance:
             break
     return x
 
 
 def _by_dual(model, used):
-    """Whether a model with so many weights is quicker to minimise by its dual."""
-    return used > MOST and used > 2 * len(model.Z) and bool(model.damping.min() > 0)
+    """Whether the dual is the quicker way to minimise a model with `used` weights."""
+    return used > MAX_PAIR_STEP_WEIGHTS and used > 2 * len(model.Z) and bool(model.damping.min() > 0)
 
 
-def _minimise_dual(model, theta, start, slack):
-    """argmin over {x ≥ 0, Σx = 1} of a model at θ whose damping is positive, to `slack`; None where it does not settle.
+def _minimise_dual(model, theta, start, tolerance):
+    """argmin over {x ≥ 0, Σx = 1} of a model at θ with positive damping, to `tolerance`; None if it does not converge.
 
-    The dual variable is u = Z(x − θ). A u has one best x(u), the projection of θ − (g + Zᵀu) / damping in the metric
-    of the damping, which gains all but ½ ‖Z(x(u) − θ) − u‖² of what can be gained. The systems have the rank of Z,
-    however many weights x has; pair steps would have as many unknowns as weights.
+    The dual variable is u = Z(x − θ). Each u has one best x(u), the projection of θ − (g + Zᵀu) / damping in the
+    metric of the damping, which is at most ½ ‖Z(x(u) − θ) − u‖² from the minimum. The linear systems have the rank of
+    Z, whatever the number of weights.
     """
     Z, w = model.Z, 1.0 / model.damping
     u = Z @ (start - theta)
     pull = model.gradient + u @ Z
     x = project_simplex(theta - w * pull, w)
-    for _ in range(STEPS):
+    for _ in range(DUAL_STEPS):
         spend(200.0)
         rest = Z @ (x - theta) - u  # the gradient of the dual
-        if 0.5 * (rest @ rest) <= slack:
+        if 0.5 * (rest @ rest) <= tolerance:
             return x
         used = np.flatnonzero(x)
         root = np.sqrt(w[used])
@@ -88,11 +89,11 @@ def _minimise_dual(model, theta, start, slack):
 
 
 def _search(look, first):
-    """(t, x) where a slope that falls with t, `first` at 0, is nearly 0; x is None where there is no such t."""
+    """(t, x) where a slope that decreases in t from `first` is nearly 0; x is None if no such t is found."""
     low, high, above, below, t = 0.0, np.inf, first, 0.0, 1.0
-    for turn in range(TRIALS):
+    for turn in range(LINE_TRIALS):
         x, slope = look(t)
-        if abs(slope) <= FLAT * first:
+        if abs(slope) <= FLAT_SLOPE * first:
             return t, x
         if slope > 0:
             low, above = t, slope

@@ -1,8 +1,8 @@
-"""Checks of what was read from a file: loops read and write where these numbers tell them to.
+"""Checks of values that were read from a file: compiled loops use them as indices without a check.
 
-What may stand in a file has `to_state()` and `from_state(state)`, see `Stored`, and a `file_tag`. Whatever
-`from_state` raises means that the file is damaged. It must refuse every index, offset, shape or type that a loop would
-take on trust.
+A class that can be saved has `to_state()`, `from_state(state)` (see `Stored`) and a `file_tag`. Any error of
+`from_state` means that the file is damaged. It must refuse every index, offset, shape or type that a loop does not
+check.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from ._tags import Tagged
 
 
 class Stored(Tagged):
-    """What may stand in a file, by its parameters."""
+    """An object that files hold as its parameters."""
 
     def to_state(self) -> dict[str, Any]:
-        """A dictionary of numbers, texts, arrays, lists of those and other parts, from which `from_state` makes it."""
-        return self.get_params(deep=False)  # type: ignore[attr-defined]  # of the class beside it
+        """A dictionary of numbers, texts, arrays, lists of them and other parts; `from_state` reverses it."""
+        return self.get_params(deep=False)  # type: ignore[attr-defined]  # the subclass defines it
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The object of what `to_state` gave, checked; a ValueError or TypeError where that is damaged."""
+        """The checked object from the result of `to_state`; a ValueError or TypeError if it is damaged."""
         found = cls(**state)
         found.check_state()
         return found
 
     def check_state(self) -> None:
-        """A ValueError where a parameter from a file is none that the constructor should have been given."""
+        """Raises a ValueError if a parameter from a file has a type that the constructor does not take."""
         for name, value in self.to_state().items():
             check_plain(name, value, (Stored,))
 
@@ -69,7 +69,7 @@ def check_list(name, value, kinds, size):
 def check_array(name, value, dtype, *shape):
     """An array of exactly this dtype and shape, where None stands for any length; else a ValueError."""
     if type(value) is not np.ndarray or value.dtype != dtype:
-        kind = getattr(value, "dtype", type(value).__name__)
+        kind = getattr(value, "dtype", type(value).__name__)  # anything from a file
         raise ValueError(f"{name} is {kind}, not an array of {np.dtype(dtype)}")
     known = [here if wanted is None else wanted for here, wanted in zip(value.shape, shape, strict=False)]
     if value.ndim != len(shape) or value.shape != tuple(known):
@@ -95,7 +95,7 @@ def check_offsets(name, value, n, end):
 
 def check_csr(name, value, *shape):
     """A CSR matrix of float64 of that shape, where None stands for any length; else a ValueError."""
-    check(getattr(value, "format", None) == "csr", f"{name} is not a CSR matrix")
+    check(getattr(value, "format", None) == "csr", f"{name} is not a CSR matrix")  # a matrix of scipy
     check_array(f"{name}.data", value.data, np.float64, None)
     check(
         all(wanted in (None, here) for here, wanted in zip(value.shape, shape, strict=True)),
@@ -106,15 +106,15 @@ def check_csr(name, value, *shape):
 def check_sparse(data, indices, indptr, rows, columns):
     """The parts of a CSR matrix of that shape; scipy's own check trusts the last entry of indptr."""
     check(type(data) is np.ndarray and data.ndim == 1 and data.dtype.kind in "fiub", "data are no numbers")
-    dtype = np.int32 if getattr(indices, "dtype", None) == np.int32 else np.int64
+    dtype = np.int32 if getattr(indices, "dtype", None) == np.int32 else np.int64  # anything from a file
     check_index("indices", indices, check_integer("columns", columns, 0, 2**48), len(data), dtype=dtype)
-    dtype = np.int32 if getattr(indptr, "dtype", None) == np.int32 else np.int64
+    dtype = np.int32 if getattr(indptr, "dtype", None) == np.int32 else np.int64  # anything from a file
     check_index("indptr", indptr, len(data) + 1, check_integer("rows", rows, 0, 2**48) + 1, dtype=dtype)
     check(indptr[0] == 0 and (indptr[1:] >= indptr[:-1]).all(), "indptr does not ascend from 0")
 
 
 def check_same(name, value, wanted):
-    """An array that equals the one that follows from other parts, its dtype included; else a ValueError."""
+    """An array that equals `wanted`, computed from other parts, dtype included; else a ValueError."""
     wanted = np.asarray(wanted)
     check_array(name, value, wanted.dtype, *wanted.shape)
     check(np.array_equal(value, wanted), f"{name} does not follow from the parts it is made of")
@@ -126,7 +126,7 @@ def check_jobs(value):
 
 
 def check_plain(name, value, also=()):
-    """A parameter: a number, a text, None, an array of numbers, something of the kinds `also`, or a few of those."""
+    """A parameter: a number, a text, None, an array of numbers, one of the types `also`, or a list or dict of them."""
     if isinstance(value, (list, tuple)):
         for item in value:
             check_plain(name, item, also)

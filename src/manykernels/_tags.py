@@ -1,17 +1,17 @@
-"""Tags: the names under which parts stand in files, and the classes that read them.
+"""Tags: the names of parts in files, and the classes that read them.
 
-Every class that can be saved declares a `file_tag`, a name and a version, and is registered when it is defined. A class
-may be renamed or moved: its tag stays. If what its `to_state` gives changes, its tag gets the next version, and
-`former_tags` names the versions that its `from_state` still reads. No tag is ever taken away.
+Every class that can be saved declares a `file_tag`, a name and a version, and is registered when it is defined. A
+class may be renamed or moved: its tag stays. If the result of its `to_state` changes, its tag gets the next version,
+and `former_tags` names the versions that its `from_state` still reads. Never remove a tag.
 
-A class from outside the package declares a `file_tag` too. It is not registered: `load(path, parts=[...])` is given it.
+A class from outside the package declares a `file_tag` too. It is not registered: pass it to `load(path, parts=[...])`.
 """
 
 from typing import Any, ClassVar
 
 Tag = tuple[str, int]
-TAGS: dict[Tag, type] = {}  # the classes of the package, as far as their modules are loaded
-TRANSFORMER: Tag = ("transformer/sklearn", 1)  # all that scikit-learn has, by the names of their classes
+TAGS: dict[Tag, type] = {}  # the classes of the package whose modules are loaded
+TRANSFORMER: Tag = ("transformer/sklearn", 1)  # every transformer of scikit-learn, by the name of its class
 
 
 class Tagged:
@@ -39,7 +39,7 @@ def tagged(name, version):
 
 
 def register(cls):
-    """The class is found by its tags from now on."""
+    """Makes `reader` find the class by its tags."""
     for tag in (cls.file_tag, *vars(cls).get("former_tags", ())):
         known = TAGS.setdefault(tag, cls)
         if known.__qualname__ != cls.__qualname__:
@@ -55,12 +55,12 @@ def _names():
 
 
 class Refused(ValueError):
-    """The file is whole, as far as one can tell, but not for this release or not without more being given."""
+    """The file looks undamaged, but this release cannot read it, or needs an argument to read it."""
 
 
 def tag_of(cls):
-    """(name, version) under which objects of the class are written, None where they cannot be."""
-    if "file_tag" not in vars(cls):  # one that is inherited is another class's
+    """The tag (name, version) that files hold for objects of the class; None if they cannot be saved."""
+    if "file_tag" not in vars(cls):  # an inherited tag belongs to another class
         return None
     return cls.file_tag if _is_own(cls) else own_tag(cls)
 
@@ -70,7 +70,7 @@ def own_tag(cls):
     tag = vars(cls).get("file_tag")
     if not (isinstance(tag, tuple) and len(tag) == 2 and isinstance(tag[0], str) and type(tag[1]) is int):
         raise ValueError(
-            f"{cls.__qualname__} has file_tag={tag!r}: a class whose objects stand in files declares, itself, "
+            f"{cls.__qualname__} has file_tag={tag!r}: a class whose objects are saved declares its own "
             'file_tag = ("name", version), such as ("example/overlap", 1).'
         )
     if tag[0] in _names():
@@ -85,12 +85,12 @@ def outside(parts):
         if not isinstance(cls, type):
             raise ValueError(f"parts has {cls!r}: give classes, such as parts=[{type(cls).__name__}].")
         if found.setdefault(own_tag(cls), cls) is not cls:
-            raise ValueError(f"two of parts have file_tag={own_tag(cls)!r}: give each a name of its own.")
+            raise ValueError(f"two of parts have file_tag={own_tag(cls)!r}: give each another name.")
     return found
 
 
 def reader(tag, found, called=""):
-    """The class whose `from_state` reads what has this tag; `found` are those from `outside`."""
+    """The class whose `from_state` reads this tag; `found` are the classes of `outside`."""
     if tag in found:
         return found[tag]
     if tag in TAGS:

@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 
-BREATH = 0.1  # seconds between two looks for a signal
+SIGNAL_INTERVAL = 0.1  # seconds between two checks for a signal
 
 _lock = threading.Lock()
 _pool, _users = None, 0
@@ -30,12 +30,12 @@ os.register_at_fork(after_in_child=_forget_pool)
 
 
 def n_threads(n_jobs=None):
-    """Threads that `n_jobs` stands for: None = all cores (one inside joblib's worker processes), -1 = all cores.
+    """The number of threads for `n_jobs`: None = all cores (one inside joblib's worker processes), -1 = all cores.
 
-    Cores are those that the process may use: its affinity, a container's quota and LOKY_MAX_CPU_COUNT are respected. A
-    thread of the pool has one.
+    Affinity, a container's quota and LOKY_MAX_CPU_COUNT limit the cores. A thread of the pool gets one core.
     """
-    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    has_affinity = hasattr(os, "sched_getaffinity")  # Python's os, on Linux
+    free = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     cores = min(free, _allowed(free, os.environ.get("LOKY_MAX_CPU_COUNT")))
     if threading.current_thread().name.startswith("manykernels"):
         return 1
@@ -58,7 +58,7 @@ def _in_worker():
 
 
 def slices(n, parts):
-    """The numbers below n in so many runs."""
+    """The numbers below n in `parts` slices."""
     cuts = [n * k // max(parts, 1) for k in range(max(parts, 1) + 1)]
     return [slice(low, high) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]
 
@@ -66,7 +66,7 @@ def slices(n, parts):
 def run_blocks(fn, blocks, n_jobs=None):
     """`[fn(block) for block in blocks]` on the shared pool, results in order.
 
-    An exception, Ctrl-C included, cancels what has not begun, waits for what has, and is raised.
+    An exception, Ctrl-C included, cancels the waiting blocks, waits for the running ones, and is raised.
     """
     blocks = list(blocks)
     threads = min(n_threads(n_jobs), len(blocks))
@@ -85,10 +85,10 @@ def run_blocks(fn, blocks, n_jobs=None):
     with limit_blas(1):
         futures = _submit(work, threads)
         try:
-            while wait(futures, BREATH).not_done:  # a signal is heard between two waits
+            while wait(futures, SIGNAL_INTERVAL).not_done:  # Python handles signals between two waits
                 pass
         finally:
-            deque(turns, maxlen=0)  # nobody begins another one
+            deque(turns, maxlen=0)  # no thread begins another block
             wait(futures)
             _leave()
     if errors:
@@ -97,7 +97,7 @@ def run_blocks(fn, blocks, n_jobs=None):
 
 
 def _submit(work, threads):
-    """Begins the work of so many threads; the pool is made once, for all cores."""
+    """Starts `work` on this many threads of the pool, which is made once for all cores."""
     global _pool, _users
     with _lock:
         if _pool is None:
@@ -122,11 +122,10 @@ def close_pool():
 
 
 class limit_blas:  # noqa: N801 (a context manager that reads like a function)
-    """Context in which BLAS uses at most the threads that `n_jobs` stands for, and never more than it was left with.
+    """Context in which BLAS uses at most `n_threads(n_jobs)` threads, and never more than before.
 
-    BLAS has one setting for the whole process. Within a thread the innermost context counts, between threads the one
-    with the fewest threads: a fit that asks for one has one, whoever fits beside it. The last to leave restores what
-    the first found.
+    BLAS has one setting for the whole process. Within a thread the innermost context counts; between threads the
+    smallest number wins, so that a fit that asks for one thread gets one. The last context restores the first setting.
     """
 
     def __init__(self, n_jobs):
@@ -152,7 +151,7 @@ class limit_blas:  # noqa: N801 (a context manager that reads like a function)
 
 
 def _look_up():
-    """What BLAS is set to now: the libraries, each with its threads."""
+    """The BLAS libraries, each with its present number of threads."""
     global _libraries
     if _libraries is None:
         from threadpoolctl import ThreadpoolController
@@ -163,11 +162,11 @@ def _look_up():
 
 
 def _set_blas():
-    """At most so many threads for BLAS as everybody wishes; what it had where nobody is left."""
+    """Sets BLAS to the smallest number of threads asked for, or back to its old number."""
     least = min((sizes[-1] for sizes in _wishes.values()), default=None)
     for library, found in _libraries.items():
-        # threadpoolctl 3.7 lets one thread set OpenBLAS and ignores all others without a word: nobody is to own it
-        disown = getattr(library, "clear_controlling_thread", lambda force: None)
+        # threadpoolctl 3.7 lets one thread set OpenBLAS and silently ignores all others: clear that owner
+        disown = getattr(library, "clear_controlling_thread", lambda force: None)  # threadpoolctl's, from 3.7 on
         disown(force=True)
         library.set_num_threads(found if least is None else min(least, found))
         disown(force=True)

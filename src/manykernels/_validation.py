@@ -10,7 +10,7 @@ _UNITS |= {f"{u}I": 1024**k for k, u in enumerate("KMGT", 1)}
 
 
 class Bytes(int):
-    """Bytes that a parameter allows: what was `given`, of which these are one part in `share`."""
+    """The bytes that a parameter allows; `given` is the user's value and these bytes are 1/`share` of it."""
 
     given: object = None
     share = 1
@@ -26,7 +26,7 @@ class Bytes(int):
 
 
 def shown(value):
-    """`value` as text for an error: a number of NumPy as the number that it is, np.int64(0) as 0."""
+    """`value` as text for an error, with NumPy's numbers as plain ones: np.int64(0) as 0."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) in (list, tuple):
@@ -40,7 +40,7 @@ def shown(value):
 def check_number(name, value, low=0.0, high=np.inf, closed="neither", of=None):
     """`value` as a float between low and high; `closed` says which of the two it may be, "left", "right" or "both".
 
-    `of` is the object whose parameter it is, where an error should name it.
+    An error names `of`, the object that has the parameter.
     """
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
@@ -91,7 +91,7 @@ def check_size(name, array, M):
 
 
 def parse_bytes(value, name="memory_limit"):
-    """Bytes from a whole number, "500MB", "4GB", "2GiB", or None (no limit asked for)."""
+    """Bytes from a whole number, "500MB", "4GB", "2GiB", or None for no limit."""
     if value is None or isinstance(value, Bytes):
         return value
     given = value

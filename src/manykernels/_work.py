@@ -1,31 +1,36 @@
-"""How much a fit has worked: counted where its loops turn, not timed, so that results repeat on every machine.
+"""Counts the work of a fit instead of its time, so that results repeat on every machine.
 
     with Allowance(2e6):        # about two seconds
         spend(50.0)             # raises Exhausted once more than that is spent
 
-The unit is about a microsecond of one core. Loops say what one turn costs: some for Python, and 1e-3 for each entry of
-a matrix that is read; a Cholesky factor of n rows costs about 1e-4 n³.
+The unit is about a microsecond of one core. Loops state the cost of one turn: a constant for Python, and 1e-3 for each
+entry of a matrix that they read; a Cholesky factor of n rows costs about 1e-4 n³.
 """
 
 from __future__ import annotations
 
 import threading
 
-_mine = threading.local()
+
+class _Mine(threading.local):
+    allowance: Allowance | None = None
+
+
+_mine = _Mine()
 
 
 class Exhausted(Exception):
-    """The work that was allowed is done."""
+    """The allowed work is used up."""
 
 
 class Allowance:
-    """A context manager, in which this thread may `spend` so much; `left` says how much of it is left."""
+    """A context in which this thread may `spend` this much work; `left` is the rest."""
 
     def __init__(self, left: float) -> None:
         self.left = left
 
     def __enter__(self) -> Allowance:
-        self.outer, _mine.allowance = getattr(_mine, "allowance", None), self
+        self.outer, _mine.allowance = _mine.allowance, self
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -33,8 +38,8 @@ class Allowance:
 
 
 def spend(work: float) -> None:
-    """Takes note of some work; nothing happens where there is no `Allowance`."""
-    allowance = getattr(_mine, "allowance", None)
+    """Counts some work; does nothing outside an `Allowance`."""
+    allowance = _mine.allowance
     if allowance is not None:
         allowance.left -= work
         if allowance.left < 0:

@@ -4,8 +4,8 @@
     max over a, Σ_i a_ti = total :  − Σ_ti c_ti V*(y_ti, −a_ti / c_ti) − Ω*( ½ Σ_t a_tᵀ K_m a_t )_m
 
 T problems (one row of Y each) share the weights θ; T = 1 is the usual case. At f_tm = θ_m Σ_i a_ti k_m(x_i, ·) the
-norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance are left out: their weight is 0. Where Ω* is an
-indicator the dual point is `a` scaled back into its domain.
+norms are ‖f_tm‖² / θ_m = θ_m a_tᵀ K_m a_t. Kernels without variance get weight 0. Where Ω* is an indicator the dual
+point is `a` scaled back into its domain.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Certificate(NamedTuple):
-    """A primal and a dual value, and their distance relative to `scale`: how far from the optimum they can be."""
+    """A primal and a dual value, and their distance relative to `scale`, which bounds the distance to the optimum."""
 
     primal: float
     dual: float
@@ -30,7 +30,7 @@ class Certificate(NamedTuple):
 
 
 class Problem:
-    """Loss, regularizer and bank with targets and costs: what a solver solves.
+    """The problem that a solver solves: loss, regularizer and bank with targets and costs.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Problem:
         if loss.targets == "binary" and not np.all(np.abs(self.Y) == 1):
             raise ValueError(f"Y must be +1 or -1 for the {loss.name} loss")
         if intercept and not loss.takes_intercept:
-            raise ValueError(f"the {loss.name} loss is without an intercept, which alone would do; use intercept=False")
+            raise ValueError(f"the {loss.name} loss has a trivial solution with an intercept; use intercept=False")
         if self.Y.shape[1] != bank.n:
             raise ValueError(f"Y has {self.Y.shape[1]} examples, the kernels have {bank.n}")
         if loss.total and not intercept:
@@ -103,22 +103,22 @@ class Problem:
         return np.array([self.loss.dual_value(*part) for part in parts])
 
     def _about_mean(self):
-        """The targets less their mean, (T, n), where an intercept takes that."""
+        """The targets, (T, n), less their mean where there is an intercept."""
         mean = np.sum(self.c * self.Y, axis=1) / np.maximum(self.c.sum(axis=1), 1e-300)
         return self.Y - mean[:, None] if self.intercept else self.Y
 
     def _floor(self):
-        """What a gap is relative to at least, where the objective is nearly 0: in the unit of y² for least squares."""
+        """The least scale of a gap, for an objective near 0; in the unit of y² for least squares."""
         if not self.loss.gaussian:
             return 1e-12 * float(self.c.sum())
         return float(np.sum(self.c * (1e-12 * self._about_mean() ** 2 + 1e-24 * self.Y**2)))
 
     def reach(self) -> np.ndarray:
-        """What |a| may come to on the way, (T, n): c, and 2 c |y| for least squares."""
+        """The largest |a| to expect, (T, n): c, and 2 c |y| for least squares."""
         return 2.0 * self.c * np.abs(self._about_mean()) if self.loss.gaussian else self.c
 
     def origin(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Certificate]:
-        """((θ, a, b), its certificate) where every fit could begin: a = 0, or what Σ a = total asks for."""
+        """((θ, a, b), its certificate) of a point that is always feasible: a = 0, or the a that Σa = total requires."""
         theta, a, loss = self.regularizer.start(len(self.kernels)), np.zeros(self.Y.shape), self.loss
         outputs, q = np.zeros(self.Y.shape), np.zeros(len(theta))
         if loss.total:
@@ -136,11 +136,11 @@ class Problem:
         return (theta, a, b), certificate
 
     def rounding(self, a: np.ndarray, theta: np.ndarray) -> float:
-        """What the rounding of a and of kernel values, 2⁻⁵³ of each, may change in Σ c V, at a (T, n).
+        """The change of Σ c V by the rounding of a and of kernel values, 2⁻⁵³ of each, at a (T, n).
 
-        |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that outputs are known to
-        2⁻⁵² Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j), the risk to that times its slope, |a| or about c:
-        of least squares |a|, which is in the unit of y.
+        |k_m(x_i, x_j)|² ≤ k_m(x_i, x_i) k_m(x_j, x_j), so that the error of an output is at most
+        2⁻⁵² Σ_m θ_m √k_m(x_i, x_i) Σ_j |a_j| √k_m(x_j, x_j). The error of the risk is that times its slope: |a|, in the
+        unit of y, for least squares, and about c for other losses.
         """
         used = np.flatnonzero(theta)
         roots = np.sqrt(np.maximum(self.bank.diagonals()[used], 0.0))
@@ -150,10 +150,11 @@ class Problem:
             return 2.0**-52 * float(np.sum(slope * known))
 
     def dual_rounding(self, a: np.ndarray, theta: np.ndarray, tol: float) -> float:
-        """What the rounding of q_m = Σ_t a_tᵀK_m a_t may take from the dual value at a (T, n).
+        """The loss of dual value by the rounding of q_m = Σ_t a_tᵀK_m a_t, at a (T, n).
 
-        Kernels without weight count too: q_m, known to 2⁻⁵² Σ_t (Σ_i |a_ti| √k_m(x_i, x_i))², bounds a from above.
-        The norms are computed anew where that could come to tol; else 0, as for an Ω without Ω* and so without a dual.
+        Kernels without weight count too, since their q_m, with an error of 2⁻⁵² Σ_t (Σ_i |a_ti| √k_m(x_i, x_i))², also
+        bounds a. The norms are computed again if the error could reach tol; else, and for an Ω without Ω*, the
+        result is 0.
         """
         if not self.regularizer.has("conjugate"):
             return 0.0
@@ -191,8 +192,8 @@ class Problem:
         scale = max(risk + norms + abs(omega) + abs(offset), self._floor(), 1e-300)
         if self.intercept:
             off = self.loss.total - np.sum(a, axis=1)
-            dual += float(off @ b)  # what the rounding of Σ a costs
+            dual += float(off @ b)  # the cost of the rounding of Σ a
             if np.any(np.abs(off) > 1e-6 * (1.0 + np.abs(a).sum(axis=1))):
                 dual = -np.inf  # not a feasible point
         gap = (primal - dual) / scale
-        return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: duality is broken
+        return Certificate(primal, dual, max(gap, 0.0) if gap > -1e-6 else np.nan, scale)  # below: no bound

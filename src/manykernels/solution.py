@@ -13,15 +13,15 @@ from ._state import Stored, check, check_array, check_integer, check_is, check_r
 
 
 class Status(StrEnum):
-    """How a fit has ended; `Solution.reason` says it in words where there is something to do."""
+    """How a fit ended; `Solution.reason` says it in words where the user can do something."""
 
     REACHED = "reached"  # the gap is at most tol
-    ROUGH = "rough"  # the same, but rounding may change the objective by more than tol
+    ROUGH = "rough"  # the gap is at most tol, but rounding may change the objective by more
     STEPS = "steps"  # max_iter was reached
     WORK = "work"  # the allowance of counted work was used up
     STALLED = "stalled"  # the gap no longer improves
-    ROUNDING = "rounding"  # the gap is not reached, and float64 numbers cannot hold a smaller one
-    DIGITS = "digits"  # the same of the kernel values as they were given
+    ROUNDING = "rounding"  # the gap is above tol, and float64 cannot resolve a smaller one
+    DIGITS = "digits"  # the same for the precision of the given kernel values
     MEMORY = "memory"  # memory_limit has no room for more active examples
     INDEFINITE = "indefinite"  # a kernel is not positive semidefinite
     INTERRUPTED = "interrupted"
@@ -53,13 +53,13 @@ class Solution(Stored):
         A record per outer step.
     converged, interrupted : bool
     reason : str
-        Why it has not reached its gap, or what speaks against it although it has, in words.
+        Why the gap is above tol, or what makes the result doubtful although it is not.
     status : Status, optional
-        The same as a fact, once `solve` has looked at it.
+        The same as an enum; `solve` sets it.
     precision : str
-        The type of numbers that the combined kernel had at the end, "float32" or "float64"; "" where it is not built.
+        The dtype of the combined kernel in the last step, "float32" or "float64"; "" if it was not built.
     dual_a : array (T, n), optional
-        A better dual point where a solver found one: a mean of its cuts, say.
+        A better dual point, if the solver found one, such as a mean of its cuts.
     log_marginal_likelihood, stationarity, noise : float, optional
         Of empirical Bayes: the noise is σ².
 
@@ -96,7 +96,7 @@ class Solution(Stored):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The solution of what `to_state` gave; old files have no status and no precision."""
+        """The solution from the result of `to_state`; old files have no status and no precision."""
         status = state.get("status")
         return super().from_state(state | {"status": None if status is None else Status(status)})
 
@@ -109,9 +109,10 @@ class Solution(Stored):
         check_records("history", self.history)
         check(self.precision in ("", "float32", "float64"), f"precision={self.precision!r} is unknown")
         check_integer("n_iter", self.n_iter, 0, 2**48)
+        state = self.to_state()
         for name in ("primal", "dual", "gap", "log_marginal_likelihood", "stationarity", "noise"):
-            check(isinstance(getattr(self, name), Real | None), f"{name} is not a number")
+            check(isinstance(state[name], Real | None), f"{name} is not a number")
         bayes = {value is None for value in (self.log_marginal_likelihood, self.stationarity, self.noise)}
         check(len(bayes) == 1, "log_marginal_likelihood, stationarity and noise do not go together")
         for name in ("converged", "interrupted"):
-            check_is(name, getattr(self, name), bool)
+            check_is(name, state[name], bool)

@@ -1,4 +1,4 @@
-"""The weightings of `regularizers`, rules that find the kernel weights before the predictor, under their own name."""
+"""The weightings of `regularizers`: rules that find the kernel weights before the predictor."""
 
 from .regularizers.weightings import Align, AlignF, BestSingle, EasyMKL, TwoStage, Uniform
 

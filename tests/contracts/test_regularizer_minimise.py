@@ -1,4 +1,4 @@
-"""`minimise`, the model step of the newton solver, leaves no more than the slack it was given."""
+"""`minimise`, the model step of the newton solver, leaves no more than the tolerance it was given."""
 
 import numpy as np
 import pytest
@@ -30,15 +30,15 @@ class Model:
 @every("minimise")
 @pytest.mark.parametrize("rank", [2, 10])
 @pytest.mark.parametrize("scale", [0.3, 3.0])
-def test_minimise_leaves_no_more_than_the_slack(omega, rank, scale):
+def test_minimise_leaves_no_more_than_the_tolerance(omega, rank, scale):
     """Certified by Ω(x) + Ω*(−∇) + ⟨x, ∇⟩ for the model's gradient ∇ at x."""
     theta = omega.start(M)
-    model, slack = Model(theta, rank, scale), 1e-6
-    x = omega.minimise(model, theta, slack, 5000)
+    model, tolerance = Model(theta, rank, scale), 1e-6
+    x = omega.minimise(model, theta, tolerance, 5000)
     gradient = model.gradient + model.multiply(x - theta)
     most = np.inf if omega.constraint else max(10 * theta.sum(), 1.0)  # the sum of the weights is bounded so
     gap = omega.value(x) + omega._capped_conjugate(-gradient, most) + x @ gradient
-    assert np.all(x >= 0) and gap <= (20 if isinstance(omega, Separable) else 2) * slack
+    assert np.all(x >= 0) and gap <= (20 if isinstance(omega, Separable) else 2) * tolerance
 
 
 @every("minimise", where=lambda omega: not omega.constraint and not isinstance(omega, Entropy))

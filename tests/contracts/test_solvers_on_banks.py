@@ -8,7 +8,7 @@ from problems import evaluate, partner
 from small_banks import BANKS, problem_on
 
 from manykernels.regularizers import BlockNorm, EmpiricalBayes, LpNorm
-from manykernels.solvers import BEST, SOLVERS, Solver, best_for, coordinate, interior, primal, solve
+from manykernels.solvers import DEFAULTS, SOLVERS, Solver, best_for, coordinate, interior, primal, solve
 
 CONVEX = [name for name in SOLVERS if name != "mackay"]
 TOL = {"simplemkl": 1e-2}  # it creeps where kernels are of low rank
@@ -79,7 +79,7 @@ def test_auto_is_a_solver_of_the_contract(kind, monkeypatch):
     for regularizer in (LpNorm(1), LpNorm(2), BlockNorm(3)):
         problem, _ = problem_on(kind, "hinge", regularizer)
         name = best_for(problem).name
-        assert name in (*problem.bank.prefers, *BEST) and (name, kind) in CELLS
+        assert name in (*problem.bank.prefers, *DEFAULTS) and (name, kind) in CELLS
 
 
 @every
@@ -169,8 +169,8 @@ def test_solvers_on_features_are_honest_with_other_losses_and_regularizers(name,
 @pytest.mark.parametrize("name", ["coordinate", "primal"])
 def test_a_solver_that_hands_over_goes_on_counting(name, monkeypatch):
     """`primal` leaves the last digits to `coordinate`, and that goes on with `newton` where passes no longer help."""
-    monkeypatch.setattr(primal, "FINE", 1e-2)
-    monkeypatch.setattr(coordinate, "SHORT", 1)
+    monkeypatch.setattr(primal, "SMOOTHED_TOL", 1e-2)
+    monkeypatch.setattr(coordinate, "IDLE_BEFORE_NEWTON", 1)
     problem, _ = problem_on("columns", "hinge", LpNorm(1.5))
     s = solve(problem, name, tol=1e-8)
     assert [r["iteration"] for r in s.history] == list(range(1, s.n_iter + 1))

@@ -100,16 +100,16 @@ def test_honest_keys_are_read(tmp_path):
 
 
 def test_a_long_list_of_members_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(_archive, "LIST", 2**16)
+    monkeypatch.setattr(_archive, "MAX_LISTING", 2**16)
     whole = craft(tmp_path / "model.mk", "0", {f"a{1000 + i}.npy": b"" for i in range(2000)})
     refused(tmp_path / "model.mk", whole, "the list of its members has .* bytes, more than 65,536")
 
 
 def test_what_we_write_can_be_read_however_well_it_packs(tmp_path, monkeypatch):
     """A file that would unpack to more than readers take by default is written unpacked."""
-    monkeypatch.setattr(_archive, "ROOM", 2**18)
+    monkeypatch.setattr(_archive, "MIN_UNPACKED", 2**18)
     for size, kind in ((2**13, zipfile.ZIP_DEFLATED), (2**16, zipfile.ZIP_STORED)):
-        monkeypatch.setattr(_archive, "SMALL", 2**18)
+        monkeypatch.setattr(_archive, "QUICK_TO_UNPACK", 2**18)
         _archive.write(tmp_path / "file", "model", {"zeros": np.zeros(size)})
         with open(tmp_path / "file", "rb") as stream:
             assert (_archive.read(stream, "model")["zeros"] == np.zeros(size)).all()

@@ -194,8 +194,8 @@ def npy(shape, dtype="<f8", body=b""):
 
 
 def test_what_unpacks_to_gigabytes_is_refused_before_it_does(path, monkeypatch):
-    monkeypatch.setattr(_archive, "ROOM", 2**24)
-    monkeypatch.setattr(_archive, "WORDS", 2**20)
+    monkeypatch.setattr(_archive, "MIN_UNPACKED", 2**24)
+    monkeypatch.setattr(_archive, "MIN_TEXT", 2**20)
     deflated, zeros = {"compression": zipfile.ZIP_DEFLATED}, bytes(2**26)
     with zipfile.ZipFile(path) as file:
         members = {name: file.read(name) for name in file.namelist()}

@@ -88,7 +88,7 @@ def zeros(*sizes):
 
 @pytest.mark.parametrize("most, bound", [(0, 1000), (10, 1000), (1500, 1500)])
 def test_zeros_have_a_bound_on_all_arrays_together(monkeypatch, most, bound):
-    monkeypatch.setattr(_codec, "SPARSE", 1000)
+    monkeypatch.setattr(_codec, "MIN_SPARSE_ENTRIES", 1000)
     third = bound // 4
     for nest in (list, lambda nodes: {"is": "dict", "items": dict(zip("abc", nodes, strict=True))}):
         found = Decoder(Members(), {}, most).decode(nest(zeros(third, third, bound - 2 * third)))
@@ -112,8 +112,8 @@ def test_the_limit_that_is_given_to_load_is_the_one_that_holds(tmp_path, monkeyp
     model.save(path)
     with zipfile.ZipFile(path) as file:
         whole = sum(info.file_size for info in file.infolist())
-    for room in (_archive.ROOM, 1):  # with a default that is larger, and one that is smaller
-        monkeypatch.setattr(_archive, "ROOM", room)
+    for room in (_archive.MIN_UNPACKED, 1):  # with a default that is larger, and one that is smaller
+        monkeypatch.setattr(_archive, "MIN_UNPACKED", room)
         for limit in (whole, whole + 1, "1GB"):
             loaded = manykernels.load(path, memory_limit=limit)
             np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

@@ -117,7 +117,7 @@ class Killed(BaseException):
 
 def write_checkpoint(path):
     """A fit that was killed at its fourth step."""
-    checkpoint_file.EVERY, checkpoint_file.SHARE = 0.0, 0
+    checkpoint_file.WRITE_INTERVAL, checkpoint_file.WRITE_PAUSE = 0.0, 0
     file, count = checkpoint_file.Checkpoint(path, {"fit": "of this folder"}, 1, 18), 0
     part = checkpoint_file.CheckpointSlot(file, 0)
 

@@ -85,7 +85,7 @@ def cases_of(name, path, thorough):
 
 
 if __name__ == "__main__":
-    checkpoint_file.EVERY, checkpoint_file.SHARE, coordinate.VISITS = 0.0, 0, 128
+    checkpoint_file.WRITE_INTERVAL, checkpoint_file.WRITE_PAUSE, coordinate.VISITS_PER_SUM = 0.0, 0, 128
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name in sys.argv[1:] if name in FITS] or list(FITS)
         cases = (

@@ -27,7 +27,7 @@ def lacks(model, theta, x):
 
 
 @pytest.mark.parametrize("level", [0.01, 1.0, 30.0])
-def test_the_dual_leaves_no_more_than_the_slack(level, monkeypatch):
+def test_the_dual_leaves_no_more_than_the_tolerance(level, monkeypatch):
     model, theta = made(level)
     seen, dual = [], _simplex._minimise_dual
     monkeypatch.setattr(_simplex, "_minimise_dual", lambda *a: seen.append(dual(*a)) or seen[-1])
@@ -41,7 +41,7 @@ def test_the_dual_leaves_no_more_than_the_slack(level, monkeypatch):
 
 
 def test_pair_steps_go_on_where_the_dual_does_not_settle(monkeypatch):
-    monkeypatch.setattr(_simplex, "STEPS", 1)
+    monkeypatch.setattr(_simplex, "DUAL_STEPS", 1)
     model, theta = made(1.0)
     assert _simplex._minimise_dual(model, theta, theta, SLACK) is None
     assert lacks(model, theta, LpNorm(1).minimise(model, theta, SLACK)) <= SLACK

@@ -8,9 +8,9 @@ from manykernels.solvers import checkpoint_file, coordinate
 @pytest.fixture
 def often(monkeypatch):
     """Every state that is offered is written, several in each pass."""
-    monkeypatch.setattr(checkpoint_file, "EVERY", 0.0)
-    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
-    monkeypatch.setattr(coordinate, "VISITS", 128)
+    monkeypatch.setattr(checkpoint_file, "WRITE_INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoint_file, "WRITE_PAUSE", 0)
+    monkeypatch.setattr(coordinate, "VISITS_PER_SUM", 128)
 
 
 @pytest.fixture

@@ -184,7 +184,7 @@ def in_child(n, regularizer, path):
     """A fit that says when its solver begins; `child` runs it in a process of its own."""
     resume = coordinate.Passes._resume
     coordinate.Passes._resume = lambda run: print("begun", flush=True) or resume(run)
-    checkpoint_file.EVERY, checkpoint_file.SHARE, coordinate.VISITS = 0.0, 0, n // 10
+    checkpoint_file.WRITE_INTERVAL, checkpoint_file.WRITE_PAUSE, coordinate.VISITS_PER_SUM = 0.0, 0, n // 10
     long_fit(n, regularizer, path)
 
 
@@ -220,7 +220,7 @@ def killed_and_resumed(n, regularizer, path, kills, seed):
 
 
 def test_kill_9_and_resume(path, monkeypatch):
-    monkeypatch.setattr(coordinate, "VISITS", 60)
+    monkeypatch.setattr(coordinate, "VISITS_PER_SUM", 60)
     leftover = path.parent / f"{path.name}.{platform.node()}-{dead_process()}-1.tmp"
     leftover.write_bytes(b"half a file")
     kills, objective, whole, _ = killed_and_resumed(600, 2, path, kills=1, seed=1)
@@ -230,7 +230,7 @@ def test_kill_9_and_resume(path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("regularizer", [1, 2])
 def test_twenty_kills(regularizer, path, monkeypatch):
-    monkeypatch.setattr(coordinate, "VISITS", 1000)
+    monkeypatch.setattr(coordinate, "VISITS_PER_SUM", 1000)
     kills, objective, whole, states = killed_and_resumed(10_000, regularizer, path, kills=20, seed=regularizer)
     print(f"\n{kills} kills, {states} different states, objective {objective!r}, undisturbed {whole!r}")
     assert kills == 20 and states > 5 and abs(objective - whole) <= 1e-6 * whole

@@ -12,7 +12,7 @@ from manykernels.kernels import KernelList, Linear, rank_one_kernels
 from manykernels.problem import Problem
 from manykernels.regularizers import ElasticNet, Entropy, LpNorm
 from manykernels.solvers import Interior, best_for, solve
-from manykernels.solvers.interior import MANY
+from manykernels.solvers.interior import MIN_DEFAULT_KERNELS
 
 LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "squared", "epsilon_insensitive", "huber"]
 
@@ -114,7 +114,7 @@ def test_examples_without_cost_and_unequal_costs():
 
 
 def test_more_columns_than_it_may_factor(monkeypatch):
-    monkeypatch.setattr("manykernels.solvers._interior_path.MOST", 40)
+    monkeypatch.setattr("manykernels.solvers._interior_path.PRECONDITIONER_COLUMNS", 40)
     X, y = data(n=80, d=120, density=0.2, seed=7)
     problem, _ = posed(rank_one_kernels(120), sp.csr_matrix(X), y, "hinge", LpNorm(1))
     few = solve(problem, "interior", tol=1e-3)
@@ -135,7 +135,7 @@ def test_it_says_what_it_lacks():
 
 
 def test_auto_takes_it_for_many_kernels():
-    for d, name in ((MANY // 2, "coordinate"), (MANY, "interior")):
+    for d, name in ((MIN_DEFAULT_KERNELS // 2, "coordinate"), (MIN_DEFAULT_KERNELS, "interior")):
         X, y = data(n=60, d=d, seed=2)
         problem, _ = posed(rank_one_kernels(d), X, y, "hinge", LpNorm(1))
         assert best_for(problem).name == name
@@ -183,8 +183,8 @@ def test_kernels_have_weight_where_the_optimum_has(n, d, density, seed):
 @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
 def test_where_the_gap_allows_no_more_some_small_weights_stay(tol, monkeypatch):
     """As many go as it allows, and the value is that of the weights that are left."""
-    monkeypatch.setattr("manykernels.solvers.interior.MORE", 0)
-    monkeypatch.setattr("manykernels.solvers.interior.NEAR", 0)
+    monkeypatch.setattr("manykernels.solvers.interior.MAX_EXTRA_STEPS", 0)
+    monkeypatch.setattr("manykernels.solvers.interior.TIDY_GAP", 0)
     X, y = data(100, 200, 0, 0.1)
     problem, _ = posed(rank_one_kernels(200), X, y, "hinge", LpNorm(1))
     found = solve(problem, "interior", tol=tol)
@@ -204,17 +204,17 @@ def test_systems_are_solved_as_well_as_small_gaps_ask(n, d, density, seed):
 
 @pytest.mark.parametrize("moves", [True, False])
 def test_systems_are_solved_exactly_where_loose_ones_lead_nowhere(monkeypatch, moves):
-    from manykernels.solvers.interior import EXACT, JointPath
+    from manykernels.solvers.interior import EXACT_CG, JointPath
 
     taken, step = [], JointPath.step
 
     def only_exact(path, exact):
         taken.append(exact)
-        return moves if exact > EXACT else step(path, exact)
+        return moves if exact > EXACT_CG else step(path, exact)
 
     monkeypatch.setattr(JointPath, "step", only_exact)
     X, y = data(n=60, d=90, density=0.1, seed=3)
     problem, _ = posed(rank_one_kernels(90), sp.csr_matrix(X), y, "hinge", LpNorm(2))
     assert solve(problem, "interior", tol=1e-4).converged
-    loose = [exact > EXACT for exact in taken]
+    loose = [exact > EXACT_CG for exact in taken]
     assert loose == sorted(loose, reverse=True) and sum(loose) in (range(25, 36) if moves else [1])

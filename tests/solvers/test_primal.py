@@ -40,7 +40,7 @@ def problem_of(loss, **options):
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
 def test_it_has_converged_where_the_gap_is_that_of_the_tol_that_was_asked_for(loss, monkeypatch):
     """Issue 11, point 24. Steps that end at a coarser gap, for want of steps or of one who finishes, are not enough."""
-    monkeypatch.setattr(primal, "FINE", 1e-2)
+    monkeypatch.setattr(primal, "SMOOTHED_TOL", 1e-2)
     tol, problem = 1e-4, problem_of(loss)
     with monkeypatch.context() as patch:
         patch.setattr(primal.Coordinate, "refuse", lambda self, problem: "it is away")

@@ -147,7 +147,7 @@ def test_leaving_out_the_examples_that_do_not_matter_changes_nothing(loss, monke
     loss = losses.EpsilonInsensitive(1.0) if loss == "epsilon_insensitive" else loss
     problem, *_ = small_problem(loss, BlockNorm(3), n=60, C=20.0)
     whole = solve(problem, "spicy", tol=1e-6)
-    monkeypatch.setattr(spicy, "FEW", 5)
+    monkeypatch.setattr(spicy, "MIN_NEWTON_EXAMPLES", 5)
     rows, inner = [], spicy.ProximalSteps._rows
     monkeypatch.setattr(spicy.ProximalSteps, "_rows", lambda *a: rows.append(len(inner(*a))) or inner(*a))
     part = solve(problem, "spicy", tol=1e-6)

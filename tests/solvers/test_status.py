@@ -45,7 +45,7 @@ def test_values_that_float64_cannot_hold():
 
 
 def test_work_that_is_used_up(monkeypatch):
-    monkeypatch.setattr("manykernels.solvers.WORK", 1.0)
+    monkeypatch.setattr("manykernels.solvers.SMALL_FIT_WORK", 1.0)
     found = solve(problem(*PLAIN), tol=1e-10, solver="newton")
     assert found.status is Status.WORK and found.reason.startswith(diagnosis.CURES[Status.WORK])
 

@@ -72,7 +72,7 @@ def test_an_allowance_holds_in_no_other_thread():
 
 def test_a_solver_that_does_not_end_by_itself_ends_with_its_best_point_and_says_why(monkeypatch):
     """Issue 11, point 12: it ran for ever."""
-    monkeypatch.setattr(solvers, "WORK", 5e4)
+    monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 5e4)
     found = solve(problem(), Endless(), tol=1e-12)
     again = solve(problem(), Endless(), tol=1e-12)
     assert "more work than so few examples are worth" in found.reason and not found.converged
@@ -83,7 +83,7 @@ def test_a_solver_that_does_not_end_by_itself_ends_with_its_best_point_and_says_
 @pytest.mark.parametrize("name", ["auto", "newton", "chunking", "spicy", "level", "nesterov", "hessian", "analytic"])
 def test_a_run_that_is_cut_short_has_a_certificate_and_more_steps_allow_for_more(name, monkeypatch):
     """Issue 11, point 12."""
-    monkeypatch.setattr(solvers, "WORK", 3e3)
+    monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 3e3)
     asked = problem(regularizer=regularizers.LpNorm(1.5))
     short, long = solve(asked, name, tol=1e-9), solve(asked, name, tol=1e-9, max_iter=10**7)
     assert not short.converged and np.isfinite(short.gap) and "more work" in short.reason
@@ -92,9 +92,9 @@ def test_a_run_that_is_cut_short_has_a_certificate_and_more_steps_allow_for_more
 
 def test_the_work_that_is_allowed_grows_with_the_problem():
     small, steps = problem(), 1000
-    assert solvers._allowed(small, steps) == solvers._allowed(problem(n=20), 3) == solvers.WORK
-    assert solvers._allowed(problem(n=400), steps) == 8 * solvers.WORK
-    assert solvers._allowed(problem(M=40), 5 * steps) == 10 * solvers.WORK
+    assert solvers._allowed(small, steps) == solvers._allowed(problem(n=20), 3) == solvers.SMALL_FIT_WORK
+    assert solvers._allowed(problem(n=400), steps) == 8 * solvers.SMALL_FIT_WORK
+    assert solvers._allowed(problem(M=40), 5 * steps) == 10 * solvers.SMALL_FIT_WORK
 
 
 @pytest.mark.parametrize("classes", [10, 20])
@@ -111,7 +111,7 @@ def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
             self.begun = self.left
             return super().__enter__()
 
-    monkeypatch.setattr(solvers, "WORK", 4e4)
+    monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 4e4)
     monkeypatch.setattr("manykernels.solvers._oracle.Allowance", Counted)
     X = np.random.default_rng(0).normal(size=(3 * classes, 2))
     model = MKLClassifier([("k", Linear())], solver=Endless(), tol=1e-12, multi_class="ovr")

@@ -226,7 +226,7 @@ def test_what_does_not_vary_is_not_aligned_with_anything(dtype, data):
     assert target[0] == 0 and not grams[0].any() and not grams[:, 0].any() and np.all(np.diag(grams)[1:] > 0)
     for rule in (Align(), AlignF()):
         assert rule.bind(bank, y, w)[0].weights[0] == 0
-        with pytest.raises(ValueError, match="no kernel that has to do with y"):
+        with pytest.raises(ValueError, match="no kernel that is related to y"):
             rule.bind(bank, np.full(60, 0.1), w)
 
 

@@ -1,4 +1,4 @@
-"""Losses by name: one member per file, `_base.py` states the protocol."""
+"""Losses by name: one member per file, `base.py` states the protocol."""
 
 from __future__ import annotations
 

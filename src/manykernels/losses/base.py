@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._parts import Part
 from .._work import spend
 
-FAR = 100  # times the standard deviation of y, from which on a parameter is in another unit
+OTHER_UNIT = 100  # a parameter of this many standard deviations of y is in another unit
 
 
 class Loss(Part):
@@ -18,7 +18,7 @@ class Loss(Part):
 
     V*(y, u) = sup_f u f − V(y, f);   a_i = −c_i u_i lies in c_i · unit_box(y_i).
 
-    A member states `value`, `gradient`, `unit_box` and `quadratic`; arrays are (n,), c_i weighs example i.
+    A subclass defines `value`, `gradient`, `unit_box` and `quadratic`; arrays are (n,), c_i weighs example i.
     An `interior` loss, whose conjugate is not quadratic, also states `_conjugate` and `start`.
 
     Examples
@@ -31,7 +31,7 @@ class Loss(Part):
     name: str
     targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
     interior = False
-    flat = False  # V = 0 on an interval of f: examples that lie there have a = 0
+    flat = False  # V = 0 on an interval of f, where a = 0
     total = 0.0  # Σ a_i when there is an intercept
     takes_intercept = True
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
@@ -79,7 +79,7 @@ class Loss(Part):
         return float(c[keep] @ self.conjugate(y[keep], -a[keep] / c[keep]))
 
     def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
-        """argmin_b total·b + Σ_i c_i V(y_i, f_i + b); of an interval the midpoint, or its finite end."""
+        """argmin_b total·b + Σ_i c_i V(y_i, f_i + b); the midpoint, or the finite end, of an interval."""
 
         def slope(b):
             spend(20.0)
@@ -91,7 +91,7 @@ class Loss(Part):
         return middle(*_zeros(slope, 1.0 + np.max(np.abs(f)) + np.max(np.abs(y))))
 
     def misfit(self, spread: float, C: float) -> str:
-        """What is wrong with parameters in the unit of y where y has this standard deviation: words, or none."""
+        """The warning about parameters in another unit than y, of standard deviation `spread`; "" if there is none."""
         return ""
 
     def start(self, y: np.ndarray, c: np.ndarray, equality: bool) -> np.ndarray:
@@ -121,7 +121,7 @@ def _zeros(slope, reach):
 
 
 def _bracket(slope, b):
-    """b, doubled until the slope has its sign, and that slope; 0 if it never has."""
+    """(b doubled until the slope has the sign of b, that slope); 0 if it never has."""
     for _ in range(60):
         at = slope(b)
         if at * b > 0:
@@ -141,7 +141,7 @@ def _edge(slope, outside, zero):
 
 
 def step_root(knots: np.ndarray, jumps: np.ndarray, slope: float) -> float:
-    """The middle of the zeros of slope + Σ jumps·[b > knots], for losses made of straight lines."""
+    """The middle of the zeros of slope + Σ jumps·[b > knots], for piecewise linear losses."""
     order = np.argsort(knots)
     after = slope + np.cumsum(jumps[order])
     ends = np.concatenate([[-np.inf], knots[order], [np.inf]])
@@ -157,10 +157,10 @@ def middle(lower: float, upper: float) -> float:
 
 
 def weak(what: str, pull: float, spread: float) -> str:
-    """Words where |a_i| ≤ pull lets f hardly follow targets of this spread: pull is less than a `FAR`th of it."""
-    if FAR * pull >= spread:
+    """Words if |a_i| ≤ pull keeps f nearly constant: pull is less than spread / OTHER_UNIT."""
+    if OTHER_UNIT * pull >= spread:
         return ""
-    return f"{what} is small beside that, each example moves f by little, and f stays nearly constant"
+    return f"{what} is small beside that, so that f stays nearly constant"
 
 
 def signed_box(y: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:

@@ -52,7 +52,7 @@ class EpsilonInsensitive(Loss):
 
     def misfit(self, spread: float, C: float) -> str:
         if self.epsilon > spread:
-            return f"epsilon={self.epsilon:g} is larger, most targets lie in the tube, and f stays nearly constant"
+            return f"epsilon={self.epsilon:g} is larger: most targets lie in the tube, and f stays nearly constant"
         return weak(f"C={C:g}", C, spread)
 
     def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:

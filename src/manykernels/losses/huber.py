@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number
-from .base import FAR, Loss, reciprocal, weak
+from .base import OTHER_UNIT, Loss, reciprocal, weak
 
 
 class Huber(Loss):
@@ -50,6 +50,6 @@ class Huber(Loss):
         return -y, reciprocal(c) + zero, zero
 
     def misfit(self, spread: float, C: float) -> str:
-        if self.delta > FAR * spread:
-            return f"delta={self.delta:g} is more than {FAR} times that, and the loss is the squared one at C / 2"
+        if self.delta > OTHER_UNIT * spread:
+            return f"delta={self.delta:g} is over {OTHER_UNIT} times that, so that the loss is the squared one at C / 2"
         return weak(f"C={C:g} times delta={self.delta:g}", C * self.delta, spread)

@@ -44,6 +44,6 @@ class LevelSet(Loss):
         return zero - 1.0, zero, zero
 
     def intercept(self, y: np.ndarray, f: np.ndarray, c: np.ndarray) -> float:
-        """The least b with f + b ≥ 1 everywhere: with an intercept f = 0 would do."""
+        """The least b with f + b ≥ 1 everywhere; with an intercept, f = 0 would be optimal."""
         c = spread(c, f)
         return step_root(1.0 - f, c, -c.sum())

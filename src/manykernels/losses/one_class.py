@@ -12,7 +12,7 @@ from .base import Loss, spread, step_root
 class OneClass(Loss):
     """The loss of the one-class support vector machine.
 
-    V = max(0, −f), beside + b in the objective;   V* = 0 on −1 ≤ u ≤ 0, Σa = 1 (Schölkopf et al. 2001).
+    V = max(0, −f), with + b in the objective;   V* = 0 on −1 ≤ u ≤ 0, Σa = 1 (Schölkopf et al. 2001).
 
     The weights are c_i = w_i / (ν Σw), so that Σc = 1/ν ≥ 1; y is not read.
 

@@ -1,7 +1,6 @@
-"""Regularizers of the kernel weights: one member per file, `_base.py` states the protocol.
+"""Regularizers of the kernel weights: one member per file, `base.py` states the protocol.
 
-The weightings, `Align` and others, stand where a regularizer does. They rest on solvers, and are loaded when they are
-asked for.
+The weightings, `Align` and others, take the place of a regularizer. They need solvers and are imported on first use.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def __getattr__(name):
     if name in _WEIGHTINGS:
         from . import weightings
 
-        return getattr(weightings, name)
+        return getattr(weightings, name)  # a module, by name
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -97,5 +96,5 @@ def get(regularizer: Any) -> Regularizer:
     if isinstance(regularizer, Real):
         return LpNorm(regularizer)  # type: ignore[arg-type]  # a Real
     raise ValueError(
-        f"regularizer={regularizer!r} must be a number p with 1 <= p <= inf or a Regularizer, say LpNorm(2)"
+        f"regularizer={regularizer!r} must be a number p with 1 <= p <= inf or a Regularizer, such as LpNorm(2)"
     )

@@ -21,9 +21,9 @@ class Ball(Regularizer):
     Parameters
     ----------
     center : array (M,)
-        The weights it is around, > 0.
+        The centre of the ball, > 0.
     radius : float, default 1
-        How far from them weights may lie, > 0.
+        The largest distance from the centre, > 0.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Ball(Regularizer):
     def _ray(self, direction, longest):
         """(center + τ direction)₊ for the largest τ ≤ longest that stays in the ball.
 
-        Sorted by where they reach 0, the entries beyond cost center² each, the others τ² direction².
+        Entries are sorted by the τ at which they reach 0; after it an entry costs center², before it τ² direction².
         """
         c = self.center
         size = float(np.max(np.abs(direction)))
@@ -67,7 +67,7 @@ class Ball(Regularizer):
         ended = np.concatenate([[0.0], np.cumsum(c[order] ** 2)])  # of the entries before
         free = np.concatenate([np.cumsum((d[order] ** 2)[::-1])[::-1], [0.0]])
         with np.errstate(divide="ignore", invalid="ignore"):
-            tau = np.sqrt(np.maximum(self.radius**2 - ended, 0.0) / free)  # if so many have ended
+            tau = np.sqrt(np.maximum(self.radius**2 - ended, 0.0) / free)  # if this many entries have reached 0
         before = np.concatenate([ends[order], [np.inf]])
         k = int(np.argmax(tau <= before)) if np.any(tau <= before) else len(c)
         tau = min(tau[k] if free[k] > 0 else np.inf, longest * size)

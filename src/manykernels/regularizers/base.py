@@ -12,15 +12,15 @@ from .._work import spend
 if TYPE_CHECKING:
     from ..losses.base import Loss
 
-_WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # what the general version of a method rests on
+_WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # {method: the method that its general version calls}
 _ALWAYS = ("start", "shrink", "penalty", "restrict", "bind", "has", "why_not")
 
 
 class Regularizer(Part):
     """A convex Ω(θ), its conjugate, and the weights it prefers; arrays are (M,).
 
-    A member states what it can; `has(method)` says whether it does, `why_not(method)` why it cannot.
-    An Ω of degree 1 in f, not `finite_conjugate`, has an indicator for its conjugate: finite where `level(s) <= limit`.
+    A subclass defines the methods that exist for its Ω; `has(method)` tells which, `why_not(method)` why not.
+    If Ω is of degree 1 in f (not `finite_conjugate`), Ω* is the indicator of `level(s) <= limit`.
 
     Examples
     --------
@@ -36,12 +36,13 @@ class Regularizer(Part):
     exact = False  # the kernels must be float64
     bayesian = False  # models have a Gaussian posterior
     limit = 0.5
-    conjugate_bend: float | None = None  # what ∇²Ω* is at most, where that is known
+    conjugate_bend: float | None = None  # a bound of ∇²Ω*, if one is known
 
     def has(self, method: str) -> bool:
-        """Whether this regularizer offers that method: stated by its class, and nothing speaks against it."""
+        """Whether its class defines the method and `why_not` gives no reason against it."""
         if self.why_not(method):
             return False
+        # a method of its own class, by name
         own, general = getattr(type(self), method, None), getattr(Regularizer, method, None)
         if own is None or own is not general:
             return own is not None
@@ -99,15 +100,15 @@ class Regularizer(Part):
         return 0.5 * float(theta @ q), self.value(theta)
 
     def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
-        """The regularizer of these of the M kernels, when the others are left out."""
+        """The regularizer of these of the M kernels, without the others."""
         return self
 
     def bind(
         self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> tuple[Regularizer, np.ndarray]:
-        """(regularizer, costs) for the targets Y (T, n) and their costs c, where those depend on the data.
+        """(regularizer, costs) for the targets Y (T, n) and their costs c; both may depend on the data.
 
-        C is the cost of an example of weight 1. What is fitted is `bind`'s regularizer, here the same.
+        C is the cost of an example of weight 1. The fit uses the regularizer that `bind` returns, here itself.
         """
         return self, c
 
@@ -125,13 +126,13 @@ class Regularizer(Part):
         """The derivative of `block_prox` in norms: its diagonal (M,) where it is diagonal, else (M, M)."""
         raise NotImplementedError
 
-    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
-        """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `slack` can be gained.
+    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
+        """argmin_{x ≥ 0} model(x) + Ω(x) from θ, until no more than `tolerance` can be gained.
 
         `model` is a convex quadratic ⟨g, x − θ⟩ + ½ (x − θ)ᵀH(x − θ), with `gradient` g, `multiply(v)` = H v and
-        `diagonal`; `solvers.newton.Model` has more, for those who override it. Here: proximal steps of Barzilai–Borwein
-        length, each shortened to the best point on its way.
-        Σx ≤ 10 Σθ (or 1) for penalties: with those of degree 1 in f, the model may have no minimum otherwise.
+        `diagonal`; `solvers.newton.LocalModel` has more, for methods that override this one. The general method takes
+        proximal steps of Barzilai–Borwein length, each shortened to the best point on its line.
+        For penalties Σx ≤ 10 Σθ (or 1): with a penalty of degree 1 in f the model may have no minimum otherwise.
         """
         x, gradient, omega = theta, model.gradient, self.value(theta)
         most = np.inf if self.constraint else max(10.0 * float(np.sum(theta)), 1.0)
@@ -150,7 +151,7 @@ class Regularizer(Part):
             omega = self.value(x) if t < 1 else omega_target
             if k % 10 == 9:
                 bound = most if x.sum() > 0.999 * most or not self.finite_conjugate else np.inf
-                if omega + self._capped_conjugate(-gradient, bound) + float(x @ gradient) <= slack:
+                if omega + self._capped_conjugate(-gradient, bound) + float(x @ gradient) <= tolerance:
                     break
             step = float(move @ move) / curvature if curvature > 1e-300 else 10 * step
         return np.maximum(x, 0.0)

@@ -8,7 +8,7 @@ from .._validation import check_number
 from ._powers import norm, squared_norm_prox, squared_norm_prox_jacobian
 from .base import Regularizer
 
-FLOOR = 1e-12  # a kernel whose g_m is smaller, relative to the largest, gets the weight of that size
+MIN_RELATIVE_SLOPE = 1e-12  # relative to the largest g_m; a smaller g_m is raised to it
 
 
 class Block(Regularizer):
@@ -33,10 +33,10 @@ class Block(Regularizer):
         return np.ones(M)
 
     def _slopes(self, s):
-        """g = √(2s), no smaller than FLOOR times the largest, and that largest; ones where all are 0."""
+        """(g = √(2s), at least MIN_RELATIVE_SLOPE times the largest, that largest); ones if all are 0."""
         g = np.sqrt(2 * np.maximum(s, 0.0))
         top = float(g.max())
-        return (np.maximum(g, FLOOR * top), top) if top > 0 else (np.ones(len(g)), 1.0)
+        return (np.maximum(g, MIN_RELATIVE_SLOPE * top), top) if top > 0 else (np.ones(len(g)), 1.0)
 
 
 class BlockNorm(Block):
@@ -50,7 +50,7 @@ class BlockNorm(Block):
     Parameters
     ----------
     q : float, default 2
-        2 ≤ q < inf: the larger, the more alike the norms ‖f_m‖.
+        2 ≤ q < inf: a larger q makes the norms ‖f_m‖ more alike.
 
     Examples
     --------

@@ -21,10 +21,10 @@ class EmpiricalBayes(Regularizer):
     θ = argmin −log p(y | θ, σ²) + h(θ),   y ~ N(0, σ²I + Σ_m θ_m K_m)   (Tomioka and Suzuki 2011, §3)
 
     For the squared loss only, with C = 1/(2σ²), y centred where there is an intercept (classes are ±1). An example of
-    weight w is w observations. The problem is not convex and has no duality gap: a model carries
-    `log_marginal_likelihood_` (with its n/2 log 2π, without h), `stationarity_` and `noise_` in its place. Every vector
-    of weights has a matrix of its own to factor at each step, n³ operations: classes one-vs-rest share the kernels, not
-    that, and multi_class="shared" costs about as much as one of them.
+    weight w counts as w observations. The problem is not convex and has no duality gap: instead, a model has
+    `log_marginal_likelihood_` (with its n/2 log 2π, without h), `stationarity_` and `noise_`. Each step factors a
+    matrix for every vector of weights, n³ operations: one-vs-rest classes share the kernels but not the factor, and
+    multi_class="shared" costs about as much as one class.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class EmpiricalBayes(Regularizer):
 
     file_tag = ("regularizer/empirical_bayes", 1)
     bayesian = True
-    exact = True  # log|K̄| wants float64 kernels
+    exact = True  # log|K̄| needs float64 kernels
 
     def __init__(self, noise: float | None = None, prior: Prior | None = None) -> None:
         learn = isinstance(noise, str) and noise == "learn"
@@ -64,10 +64,10 @@ class EmpiricalBayes(Regularizer):
     def bind(
         self, bank: Any, Y: np.ndarray, c: np.ndarray, loss: Loss | None = None, intercept: bool = True, C: float = 1.0
     ) -> tuple[Regularizer, np.ndarray]:
-        """The same with the noise that C stands for, and the weights of the examples as costs, c / C."""
+        """The regularizer with the noise that C implies, and the weights of the examples as costs, c / C."""
         if loss is not None and not loss.gaussian:
             raise ValueError(
-                f"regularizer={self!r} takes the squared loss only, whose marginal likelihood is a formula, not the "
+                f"regularizer={self!r} takes the squared loss only, whose marginal likelihood has a formula, not the "
                 f"{loss.name} loss: use MKLRegressor or MKLClassifier with loss='squared'"
             )
         if self.noise is not None and C != 1.0:
@@ -120,7 +120,7 @@ class Prior(Part):
         raise NotImplementedError
 
     def curvature(self, theta: np.ndarray) -> np.ndarray:
-        """h''_m(θ_m); taken as 0 where a member does not state it, which costs steps only."""
+        """h''_m(θ_m); 0 if a subclass does not define it, which costs steps only."""
         return np.zeros(len(theta))
 
 

@@ -21,7 +21,7 @@ class Entropy(Regularizer):
     Parameters
     ----------
     lam : float, default 1
-        How smooth, > 0: near 0 the simplex, large for uniform weights.
+        The smoothing, > 0: near 0 it gives the simplex, large values give uniform weights.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Fixed(Regularizer):
     def prox(self, z: np.ndarray, step: float = 1.0) -> np.ndarray:
         return self.weights.copy()
 
-    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
         return self.weights.copy()
 
     def start(self, M: int) -> np.ndarray:

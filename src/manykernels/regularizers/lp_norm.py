@@ -106,10 +106,10 @@ class LpNorm(Regularizer):
 
         return project(z, self.p)
 
-    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
         if self.p > 1:
-            return super().minimise(model, theta, slack, max_steps)
-        return minimise_on_simplex(model, theta, slack, super().minimise)
+            return super().minimise(model, theta, tolerance, max_steps)
+        return minimise_on_simplex(model, theta, tolerance, super().minimise)
 
     def start(self, M: int) -> np.ndarray:
         return np.full(M, M ** (-1 / self.p))

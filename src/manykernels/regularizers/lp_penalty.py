@@ -58,7 +58,7 @@ class LpPenalty(Regularizer):
             return np.float64(self._ball.conjugate(s)) ** 2 / (2 * self.mu)
 
     def shrink(self, s: np.ndarray) -> float:
-        """Also where Ω* is too large for floating point."""
+        """Also shrinks where Ω* is too large for floating point."""
         size = self._ball.conjugate(s)
         return 1.0 if size <= 1e150 else float(np.sqrt(1e150 / size))
 

@@ -56,7 +56,7 @@ class LpSum(Regularizer):
             return (1 - 1 / self.p) * float(np.sum(s * (2 * s) ** (1 / (self.p - 1))))
 
     def shrink(self, s: np.ndarray) -> float:
-        """Also where Ω* is finite, but too large for floating point: θ = (2 s)^{1/(p−1)} above 1e30."""
+        """Also shrinks where Ω* is finite but too large for floating point: θ = (2 s)^{1/(p−1)} above 1e30."""
         limit = 0.5 * 1e30 ** (self.p - 1)
         top = float(np.max(s))
         return 1.0 if top <= limit else float(np.sqrt(limit / top))

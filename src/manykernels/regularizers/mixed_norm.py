@@ -96,10 +96,10 @@ class MixedNorm(Regularizer):
         z = np.maximum(np.asarray(z, dtype=float), 0.0)
         return z if self._size(z) <= 1 else project_mixed(z, *self._parts(len(z)), self.p)
 
-    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
         if self.simplex:
-            return LpNorm(1).minimise(model, theta, slack, max_steps)
-        return super().minimise(model, theta, slack, max_steps)
+            return LpNorm(1).minimise(model, theta, tolerance, max_steps)
+        return super().minimise(model, theta, tolerance, max_steps)
 
     def start(self, M: int) -> np.ndarray:
         from ..loops.lp_projection import tighten

@@ -1,4 +1,4 @@
-"""An ellipsoid of kernel weights, which says how kernels go together."""
+"""An ellipsoid of kernel weights, which states how kernels are related."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._tags import Tagged
 from .._validation import check_size
 from .._work import spend
 from .base import Regularizer
 
 
 class NonIsotropic(Regularizer):
-    """An ellipsoid as constraint: what is known of how the kernels are related.
+    """An ellipsoid as constraint, which states how the kernels are related.
 
     Ω(θ) = 0 if θ ≥ 0 and θᵀE⁻¹θ ≤ 1, else +inf, E symmetric positive definite (M, M) (Kloft et al. 2011, Sec. 3.5).
 
@@ -112,11 +113,11 @@ class NonIsotropic(Regularizer):
             return np.maximum(z, 0.0)
         return self._minimum(np.eye(len(z)), z)
 
-    def minimise(self, model: Any, theta: np.ndarray, slack: float, max_steps: int = 500) -> np.ndarray:
+    def minimise(self, model: Any, theta: np.ndarray, tolerance: float, max_steps: int = 500) -> np.ndarray:
         H = model.block(np.arange(len(theta)))
-        return self._minimum(H, H @ theta - model.gradient, 0.1 * slack)
+        return self._minimum(H, H @ theta - model.gradient, 0.1 * tolerance)
 
-    def _minimum(self, Q, g, slack=0.0):
+    def _minimum(self, Q, g, tolerance=0.0):
         """argmin ½ xᵀQx − gᵀx over x ≥ 0, xᵀAx ≤ 1: a root in the multiplier μ of the nonnegative program of Q + μA.
 
         1/√(xᵀAx) is nearly linear in μ: Newton steps on it inside a bracket.
@@ -124,7 +125,7 @@ class NonIsotropic(Regularizer):
         g, top = self._unit(g)
         Q = Q / top
         size = float(np.sqrt(max(g @ self.E @ g, 0.0)))  # no multiplier is larger
-        enough = max(1e-13, min(slack / max(top * size, 1e-300), 1e-3))
+        enough = max(1e-13, min(tolerance / max(top * size, 1e-300), 1e-3))
         lo, hi, mu, passive = 0.0, size, size, None
         for _ in range(100):
             spend(30.0)
@@ -153,9 +154,9 @@ class NonIsotropic(Regularizer):
 
 
 def nonnegative_qp(Q, g, passive=None):
-    """argmin ½ xᵀQx − gᵀx over x ≥ 0, Q positive definite: x, where it is not 0, and the inverse of that block of Q.
+    """argmin ½ xᵀQx − gᵀx over x ≥ 0, Q positive definite: x, its nonzero entries, and the inverse of their block of Q.
 
-    Block principal pivoting: entries on the wrong side change it all at once, and one by one where that cycles.
+    Block principal pivoting: entries on the wrong side change it all at once, or one by one if that cycles.
     """
     M = len(g)
     passive = np.asarray(g) > 0 if passive is None else passive.copy()
@@ -180,13 +181,13 @@ def nonnegative_qp(Q, g, passive=None):
 
 
 def _inverse(Q):
-    """v ↦ Q⁻¹v for a positive definite Q; by LAPACK itself, whose matrices are small here and asked for often."""
+    """v ↦ Q⁻¹v for a positive definite Q; by LAPACK itself, since the matrices are small and many."""
     from scipy.linalg.lapack import dpotrf, dpotrs
 
     if not len(Q):
         return lambda v: v
     factor, failed = dpotrf(Q)
-    if failed:  # definite but for rounding
+    if failed:  # definite except for rounding
         factor, failed = dpotrf(Q + 1e-12 * np.trace(Q) * np.eye(len(Q)))
     if failed:
         raise np.linalg.LinAlgError("E is not positive definite")
@@ -195,7 +196,7 @@ def _inverse(Q):
 
 def alignment_matrix(kernels, centered=False):
     """The alignments of every pair of kernels, (M, M); kernels is a bank, or an (M, n, n) stack of matrices."""
-    bank = hasattr(kernels, "combined")
+    bank = isinstance(kernels, Tagged)  # banks are; importing `Bank` would load scikit-learn
     M, n = (kernels.M, kernels.n) if bank else np.shape(kernels)[:2]
     one, products, sums = np.eye(M), np.zeros((M, M)), np.zeros((M, n))
     size = max(1, int(2**24 / (M * n)))
@@ -225,7 +226,7 @@ def _positive_definite(E):
     low, high = np.linalg.eigvalsh(array)[[0, -1]]
     if not low > 1e-12 * abs(high):
         raise ValueError(
-            f"E must be positive definite, its eigenvalues go from {low:.3g} to {high:.3g}; add to its diagonal"
+            f"E must be positive definite, but its eigenvalues go from {low:.3g} to {high:.3g}; add to its diagonal"
         )
     array.flags.writeable = False
     return array

@@ -9,8 +9,8 @@ import numpy as np
 from .._work import spend
 from .base import Regularizer
 
-GRID = np.linspace(-25.0, 25.0, 2001)  # ln ‖f_m‖
-ENDS = np.exp(GRID[[0, -1]])
+LOG_NORMS = np.linspace(-25.0, 25.0, 2001)  # ln ‖f_m‖
+NORM_RANGE = np.exp(LOG_NORMS[[0, -1]])
 
 
 class Separable(Regularizer):
@@ -45,7 +45,7 @@ class Separable(Regularizer):
         self.g, self.slope = g, slope
         self._zero = float(g(np.zeros(1))[0])
         with np.errstate(all="ignore"):
-            self._theta, self._rise = self._maps(np.exp(GRID))
+            self._theta, self._rise = self._maps(np.exp(LOG_NORMS))
         finite = np.isfinite(self._zero) and np.all(np.isfinite(self._rise)) and np.all(self._rise > 0)
         if not finite:
             raise ValueError("g must be finite and increasing for x >= 0")
@@ -75,10 +75,10 @@ class Separable(Regularizer):
         return 0.5 / slope, 2 * t * slope
 
     def _root(self, table, target, function):
-        """t with function(θ(t), rise(t), t) = target, which increases along the grid: in its cell, false position and
-        bisection by turns."""
-        cell = np.clip(np.searchsorted(table, target), 1, len(GRID) - 1)
-        lo, hi, below, above = GRID[cell - 1], GRID[cell], table[cell - 1] - target, table[cell] - target
+        """t with function(θ(t), rise(t), t) = target, which increases along the grid: by false position and bisection
+        in its cell."""
+        cell = np.clip(np.searchsorted(table, target), 1, len(LOG_NORMS) - 1)
+        lo, hi, below, above = LOG_NORMS[cell - 1], LOG_NORMS[cell], table[cell - 1] - target, table[cell] - target
         for turn in range(15):
             spend(40.0)
             share = 0.5
@@ -114,7 +114,7 @@ class Separable(Regularizer):
         return self._root(self._rise, rise, lambda weight, rise, t: rise)
 
     def weights_from_norms(self, norms: np.ndarray) -> np.ndarray:
-        return np.minimum(self._maps(np.clip(norms, *ENDS))[0], self._theta[-1])
+        return np.minimum(self._maps(np.clip(norms, *NORM_RANGE))[0], self._theta[-1])
 
     def weights_from_dual(self, s: np.ndarray) -> np.ndarray:
         rise = np.sqrt(2 * np.maximum(s, 0.0))
@@ -126,7 +126,7 @@ class Separable(Regularizer):
         z = np.maximum(np.asarray(z, dtype=float), 0.0)
         table = self._theta + 0.5 * step * self._rise**2
         t = self._root(table, z, lambda weight, rise, t: weight + 0.5 * step * rise**2)
-        weight, rise = self._maps(np.clip(t, *ENDS))
+        weight, rise = self._maps(np.clip(t, *NORM_RANGE))
         return np.clip(z - 0.5 * step * rise**2, 0.0, np.minimum(weight, self._theta[-1]))
 
     def start(self, M: int) -> np.ndarray:
@@ -136,7 +136,7 @@ class Separable(Regularizer):
         return float(np.sum(self.g(np.asarray(sq_norms, dtype=float))))
 
     def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
-        table = np.exp(GRID) + step * self._rise
+        table = np.exp(LOG_NORMS) + step * self._rise
         t = self._root(table, np.maximum(norms, 0.0), lambda weight, rise, t: t + step * rise)
         return t
 

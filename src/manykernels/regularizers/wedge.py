@@ -12,7 +12,7 @@ class Wedge(Regularizer):
 
     Ω(θ) = ½ Σ θ_m with θ_1 ≥ θ_2 ≥ … ≥ 0 (Tomioka & Suzuki 2011, Example 4 and Corollary 6).
 
-    Ω* is the indicator of Σ_{m ≤ k} s_m ≤ k/2 for every k. A kernel that is left out leaves the order of the others.
+    Ω* is the indicator of Σ_{m ≤ k} s_m ≤ k/2 for every k. Leaving out a kernel keeps the order of the others.
 
     Examples
     --------
@@ -28,8 +28,8 @@ class Wedge(Regularizer):
 
     def value(self, theta: np.ndarray) -> float:
         theta = np.asarray(theta, dtype=float)
-        slack = 1e-9 * max(1.0, float(np.abs(theta).max()))
-        feasible = theta.min() >= -1e-9 and (len(theta) == 1 or np.max(np.diff(theta)) <= slack)
+        tolerance = 1e-9 * max(1.0, float(np.abs(theta).max()))
+        feasible = theta.min() >= -1e-9 and (len(theta) == 1 or np.max(np.diff(theta)) <= tolerance)
         return 0.5 * float(theta.sum()) if feasible else np.inf
 
     def level(self, s: np.ndarray) -> float:

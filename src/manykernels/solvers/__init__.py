@@ -1,10 +1,10 @@
-"""Solvers by name or as objects. Each states what it needs of its partners and refuses one by naming what is missing.
+"""Solvers by name or as objects. Each states what it needs of the problem, and its refusal names what is missing.
 
     solve(problem, "level")    solve(problem, Level(tau=0.9))    solve(problem, MySolver())
 
-A solver is a class with parameters, with `needs`, the methods it asks of the regularizer, with `solve(problem,
-control)`, and, where it cannot take every loss, with `refuse(problem)`, the reason or None. One of your own derives
-from `BaseSolver` and may be given wherever a name may; docs/solvers.md has an example.
+A solver is a class with parameters. It has `needs`, the methods that it calls on the regularizer, `solve(problem,
+control)`, and, if it cannot take every problem, `refuse(problem)`, which returns the reason or None. Your own solver
+derives from `BaseSolver`, and you may pass it wherever a name may stand; docs/solvers.md has an example.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ SOLVERS = {
         Reweighted, MacKay,
     )
 }  # fmt: skip
-BEST = ("interior", "coordinate", "newton", "reweighted", "mackay")  # the first that takes a problem is "auto"
-SPARE = ("chunking", "spicy", "hessian", "analytic")  # and these go on where it stalls,
-FEW = 5000  # on up to so many examples
-WORK = 1.5e6  # that a small problem may take (`_work`), about two seconds,
-SMALL = 200, 20, 3, 1000  # with no more than so many examples, kernels, outputs and steps
-FITS = 2.5  # times that work is what problems of one fit share, one-vs-rest classes say: about five seconds
+DEFAULTS = ("interior", "coordinate", "newton", "reweighted", "mackay")  # "auto" is the first that takes a problem
+SPARES = ("chunking", "spicy", "hessian", "analytic")  # continue where "auto" stalls
+MAX_SPARE_EXAMPLES = 5000  # above it no spare solver is tried
+SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_work`: about two seconds
+SMALL_FIT = 200, 20, 3, 1000  # examples, kernels, outputs and steps of the largest small problem
+MAX_WORK_FACTOR = 2.5  # the problems of one fit, such as one-vs-rest classes, share this many times the work of one
 
 __all__ = [
     "SOLVERS", "BaseSolver", "Control", "InnerProblem", "Monitor", "Oracle", "Solver", "best_for", "get",
@@ -142,7 +142,7 @@ def best_for(problem: Problem) -> BaseSolver:
     >>> best_for(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
     Newton()
     """
-    for solver in map(Solver, (*problem.bank.prefers, *BEST)):
+    for solver in map(Solver, (*problem.bank.prefers, *DEFAULTS)):
         if solver.suits(problem) and solver.refusal(problem) is None:
             return solver
     raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
@@ -168,16 +168,16 @@ def solve(
         "auto" is the fastest exact one that takes the problem.
     tol : float, default 1e-3
     max_iter : int, default 1000
-        Outer steps at most; more than 1,000 also allow for more work.
+        The largest number of outer steps; above 1,000 it also allows more work.
     warm : Solution, optional
-        To begin from, made feasible for this problem.
+        The start, made feasible for this problem.
     callback : Monitor or callable, optional
         A function is called after each outer step with a dict of iteration, time, primal, dual and gap.
     random_state : int, None or NumPy generator
-        Reaches the solvers that have such an option, unless theirs is given.
+        For solvers with this option, unless theirs is set.
     checkpoint : Part, optional
     fits : int, default 1
-        How many problems of this kind one fit has, a class against the others each: they share the work.
+        The number of problems in this fit, such as one-vs-rest classes; they share the allowed work.
 
     Returns
     -------
@@ -196,13 +196,13 @@ def solve(
     (True, array([1.]))
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
-    work = Allowance(_allowed(problem, max_iter) * min(1.0, FITS / fits))
+    work = Allowance(_allowed(problem, max_iter) * min(1.0, MAX_WORK_FACTOR / fits))
     options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state, work=work)
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
-    able = problem.bank.n <= FEW and checkpoint is None and not problem.bank.indefinite
-    spares = [spare for spare in map(Solver, SPARE if able else ()) if spare.refusal(problem) is None]
-    share = 0.5 if spares else 1.0  # of the work that is left
+    able = problem.bank.n <= MAX_SPARE_EXAMPLES and checkpoint is None and not problem.bank.indefinite
+    spares = [spare for spare in map(Solver, SPARES if able else ()) if spare.refusal(problem) is None]
+    share = 0.5 if spares else 1.0  # share of the work that is left
     found = _solve(problem, best_for(problem), warm, checkpoint, share=share, **options)
     for spare in spares:
         if (
@@ -219,18 +219,18 @@ def solve(
 
 
 def _allowed(problem, max_iter):
-    """The work of a fit: in proportion to kernels, outputs and steps, and to the cube of the examples."""
+    """The work that a fit may take, proportional to kernels, outputs, steps and the cube of the examples."""
     sizes = problem.bank.n, problem.bank.M, problem.n_outputs, max_iter
-    n, M, T, steps = (max(size / small, 1.0) for size, small in zip(sizes, SMALL, strict=True))
-    return WORK * n**3 * M * T * steps
+    n, M, T, steps = (max(size / small, 1.0) for size, small in zip(sizes, SMALL_FIT, strict=True))
+    return SMALL_FIT_WORK * n**3 * M * T * steps
 
 
 def _joined(problem, one, other, tol, max_iter):
-    """The better predictor of two solutions with the better bound: the gap between them is a proof too."""
+    """The better predictor of two solutions with the better bound; the gap between them is a certificate too."""
     best, bound = (one, other) if one.primal <= other.primal else (other, one)
     with np.errstate(all="ignore"):
         gap = best.gap * ((best.primal - bound.dual) / (best.primal - best.dual))
-    if bound.converged or not -1e-6 < gap < best.gap:  # below: duality is broken
+    if bound.converged or not -1e-6 < gap < best.gap:  # a dual value above the primal one is no bound
         return bound if bound.converged else best
     gap, history = max(gap, 0.0), [*best.history[:-1], best.history[-1] | {"gap": max(gap, 0.0)}]
     proof = bound.a if bound.dual_a is None else bound.dual_a
@@ -239,7 +239,7 @@ def _joined(problem, one, other, tol, max_iter):
 
 
 def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monitor, random_state, work, share=1.0):
-    """The `Solution` that one solver comes to, with a share of the work that is left."""
+    """The `Solution` of one solver within a share of the work that is left."""
     reason = solver.refusal(problem)
     if reason:
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
@@ -250,7 +250,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
         asked = tol, max_iter, None if warm is None else begin_from(warm, problem), monitor, random_state
         control = Control(*asked) if checkpoint is None else Watch(checkpoint, state, *asked)
         control.work = given = share * work.left
-        with np.errstate(all="ignore"):  # what is not finite shows in the certificate
+        with np.errstate(all="ignore"):  # the certificate shows values that are not finite
             found = solver.solve(problem, control)
         work.left -= given - control.work if given < np.inf else 0.0
         return found if found.history else _told(found, control)
@@ -260,7 +260,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
 
 
 def _told(found, control):
-    """A solution with the history of what its solver has told, its end at least."""
+    """The solution with the history that its solver recorded, at least its last step."""
     if not control.history:
         control.record({"primal": found.primal, "dual": found.dual, "gap": found.gap})
     return replace(found, history=control.history, n_iter=len(control.history))

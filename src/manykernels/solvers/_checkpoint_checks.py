@@ -1,7 +1,4 @@
-"""What a checkpoint may hold: states are checked against the problem that they are said to belong to.
-
-A solver goes on from the arrays and numbers of a file; see `_state` for why nothing in it is taken on trust.
-"""
+"""Checks of checkpoints: each state must fit the problem of this run (see `_state`)."""
 
 from numbers import Real
 
@@ -12,14 +9,14 @@ from ..solution import Solution
 
 
 def check_part(part, problem):
-    """A ValueError unless `part` is empty, a solution or a state for this problem; None checks what needs none."""
+    """Checks that `part` is empty, a solution or a state for this problem; None skips what needs the problem."""
     check_is("a part", part, dict)
     check(set(part) in (set(), {"state"}, {"solution", "max_iter"}), f"a part holds {sorted(part)}")
     if "solution" in part:
         check_integer("max_iter", part["max_iter"], 1, 2**62)
         solution = Solution.from_state(part["solution"])
         check(len(solution.history) > 0, "a solution has no history")
-        check(not solution.interrupted, "a solution that was interrupted is none")
+        check(not solution.interrupted, "a solution was interrupted")
         check_number("time", solution.history[-1]["time"])
         if problem is not None:
             check_point(part["solution"], problem, problem.bank.M)
@@ -53,7 +50,7 @@ def check_point(point, problem, M):
 
 
 def check_warm(point, problem):
-    """A point to begin from."""
+    """The point of a warm start."""
     check_is("point", point, dict)
     check(set(point) == {"theta", "a", "b", "primal", "dual", "gap"}, f"a point holds {sorted(point)}")
     check_point(point, problem, problem.bank.M)

@@ -1,7 +1,7 @@
 """Cutting planes of J: the model max_k constant_k − ½ θᵀq_k, its minimum over the weights, and its level sets.
 
 Every inner problem, solved to the end or not, gives a cut below J (`_oracle`). The minimum of the model plus Ω bounds
-the optimum from below, and the multipliers λ of the cuts name a dual point: a = Σ_k λ_k a_k is at least as good.
+the optimum from below, and the multipliers λ of the cuts give a dual point, a = Σ_k λ_k a_k, that is at least as good.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from .._simplex import project_simplex
 from .._work import spend
 from ._oracle import Finished
 
-EFFORT = 10_000  # slopes that the small programs of a run may ask for until what they leave is halved
+MAX_SLOPES = 10_000  # evaluations of slopes that the small programs may take before the gap is halved
 
 
 class Cut(NamedTuple):
@@ -29,12 +29,12 @@ class Cuts(ABC):
     """The cuts so far, with the dual points that gave them."""
 
     def __init__(self, regularizer):
-        self.left, self.least = EFFORT, np.inf
+        self.left, self.least = MAX_SLOPES, np.inf
         self.regularizer, self.constants, self.slopes, self.points = regularizer, np.empty(0), None, []
         self.multipliers, self.scale = np.empty(0), 1.0
 
     def add(self, cut):
-        """Takes in a `Cut`, or a point of the oracle, which has the same fields and more."""
+        """Adds a `Cut`, or an `InnerPoint`, which has the same fields and more."""
         row = -0.5 * cut.q[None]
         self.scale = max(self.scale if self.points else 0.0, abs(cut.value), 1e-300)
         self.constants = np.append(self.constants, cut.constant)
@@ -52,11 +52,11 @@ class Cuts(ABC):
         return lambda: sum(share * a for share, a in zip(multipliers, points, strict=True) if share > 0)
 
     @abstractmethod
-    def minimum(self, slack):
-        """(θ, a lower bound of min over θ of model + Ω, at most `slack` below it)."""
+    def minimum(self, tolerance):
+        """(θ, a lower bound of min over θ of model + Ω, at most `tolerance` below it)."""
 
-    def project(self, theta, level, slack, max_steps=500):
-        """The nearest weights of the domain to θ with model ≤ level, up to `slack`.
+    def project(self, theta, level, tolerance, max_steps=500):
+        """The nearest weights of the domain to θ with model ≤ level, up to `tolerance`.
 
         By the dual in λ ≥ 0, one variable per cut: θ(λ) = prox(θ + ½ Σ λ_k q_k).
         """
@@ -69,15 +69,15 @@ class Cuts(ABC):
             return (self.values(weights(multipliers)) - level) / self.scale
 
         def done(multipliers, g):
-            return g.max() <= slack / self.scale and -(multipliers @ g) <= 1e-2 * (np.abs(multipliers) @ np.abs(g))
+            return g.max() <= tolerance / self.scale and -(multipliers @ g) <= 1e-2 * (np.abs(multipliers) @ np.abs(g))
 
         start = np.zeros(len(self.points))
-        return weights(self._ascend(slope, lambda x: np.maximum(x, 0.0), start, done, slack, max_steps))
+        return weights(self._ascend(slope, lambda x: np.maximum(x, 0.0), start, done, tolerance, max_steps))
 
-    def _ascend(self, slope, project, x, done, slack, max_steps):
-        """`ascend` as long as the effort lasts, renewed whenever the gap is halved; then the run is at its end."""
-        if slack <= 0.5 * self.least:
-            self.left, self.least = EFFORT, slack
+    def _ascend(self, slope, project, x, done, tolerance, max_steps):
+        """`ascend` within MAX_SLOPES, renewed whenever the gap is halved; then the run ends."""
+        if tolerance <= 0.5 * self.least:
+            self.left, self.least = MAX_SLOPES, tolerance
         if self.left <= 0:
             raise Finished
 
@@ -115,13 +115,13 @@ class SimplexCuts(Cuts):
         self.program.changeColCost(M, 1.0)
         self.program.addRow(1.0, 1.0, M, np.arange(M, dtype=np.int32), np.ones(M))
 
-    def minimum(self, slack):
+    def minimum(self, tolerance):
         spend(500.0 + 10.0 * len(self.points))
         self.program.run()
         solution = self.program.getSolution()
         theta = np.maximum(solution.col_value[:-1], 0.0)
         multipliers = np.maximum(solution.row_dual[1:], 0.0)
-        # else the program failed, or refused a row of huge numbers: keep the last ones, which are a bound too
+        # after a failure of the program the last multipliers stay, which give a bound too
         if len(multipliers) == len(self.points) and multipliers.sum() > 0:
             self.multipliers = multipliers / multipliers.sum()
         theta = theta / theta.sum() if theta.sum() > 0 else np.full(len(theta), 1 / len(theta))
@@ -134,7 +134,7 @@ class SmoothCuts(Cuts):
     max over λ in the simplex of  Σ λ_k constant_k − Ω*(½ Σ λ_k q_k),   θ = weights_from_dual(½ Σ λ_k q_k).
     """
 
-    def minimum(self, slack, max_steps=1000):
+    def minimum(self, tolerance, max_steps=1000):
         regularizer = self.regularizer
 
         def weights(multipliers):
@@ -144,9 +144,9 @@ class SmoothCuts(Cuts):
             return self.values(weights(multipliers)) / self.scale
 
         def done(multipliers, g):
-            return g.max() - multipliers @ g <= slack / self.scale
+            return g.max() - multipliers @ g <= tolerance / self.scale
 
-        self.multipliers = self._ascend(slope, project_simplex, self.multipliers, done, slack, max_steps)
+        self.multipliers = self._ascend(slope, project_simplex, self.multipliers, done, tolerance, max_steps)
         bound = self.multipliers @ self.constants - regularizer.conjugate(-self.multipliers @ self.slopes)
         return weights(self.multipliers), float(bound)
 
@@ -154,17 +154,17 @@ class SmoothCuts(Cuts):
 class CurvedCuts(Cuts):
     """The weights lie on the simplex and Ω is a sum over kernels of known derivatives, such as the entropy.
 
-    Its Ω* is nearly a maximum where Ω is small beside the cuts, and slopes of the multipliers then say little: the
+    Its Ω* is nearly a maximum if Ω is small beside the cuts, so that slopes in the multipliers say little. So the
     minimum is sought in θ, the multipliers λ and the slacks w_k = z − cut_k(θ) together, along the central path
 
         Ω'(θ) − ½ Σ λ_k q_k + ν − x = 0 ,   Σθ = Σλ = 1 ,   λ_k w_k = θ_m x_m = μ → 0 .
     """
 
-    def minimum(self, slack, max_steps=200):
+    def minimum(self, tolerance, max_steps=200):
         Q, omega, K = -self.slopes.T, self.regularizer, len(self.constants)
         theta = found = omega.start(len(Q))
         multipliers = np.full(K, 1.0 / K)
-        z = float(self.values(theta).max()) + max(float(np.ptp(self.values(theta))), slack)
+        z = float(self.values(theta).max()) + max(float(np.ptp(self.values(theta))), tolerance)
         w, nu, best, share = z - self.values(theta), 0.0, (np.inf, -np.inf), 0.1
         x = float(multipliers @ w) / K / theta
         for _ in range(max_steps):
@@ -175,7 +175,7 @@ class CurvedCuts(Cuts):
                 best, found = (upper, best[1]), theta
             if lower > best[1]:
                 best, self.multipliers = (best[0], lower), multipliers / multipliers.sum()
-            if best[0] - best[1] <= slack:
+            if best[0] - best[1] <= tolerance:
                 break
             mu = share * (float(multipliers @ w) + float(theta @ x)) / (K + len(Q))
             D, slope = 1.0 / (second + x / theta), first - Q @ multipliers + nu - mu / theta
@@ -188,7 +188,7 @@ class CurvedCuts(Cuts):
                 step = np.linalg.solve(system, right)
             except np.linalg.LinAlgError:
                 break
-            if not np.isfinite(step).all():  # rounding leaves nothing to be gained
+            if not np.isfinite(step).all():  # rounding hides further progress
                 break
             dtheta = D * (Q @ step[:K] - step[-1] - slope)
             dw = mu / multipliers - w - w / multipliers * step[:K]
@@ -213,7 +213,7 @@ def cuts_for(regularizer):
 
 
 def ascend(slope, project, x, done, max_steps):
-    """Climbs a concave function of known slope over a simple set: projected steps of Barzilai–Borwein length.
+    """Maximises a concave function of known slope over a simple set by projected steps of Barzilai–Borwein length.
 
     Each is shortened until the slope along it no longer points back, so that no function value is needed.
     """
@@ -234,7 +234,7 @@ def ascend(slope, project, x, done, max_steps):
             ahead = float(g_trial @ move)
             if ahead >= -0.9 * rise:
                 break
-            t *= max(0.1, rise / (rise - ahead))  # where a straight slope would vanish
+            t *= max(0.1, rise / (rise - ahead))  # the zero of a linear slope
         change = trial - x
         bend = float(change @ (g - g_trial))
         step = min(float(change @ change) / bend if bend > 1e-300 else 10 * step, 1e12)

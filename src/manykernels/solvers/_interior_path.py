@@ -1,7 +1,4 @@
-"""The central path of `interior`: dual variables and weights that move together.
-
-A step is a predictor and a corrector (Mehrotra 1992): one system with two or three right sides, and one more each.
-"""
+"""The central path of `interior`: predictor and corrector steps (Mehrotra 1992) on dual variables and weights."""
 
 from __future__ import annotations
 
@@ -9,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..inner.interior_point import BOUNDARY_SHARE, CentralPath
-from ._interior_system import MOST, NewtonSystem
+from ._interior_system import PRECONDITIONER_COLUMNS, NewtonSystem
 
-BEND = 1.5  # times the curvature that was foreseen is what a step may meet
-BUSY = 25  # steps of conjugate gradients a system from which on more columns are worth their factor
+MAX_BEND = 1.5  # times the predicted curvature: a step that meets more is halved
+MANY_CG_STEPS = 25  # per system: above it, more columns of the preconditioner pay
 
 
 class SimplexWeights:
@@ -34,7 +31,7 @@ class SimplexWeights:
         return float(self.theta @ self.s), len(self.s)
 
     def shift(self, pull):
-        """Δθ where neither a nor τ moves."""
+        """Δθ at fixed a and τ."""
         return (0.0 if pull is None else pull) / self.s - self.theta - self.omega * self.lack
 
     def direction(self, pull, dtau, change):
@@ -83,13 +80,13 @@ class JointPath(CentralPath):
 
     def __init__(self, features, weights, rest, kink, lo, hi, total, equality):
         super().__init__(self, rest, kink, lo, hi, total, equality)
-        self.features, self.weights, self.most = features, weights, MOST
+        self.features, self.weights, self.most = features, weights, PRECONDITIONER_COLUMNS
         F = features.F
         self.squares = sp.csr_array(F.multiply(F)) if sp.issparse(F) else F * F
         self.simplex = isinstance(weights, SimplexWeights)
 
     def __matmul__(self, x):
-        """Σ_m θ_m K_m x: what stands for K."""
+        """Σ_m θ_m K_m x, the product with K."""
         f = self.features
         return f.look_up(f.spread(self.weights.theta) * f.add(x))
 
@@ -103,7 +100,7 @@ class JointPath(CentralPath):
     def start(self, a):
         f = self.features
         first = self.rest(np.zeros(len(a)))[0]
-        if not a.any():  # the way the targets pull, within the box, as far as the kernels let it
+        if not a.any():  # against the first gradient, within the box, scaled by the kernels
             low, high = (np.where(np.isfinite(bound), bound, 0.0) for bound in (self._low(), self._high()))
             a = np.where(first < 0, high, low) if (high - low).any() else -first
             if self.equality and a.any():
@@ -132,7 +129,7 @@ class JointPath(CentralPath):
         return sum(float(z @ d) for z, d in zip(self.z, distance, strict=True)), max(count, 1)
 
     def step(self, exact):
-        """One predictor and corrector step with systems solved to `exact`; False where that leads nowhere."""
+        """One predictor and corrector step with systems solved to `exact`; False if it makes no progress."""
         at, w = Directions(self, exact), self.weights
         *_, moves, dz, dtheta, ds = at.towards([np.zeros_like(d) for d in at.distance], None)
         t = at.length(moves, dz, dtheta, ds, 1.0)
@@ -144,7 +141,7 @@ class JointPath(CentralPath):
         dp, dm, dbeta, dtau, moves, dz, dtheta, ds = at.towards(pull, centre - ds * dtheta if self.simplex else None)
         if not np.all(np.isfinite(dp)):
             return False
-        if at.system.short and at.system.steps > BUSY * at.system.solved:
+        if at.system.short and at.system.steps > MANY_CG_STEPS * at.system.solved:
             self.most = int(1.4 * self.most)
         t = at.length(moves, dz, dtheta, ds, BOUNDARY_SHARE)
         if not self.simplex:
@@ -156,13 +153,13 @@ class JointPath(CentralPath):
         return t > 1e-10
 
     def _shortened(self, t, v, x, system):
-        """The step halved until Ω* bends along x no more than foreseen."""
+        """The step halved until the curvature of Ω* along x is no more than MAX_BEND times the predicted one."""
         f, w, dv = self.features, self.weights, self.features.add(x)
         here, foreseen = w.theta @ f.sums(v * dv), float(x @ (system.multiply(x) - system.D * x))
         for _ in range(40):
             ahead = v + t * dv
             theta = w.regularizer.weights_from_dual(0.5 * f.sums(ahead**2))
-            if theta @ f.sums(ahead * dv) - here <= BEND * t * foreseen + 1e-12 * abs(here):
+            if theta @ f.sums(ahead * dv) - here <= MAX_BEND * t * foreseen + 1e-12 * abs(here):
                 break
             t *= 0.5
         return t
@@ -226,7 +223,7 @@ class Directions:
         return dp, dm, dbeta, dtau, moves, dz, dtheta, ds
 
     def length(self, moves, dz, dtheta, ds, share):
-        """The share of the way to the nearest bound, 1 at most."""
+        """The step length: `share` of the way to the nearest bound, at most 1."""
         path, w = self.path, self.path.weights
         t = min(path.lengths(self.distance, moves, dz, share))
         if path.simplex:

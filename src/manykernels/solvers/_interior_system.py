@@ -2,8 +2,8 @@
 
     A = D + Σ_m θ_m K_m + Σ_m ω_m (K_m a)(K_m a)ᵀ ,   ω_m = θ_m / (τ − ½ q_m) on the simplex, ∂²Ω* elsewhere
 
-by conjugate gradients, preconditioned with the columns of A − D that weigh more than D, by Woodbury's formula, the
-others by their diagonal: early on few columns matter, and at the end only those of kernels with weight do.
+They are solved by conjugate gradients. The preconditioner treats the columns of A − D that outweigh D by Woodbury's
+formula and the others by their diagonal: early few columns matter, at the end only those of kernels with weight.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
-MOST = 2500  # columns of the preconditioner, more where that saves
-STEPS = 300  # of conjugate gradients
+PRECONDITIONER_COLUMNS = 2500  # at first; `JointPath` may raise it
+MAX_CG_STEPS = 300
 
 
 class StackedFeatures:
@@ -60,7 +60,7 @@ class StackedFeatures:
 class NewtonSystem:
     """A x = r by conjugate gradients; A = D + Φ diag(weight) Φᵀ (− gradient of Ω* twice), Φ the features and K_m a."""
 
-    def __init__(self, features, v, weights, D, squares, exact, most=MOST):
+    def __init__(self, features, v, weights, D, squares, exact, most=PRECONDITIONER_COLUMNS):
         self.f, self.v, self.D, self.exact = features, v, D, exact
         self.solved = self.steps = 0
         self.omega, self.negative, theta = weights.omega, weights.negative, weights.theta
@@ -123,7 +123,7 @@ class NewtonSystem:
         r = r - self.multiply(x)
         z = self.precondition(r)
         p, rz, size = z, float(r @ z), abs(float((r + self.multiply(x)) @ x))
-        for _ in range(STEPS):
+        for _ in range(MAX_CG_STEPS):
             if not rz > self.exact**2 * size:
                 break
             Ap = self.multiply(p)

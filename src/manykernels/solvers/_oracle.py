@@ -1,8 +1,8 @@
-"""What solvers share: a run with its history, best point and end, and an oracle for the inner problem at given weights.
+"""The base of every run, with history, best point and end, and an oracle for the inner problem at given weights.
 
     J(θ) = min over f, b of Σ c V + ½ Σ ‖f_m‖² / θ_m  =  max over a of − Σ c V*(y, −a / c) − ½ Σ_m θ_m q_m(a)
 
-Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq: also one from an inner problem that was not solved to the end.
+Any feasible a gives a cut, J(θ) ≥ constant − ½ θᵀq, even if the inner problem is not solved to the end.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..problem import Certificate, Problem
     from .base import Control
 
-PATIENCE = 200  # steps without progress
-UNSOLVED = 20  # inner problems in a row that are far from solved
+MAX_IDLE_STEPS = 200  # without progress, before a run ends
+MAX_UNSOLVED = 20  # unsolved inner problems in a row, before a run ends
 
 
 class Finished(Exception):
@@ -32,7 +32,7 @@ class Finished(Exception):
 
 
 class Stall:
-    """Says when `patience` steps have not brought the gap down by a thousandth."""
+    """Whether the gap has not fallen by a thousandth in `patience` steps."""
 
     def __init__(self, patience):
         self.patience, self.mark, self.since = patience, np.inf, 0
@@ -44,7 +44,7 @@ class Stall:
 
 
 def is_finite(*parts):
-    """Whether all these arrays and numbers are: no other point can be the best one."""
+    """Whether all these arrays and numbers are finite; only such a point can be the best one."""
     return all(np.all(np.isfinite(part)) for part in parts)
 
 
@@ -54,7 +54,7 @@ class Run:
     history: list[dict[str, Any]]
     best: Any  # a dict of theta, a and b, None before the first certificate
     best_dual: Any  # a dual point, or a function that gives it
-    carried = False  # products are sums over many steps: the last point is certified anew
+    carried = False  # products are sums over many steps: the last point is certified again
     precision = ""  # of the combined kernel in the last step, see `Solution`
 
     def __init__(self, problem: Problem, control: Control) -> None:
@@ -70,13 +70,13 @@ class Run:
         else:
             self.theta, self.a = self._clean(warm.theta[self.kernels]), np.array(warm.a)
             self.b = np.array(warm.b, dtype=float)
-        self.history = list(control.history)  # of a solver that this one goes on from
+        self.history = list(control.history)  # of the solver before this one
         self.started = time.perf_counter() - (self.history[-1]["time"] if self.history else 0.0)
-        self.best, self.stalled = None, Stall(PATIENCE)
+        self.best, self.stalled = None, Stall(MAX_IDLE_STEPS)
         self.upper, self.lower, self.best_dual, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
 
     def _clean(self, theta):
-        """Warm weights made feasible for this regularizer, where it has a domain to go to and they are not in it."""
+        """Warm weights made feasible for this regularizer if they are outside its domain."""
         regularizer = self.problem.regularizer
         known = regularizer.has("value") and theta.any() and theta.min() >= 0
         if known and np.isfinite(regularizer.value(theta)):
@@ -85,7 +85,7 @@ class Run:
         return theta if theta.any() else regularizer.start(len(theta))
 
     def run(self, algorithm: Callable[[Any], object]) -> Solution:
-        """The `Solution` that algorithm(self) arrives at; Ctrl-C gives the best point so far."""
+        """The `Solution` of algorithm(self); Ctrl-C gives the best point so far."""
         interrupted, status, allowance = False, None, Allowance(self.control.work)
         try:
             with limit_blas(1), allowance:
@@ -120,7 +120,7 @@ class Run:
         return weights
 
     def rescue(self) -> None:
-        """What is still to be done after an interrupt."""
+        """Finishes the run after an interrupt."""
 
     def finish(self) -> None:
         """Completes the best point with its certificate, which is finite."""
@@ -134,7 +134,7 @@ class Run:
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
         mean = callable(self.best_dual) and self.best is not None and not self.bank.explicit
         if mean or carried and not np.array_equal(best_dual, a):
-            self.lower = self._dual_value(best_dual)  # a mean of cuts is as good as they say where kernels are definite
+            self.lower = self._dual_value(best_dual)  # a mean of cuts holds for positive semidefinite kernels
         elif best_dual is not None and self.tol < self.gap < np.inf and not self.bank.explicit:
             again, unit = self._dual_value(best_dual), 4 * (self.n + 64) * 2.0**-53  # docs/reliability.md
             # what did not converge may be all rounding, or the bound at another b
@@ -145,9 +145,9 @@ class Run:
         self.best |= {"primal": self.upper, "dual": self.lower, "gap": self.gap, "dual_a": None if same else best_dual}
 
     def _go_back(self):
-        """The dual point of `Problem.origin` for a bound that is missing or broken, and its predictor for a best point.
+        """Takes the dual point of `Problem.origin` for a missing or broken bound, and its predictor for a missing one.
 
-        At a = 0 no kernel counts, and no rounding of one: that bound holds wherever there is a finite objective.
+        At a = 0 no kernel and no rounding of a kernel counts, so that this bound holds for every finite objective.
         """
         (theta, a, b), (primal, self.lower, _, scale) = self.problem.origin()
         if not np.isfinite(self.upper):
@@ -186,8 +186,8 @@ class Run:
     ) -> Certificate:
         """The certificate of (θ, a) on all examples, in float64 sums; records it, keeps the best, stops the run.
 
-        From P = `products(a)`, or from q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), where known, with
-        their `intercepts`. The run's own gap is that between the best primal and the best dual value so far.
+        Uses P = `products(a)`, or, if known, q_m = Σ_t a_tᵀK_m a_t and the outputs Σ_m θ_m K_m a, (T, n), with their
+        `intercepts`. The gap of the run lies between the best primal and the best dual value so far.
         """
         spend(500.0 + 1e-3 * len(self.kernels) * a.size * self.n)
         if q is None:
@@ -207,17 +207,17 @@ class Run:
         return certificate
 
     def certificate_at(self, theta: np.ndarray, a: np.ndarray, q: np.ndarray, outputs: np.ndarray) -> Certificate:
-        """The certificate of (θ, a) with the best intercepts, of which no note is taken."""
+        """The certificate of (θ, a) with the best intercepts, without a record."""
         b = self.intercepts(outputs)
         return self.problem.certificate(self.problem.losses(outputs, b), a, b, theta, q)
 
     def stop_at_warm(self, q: np.ndarray, outputs: np.ndarray) -> None:
-        """Ends the run where the point that it begins from has the gap already."""
+        """Ends the run if the warm start reaches the gap already."""
         if self.certificate_at(self.theta, self.a, q, outputs).gap <= self.tol:
             self.certify(self.theta, self.a, q=q, outputs=outputs)
 
     def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
-        """Takes note of a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
+        """Records a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
         if self.lower < lower < np.inf:
             self.lower, self.best_dual = lower, a
             self.history[-1]["gap"] = self.gap
@@ -226,9 +226,9 @@ class Run:
 
     @property
     def gap(self) -> float:
-        """Between the best primal and the best dual value so far, relative."""
+        """The relative gap between the best primal and the best dual value so far."""
         gap = (self.upper - self.lower) / self.scale if self.upper < np.inf else np.inf
-        return max(gap, 0.0) if gap > -1e-6 else np.nan  # below: duality is broken
+        return max(gap, 0.0) if gap > -1e-6 else np.nan  # below: no bound
 
     def record(self, theta: np.ndarray, a: np.ndarray, certificate: Certificate, **extra: Any) -> None:
         record = {
@@ -242,17 +242,17 @@ class Run:
         self.keep(theta, record)
 
     def keep(self, theta: np.ndarray, record: dict[str, Any]) -> None:
-        """Offers the checkpoint a point to begin from again: the best one certified, or where the run is now."""
+        """Offers the checkpoint a point for a warm start: the best certified one, or the present one."""
         point = self.best if record["certified"] else {"theta": theta, "a": self.a, "b": self.b}
         if point is not None:
             self.control.offer(lambda: self.state(point))
 
     def leave(self) -> None:
-        """Leaves the best point after an interrupt."""
+        """Leaves the best point in the checkpoint after an interrupt."""
         self.control.leave(lambda: self.state(self.best))
 
     def state(self, point: dict[str, Any]) -> dict[str, Any]:
-        """Where a warm start begins from."""
+        """The state of a warm start."""
         last = self.history[-1]
         point = {"theta": self.full(point["theta"]), "a": point["a"], "b": point["b"]}
         return {
@@ -276,11 +276,11 @@ class InnerPoint(NamedTuple):
 
 
 class Oracle(Run):
-    """Solves the inner problem at given weights on all examples, from the last solution on, to `effort` times the gap.
+    """Solves the inner problem at given weights on all examples, from the last solution, to `effort` times the gap.
 
-    `Oracle(problem, control).run(method)` is the `Solution` of a method(oracle) that begins at `oracle.theta`, asks
-    for the `InnerPoint` at other weights, oracle(theta), and need not end: the oracle stops it at the gap, at the last
-    step, and where nothing improves.
+    `Oracle(problem, control).run(method)` is the `Solution` of method(oracle). The method starts at `oracle.theta`,
+    gets the `InnerPoint` at other weights as oracle(theta), and need not end: the oracle stops it at the gap, at the
+    last step, and when nothing improves.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ class Oracle(Run):
     def __init__(self, problem: Problem, control: Control) -> None:
         super().__init__(problem, control)
         self.dtype, self.scale = np.float32 if self.tol >= 1e-4 else np.float64, float(problem.c.sum())
-        small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory, where that pays: it is read often
+        small = problem.bank.restrict(np.arange(self.n), self.kernels)  # in memory if that pays, since it is read often
         self.bank, self.index = (problem.bank, self.kernels) if small is None else (small, np.arange(len(self.kernels)))
         self.inners = [inner_problem(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
 
@@ -331,13 +331,13 @@ class Oracle(Run):
         q = np.einsum("tmi,ti->m", P, a[:, support])
         constant = -float(np.sum(problem.conjugates(a)))
         certificate = self.certify(theta, a, q=q, outputs=outputs)
-        if min(self.unsolved, self.stalled.since) >= UNSOLVED:
+        if min(self.unsolved, self.stalled.since) >= MAX_UNSOLVED:
             raise Finished
         value = certificate.primal - problem.regularizer.penalty(theta, q)[1]
         return InnerPoint(theta, a, q, value, constant, support, P, K)
 
     def _outputs(self, theta, a, support, P):
-        """Σ_m θ_m K_m a on all examples (T, n); beside the support only the kernels with weight are touched."""
+        """Σ_m θ_m K_m a on all examples (T, n); off the support only kernels with weight are computed."""
         outputs = np.empty(a.shape)
         outputs[:, support] = np.einsum("m,tmi->ti", theta, P)
         rest = np.setdiff1d(np.arange(self.n), support)

@@ -1,8 +1,8 @@
-"""What `primal` asks of the examples: passes that keep of every block slopes and curvatures, and the gap there.
+"""The passes of `primal` over the examples, which keep slopes and curvatures of every block, and the gap.
 
     Σ c V_μ(y, f) ,   a = −c V_μ'(f) ,   v_m = Σ_i a_i φ_m(x_i) ,   H = Σ_i S_i φ(x_i) φ(x_i)ᵀ ,   S = c V_μ''(f)
 
-Nothing of the size of the features is kept but for the examples that can still move, where there is room.
+Features are kept only for the examples that can still move, if the memory allows it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ._oracle import Run
 from ._primal_quadratic import Curvature
 from ._warm import onto_total
 
-BLOCK = 2048  # examples at a time
-CURVED = 8  # times as many examples as features make up the curvature, evenly spread ones where there are more
-REACH = 0.3  # outputs from moving within which an example can still move
+ROWS_PER_BLOCK = 2048
+EXAMPLES_PER_FEATURE = 8  # in the curvature; of more examples an even sample is taken
+MOVABLE_DISTANCE = 0.3  # in outputs: an example further from a change of its curvature cannot move soon
 
 
 class LinearModel(NamedTuple):
@@ -32,9 +32,9 @@ class LinearModel(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """The examples that are looked at, and the gap to reach there.
+    """The examples of a stage, and the gap to reach on them.
 
-    Others may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), by their v, Σa and Σ c V*.
+    Other examples may be `held`: their loss is the straight line −Σ a f − Σ c V*(y, −a/c), from v, Σa and Σ c V*.
     """
 
     rows: np.ndarray
@@ -44,7 +44,7 @@ class Stage(NamedTuple):
 
 
 class FixedExamples(NamedTuple):
-    """Of examples whose a is fixed: v (T, D), Σa (T,) and Σ c V*(y, −a/c)."""
+    """Sums over examples with a fixed a: v (T, D), Σa (T,) and Σ c V*(y, −a/c)."""
 
     v: np.ndarray
     total: np.ndarray
@@ -52,7 +52,7 @@ class FixedExamples(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What a pass finds: outputs f and dual variables a (T, |rows|), v (T, D), curvatures, and the estimated gap."""
+    """The result of a pass: outputs f and dual variables a (T, |rows|), v (T, D), curvatures, and the estimated gap."""
 
     f: np.ndarray
     a: np.ndarray
@@ -61,11 +61,11 @@ class Visit(NamedTuple):
     near: np.ndarray  # which examples can still move, (|rows|,)
     far: Any  # the others as `FixedExamples`
     certificate: Certificate
-    smoothing: float  # what is due to μ in the gap
+    smoothing: float  # the part of the gap due to μ
 
 
 class BlockPasses(Run):
-    """The passes of one run, and what follows from them without another."""
+    """The passes of one run, and the values that follow from them."""
 
     def __init__(self, problem, control):
         super().__init__(problem, control)
@@ -77,7 +77,7 @@ class BlockPasses(Run):
         self.smooth = all(side.smooth for side in self.sides)
 
     def _features(self, level, part, first):
-        """φ(x) of some examples of a level, (·, D); kept from the `first` pass on where there is room."""
+        """φ(x) of some examples of a level, (·, D); kept from the `first` pass on if they fit in memory."""
         if level.kept is None:
             return self.bank.dense(level.rows[part])
         if first:
@@ -85,7 +85,7 @@ class BlockPasses(Run):
         return level.kept[part]
 
     def _room(self, size):
-        """An array for the features of so many examples, None where they do not fit."""
+        """An array for the features of this many examples; None if they do not fit in memory."""
         limit = MemoryBudget(self.bank.memory_limit).share("features of a pass")
         fits = size * self.D * self.bank.dtype.itemsize <= limit
         return np.empty((size, self.D), self.bank.dtype) if fits else None
@@ -95,25 +95,25 @@ class BlockPasses(Run):
         f, a = np.empty((2, self.T, len(rows)))
         v, curves = np.zeros((2, self.T, self.D)), [Curvature(self.D) for _ in self.sides]
         near, thin = np.ones(len(rows), bool), []
-        for start in range(0, len(rows), BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, len(rows), ROWS_PER_BLOCK):
+            part = slice(start, start + ROWS_PER_BLOCK)
             G = self._features(level, part, first)
             if dtype is None:
                 dtype, weights = G.dtype, weights.astype(G.dtype)
             f[:, part] = (G @ weights).T + place.b[:, None]
             found = [side.answer(rows[part], f_t, mu) for side, f_t in zip(self.sides, f[:, part], strict=True)]
             if level.held is None:
-                near[part] = np.any([distance <= REACH for _, _, distance in found], axis=0)
+                near[part] = np.any([distance <= MOVABLE_DISTANCE for _, _, distance in found], axis=0)
             far = ~near[part]
             for t, (a_t, S, _) in enumerate(found):
                 a[t, part], used = a_t, np.flatnonzero(S)
                 if start == 0:
-                    thin.append(max(1, len(used) * len(rows) // (BLOCK * CURVED * self.D)))
-                used = used[(start // BLOCK) % thin[t] :: thin[t]]
+                    thin.append(max(1, len(used) * len(rows) // (ROWS_PER_BLOCK * EXAMPLES_PER_FEATURE * self.D)))
+                used = used[(start // ROWS_PER_BLOCK) % thin[t] :: thin[t]]
                 v[0, t] += a_t.astype(dtype) @ G
                 v[1, t] += np.where(far, a_t, 0.0).astype(dtype) @ G if far.any() else 0.0
                 curves[t].add(G[used], np.sqrt(thin[t] * S[used]))
-            self.control.visited(min(start + BLOCK, len(rows)), len(rows))
+            self.control.visited(min(start + ROWS_PER_BLOCK, len(rows)), len(rows))
         v *= self.root
         for curve in curves:
             curve.close(self.root, self.problem.intercept)
@@ -135,8 +135,8 @@ class BlockPasses(Run):
         v = np.zeros((self.T, self.D))
         for t in range(self.T):
             used = np.flatnonzero(a[t])
-            for start in range(0, len(used), BLOCK):
-                rows = used[start : start + BLOCK]
+            for start in range(0, len(used), ROWS_PER_BLOCK):
+                rows = used[start : start + ROWS_PER_BLOCK]
                 G = self.bank.dense(rows)
                 v[t] += a[t, rows].astype(G.dtype) @ G
         return v * self.root
@@ -145,13 +145,13 @@ class BlockPasses(Run):
         if outputs is None:
             outputs = np.empty((self.T, self.n))
             weights = (place.w * self.root).T
-            for start in range(0, self.n, BLOCK):
-                G = self.bank.dense(np.arange(start, min(start + BLOCK, self.n)))
-                outputs[:, start : start + BLOCK] = (G @ weights.astype(G.dtype)).T
+            for start in range(0, self.n, ROWS_PER_BLOCK):
+                G = self.bank.dense(np.arange(start, min(start + ROWS_PER_BLOCK, self.n)))
+                outputs[:, start : start + ROWS_PER_BLOCK] = (G @ weights.astype(G.dtype)).T
         self.certify(place.theta, a, q=self._norms(v), outputs=outputs)
 
     def _feasible(self, a):
-        """a with Σa = total, by what its free entries can take."""
+        """a moved onto Σa = total by its free entries."""
         if not self.problem.intercept:
             return a
         return np.array([onto_total(a_t, side.inner) for a_t, side in zip(a, self.sides, strict=True)])
@@ -171,7 +171,7 @@ class BlockPasses(Run):
         return half, self.problem.regularizer.value(theta)
 
     def _estimate(self, level, place, f, a, v):
-        """(the gap on the examples of a level, as a Certificate, the part of it that smoothing has)."""
+        """(the Certificate on the examples of a level, the part of its gap due to smoothing)."""
         problem, q = self.problem, self._norms(v)
         losses = zip(self.sides, f, strict=True)
         risk = sum(float(side.inner.c[level.rows] @ problem.loss.value(side.inner.y[level.rows], f_t))
@@ -193,7 +193,7 @@ class BlockPasses(Run):
         return -held.conjugate - float(np.sum(held.v * place.w)) - float(held.total @ place.b)
 
     def _off(self, level, a):
-        """What Σa lacks, (T,)."""
+        """total − Σa, (T,)."""
         if not self.problem.intercept:
             return np.zeros(self.T)
         return self.problem.loss.total - a.sum(axis=1) - (0.0 if level.held is None else level.held.total)
@@ -215,7 +215,7 @@ class SmoothedOutput:
         return inner.lo[rows], inner.hi[rows], inner.linear[rows], diagonal, inner.kink[rows]
 
     def answer(self, rows, f, mu):
-        """a = −c V_μ'(f), S = c V_μ''(f), and how far f is from where S changes, 0 where S > 0; of these examples."""
+        """a = −c V_μ'(f), S = c V_μ''(f), and the distance of f from a change of S, 0 where S > 0."""
         if self.loss.interior:
             y, c = self.inner.y[rows], self.inner.c[rows]
             a = -c * self.loss.gradient(y, f)

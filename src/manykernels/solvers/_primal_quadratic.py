@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, ssyrk
 
-WAITING = 2048  # rows that are kept until they are summed
+MAX_WAITING_ROWS = 2048  # kept before they are summed
 
 
 class Answer:
@@ -40,14 +40,14 @@ class Answer:
 
 
 class Curvature:
-    """H = Σ S φφᵀ less what the intercept takes, hhᵀ/s: as D × D numbers, or as the rows √S φ where those are fewer."""
+    """H = Σ S φφᵀ less the part of the intercept, hhᵀ/s: as D × D numbers, or as the rows √S φ if they are fewer."""
 
     def __init__(self, D):
         self.D, self.parts, self.roots, self.waiting, self.H = D, [], [], 0, None
         self.h, self.s = np.zeros(D), 0.0
 
     def add(self, G, r):
-        """Takes in examples with features G (k, D) and √S = r."""
+        """Adds examples with features G (k, D) and √S = r."""
         if not len(r):
             return
         R = G * r[:, None].astype(G.dtype)
@@ -56,7 +56,7 @@ class Curvature:
         self.parts.append(R)
         self.roots.append(r)
         self.waiting += len(R)
-        if self.waiting > (self.D if self.H is None else WAITING):
+        if self.waiting > (self.D if self.H is None else MAX_WAITING_ROWS):
             self._sum()
 
     def _sum(self):
@@ -111,7 +111,7 @@ class Curvature:
 
 
 def _cholesky(A):
-    """The factor of I + A; of more on the diagonal where float32 sums have left A less than semidefinite."""
+    """The factor of I + A; with a larger diagonal if float32 sums made A indefinite."""
     own, more = np.diagonal(A).copy(), 1.0
     while True:
         np.fill_diagonal(A, own + more)
@@ -121,12 +121,12 @@ def _cholesky(A):
             if not np.isfinite(A).all():
                 raise
             more = max(3 * more, 1e-7 * own.max())
-            A = np.triu(A)  # its lower half is gone
+            A = np.triu(A)  # cho_factor overwrote its lower half
             A += np.triu(A, 1).T
 
 
 def _placed(x, used, solve):
-    """x with solve(x) at the features that are used; where θ is 0 the matrix is the identity."""
+    """x with solve(x) at the used features; at θ = 0 the matrix is the identity."""
     if len(used) == len(x):
         return solve(x)
     out = np.array(x)

@@ -1,4 +1,4 @@
-"""Beginning from an earlier solution, also after C, ν, the labels or the weights of the examples have changed."""
+"""Warm starts from an earlier solution, also after a change of C, ν, the labels or the example weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def begin_from(solution, problem):
-    """`solution` made feasible for `problem`, or None where it has other examples or kernels."""
+    """`solution` made feasible for `problem`; None if it has other examples or kernels."""
     if solution.a.shape != problem.Y.shape or solution.theta.shape != (problem.bank.M,):
         return None
     rows = zip(solution.a, problem.Y, problem.c, strict=True)
@@ -17,7 +17,7 @@ def begin_from(solution, problem):
 
 
 def _feasible(a, y, c, loss, intercept):
-    """a within its box, with Σa = total where there is an intercept: what lacks is shared out by the room left."""
+    """a within its box, with Σa = total where there is an intercept: its entries share the difference by their room."""
     lo, hi = loss.box(y, c)
     if loss.interior:  # strictly inside
         lo, hi = lo + 1e-6 * (hi - lo), hi - 1e-6 * (hi - lo)
@@ -30,6 +30,6 @@ def _feasible(a, y, c, loss, intercept):
 
 
 def onto_total(a, inner):
-    """a of an `InnerProblem` with Σa = total within its box: by its free entries where these can take what lacks."""
+    """a of an `InnerProblem` with Σa = total within its box: by its free entries if they can."""
     moved = inner.repair(a.copy(), inner.loss.total)
     return _feasible(a, inner.y, inner.c, inner.loss, True) if moved is None else np.array(moved)

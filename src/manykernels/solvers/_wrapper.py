@@ -1,14 +1,14 @@
 """The loop shared by the solvers that alternate between the predictor and the weights.
 
 Each outer step combines the kernels of the active examples, solves the box QP there, multiplies every active kernel
-with `a`, and asks a weight step for new weights. When the gap on the active examples is small enough the whole data
-set is visited in float64: either the gap holds there too, or the examples that violate it join. So an outer step
-costs a fraction of a pass over the kernels, and a fit a few passes. The block of that problem is float32 where `tol`
-allows it, until that turns out to be too coarse for the problem.
+with `a`, and asks a weight step for new weights. When the gap on the active examples is small enough, a
+pass over all examples in float64 follows: either the gap holds there too, or the examples that violate it join. So an
+outer step costs a fraction of a pass over the kernels, and a fit costs a few passes. The combined kernel of the active
+examples is float32 if `tol` allows it, until it proves too coarse for the problem.
 
-The gap is that between the best primal value on the active examples and the best bound so far, which need not be of one
-point. At p = 1 the bound of one a, max_m q_m, jumps where a is not unique, as with kernels of low rank: J has a kink
-there, and of the a on its sides only a mean is near the optimum. Where steps do not help, `_cuts` finds it.
+The gap lies between the best primal value on the active examples and the best bound so far, which may belong to
+different points. At p = 1 the bound of one a, max_m q_m, jumps where a is not unique, as with kernels of low rank: J
+has a kink there, and only a mean of the a on both sides is near the optimum. If steps do not help, `_cuts` finds it.
 """
 
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ from ..inner import inner_problem
 from ._cuts import Cut, cuts_for
 from ._oracle import Run, Stall, is_finite
 
-FIRST = 400  # examples of the first active set
-MOST = 0.7  # an active set above this share of the examples becomes all of them
-EFFORT = 0.1, 0.005  # of the gap is left by the first inner problems: of some examples, of all of them
-ROUGH = 1e-2  # gap at which the weights of a random sample of the examples are as good as it can make them
-HOPELESS = 8  # inner problems in a row that are far from solved, without progress, end the run
-KINKED = 3  # steps without progress at p = 1 after which cuts help: J has kinks where kernels are of low rank
-NEAR = 10  # times tol is how far a warm start is taken to be: its first inner problem may well be the last
-MARGIN = 0.25  # so many more than the examples that matter are active, the nearest ones
+FIRST_ACTIVE = 400  # examples of the first active set
+MAX_ACTIVE_SHARE = 0.7  # of the examples; a larger active set becomes all of them
+FIRST_INNER_GAP = 0.1, 0.005  # relative to the gap, for the first inner problems: on some examples, on all
+SAMPLE_GAP = 1e-2  # gap to which the weights of a random sample of the examples are learned
+MAX_UNSOLVED = 8  # unsolved inner problems in a row, without progress, that end the run
+IDLE_STEPS_BEFORE_CUTS = 3  # without progress at p = 1: J has kinks where kernels are of low rank
+WARM_GAP = 10  # times tol: the assumed gap of a warm start, whose first inner problem may be the last
+SPARE_SHARE = 0.25  # active examples beyond those that matter, the nearest ones
 
 
 @dataclass
 class ActiveState:
-    """What a weight step may look at: everything on the active examples and kernels."""
+    """The input of a weight step, on the active examples and kernels."""
 
     problem: object
     theta: np.ndarray  # (M',)
@@ -43,13 +43,13 @@ class ActiveState:
     products: np.ndarray  # (T, M', |support|)
     K: np.ndarray  # (n', n') combined
     inners: list
-    slack: float  # absolute gap that the weight step need not go below
+    tolerance: float  # absolute tolerance of the weight step
 
 
 class EvaluatedPoint(NamedTuple):
     """A point that was evaluated: its support (sorted), q, and the outputs (T, |known|) that are known well enough.
 
-    Those are exact on the support; elsewhere they are the block's, where they lie so far from mattering that its
+    Outputs are exact on the support; elsewhere they come from the block, at examples so far from their margin that its
     rounding cannot change the loss.
     """
 
@@ -64,8 +64,8 @@ class EvaluatedPoint(NamedTuple):
 class Wrapper(Run):
     """Alternates the inner problem and a weight step; see the module.
 
-    `step.propose(state)` gives new weights, `step.judge(decrease)` says whether what came of them is good enough,
-    and if not `step.retry()` gives others.
+    `step.propose(state)` gives new weights, `step.judge(decrease)` accepts or rejects the result, and `step.retry()`
+    gives other weights after a rejection.
     """
 
     def __init__(self, problem, step, control):
@@ -74,7 +74,7 @@ class Wrapper(Run):
         self.lead = self.cuts = None  # the point with the best primal value on the active examples
         self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
         self.scale = float(problem.c.sum())
-        if control.warm is not None:  # what it has found of the problem before this one, which is like it
+        if control.warm is not None:  # the effort that a similar problem needed
             self.scale = min(self.scale, max(abs(control.warm.primal), 1e-6 * self.scale))
             if control.warm.precision == "float64":
                 self.dtype = np.float64
@@ -97,12 +97,12 @@ class Wrapper(Run):
 
     def _iterate(self):
         self._activate(self._first_rows())
-        before = None  # the primal value at the last step that was taken
+        before = None  # the primal value at the last accepted step
         sampled = not self.whole and not self.a.any()
-        enough = max(self.tol, ROUGH) if sampled else self.tol
-        gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else EFFORT[self.whole]
+        enough = max(self.tol, SAMPLE_GAP) if sampled else self.tol
+        gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else FIRST_INNER_GAP[self.whole]
         if self.control.warm is not None:
-            gap = NEAR * self.tol
+            gap = WARM_GAP * self.tol
         for _ in range(len(self.history), self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
             before_gap, gap = gap, self._compare(certificate)
@@ -113,11 +113,11 @@ class Wrapper(Run):
                 self.theta, state.a, certificate, gap=gap, certified=False, n_active=len(self.rows), double=double
             )
             self.unsolved = self.unsolved + 1 if inner_gap > 10 * self.target else 0
-            if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= HOPELESS:
+            if not np.isfinite(gap) or self.stalled(gap) or min(self.unsolved, self.stalled.since) >= MAX_UNSOLVED:
                 break
             if gap <= enough:
                 visits, enough = visits + 1, self.tol
-                before = None  # gap stays small: the weights are nearly right, so the next inner problem is solved well
+                before = None  # the gap stays small, so the next inner problem is solved well
                 if visits == 1 and not self.whole and self._nearly_all_matter(state):
                     self._activate(np.arange(self.n))
                     continue
@@ -127,7 +127,7 @@ class Wrapper(Run):
                 if not self.whole:
                     self._grow(outputs, b, visits)
                     continue
-                self.dtype, self.lead, self.upper = np.float64, None, np.inf  # float32 has promised too much
+                self.dtype, self.lead, self.upper = np.float64, None, np.inf  # float32 was too coarse
             if before is None or self.step.judge(before - certificate.primal + inner_gap):
                 before = certificate.primal
                 self.theta = self.step.propose(state)
@@ -139,17 +139,17 @@ class Wrapper(Run):
     def _first_rows(self):
         """The support of a warm start, or an even spread over each class; all examples where the set is small."""
         n = self.n
-        if n <= 3 * FIRST or self.problem.loss.total or self.problem.bank.even:
+        if n <= 3 * FIRST_ACTIVE or self.problem.loss.total or self.problem.bank.even:
             return np.arange(n)
         used = (self.a != 0).any(axis=0)
         if used.any() and not self.problem.loss.interior:
             spread = np.zeros(n, bool)
-            spread[:: max(1, n // FIRST)] = True
+            spread[:: max(1, n // FIRST_ACTIVE)] = True
             return np.flatnonzero(used | spread)
         if self.problem.loss.interior:
             return np.arange(n)
         keep = np.zeros(n, bool)
-        share = max(FIRST, n // 4)
+        share = max(FIRST_ACTIVE, n // 4)
         rng = np.random.default_rng(0)
         for y, c in zip(self.problem.Y, self.problem.c, strict=True):
             groups = [y > 0, y <= 0] if self.problem.loss.targets == "binary" else [np.ones(n, bool)]
@@ -165,7 +165,7 @@ class Wrapper(Run):
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
         self.local, self.picked = rows, self.kernels
-        if not self.whole or self.n <= 3 * FIRST:
+        if not self.whole or self.n <= 3 * FIRST_ACTIVE:
             small = self.problem.bank.restrict(rows, self.kernels)
             if small is not None:
                 self.bank, self.local, self.picked = small, np.arange(len(rows)), np.arange(len(self.kernels))
@@ -195,7 +195,7 @@ class Wrapper(Run):
         exact = np.einsum("m,tmi->ti", self.theta, P)
         outputs = np.array([inner.outputs(K, a_t) for inner, a_t in zip(self.inners, a, strict=True)])
         error = exact - outputs[:, support]
-        if problem.loss.total:  # K is known up to a constant, which shows where Σ a is not 0
+        if problem.loss.total:  # K is known up to a constant, which matters if Σa is not 0
             outputs += error.mean(axis=1, keepdims=True)
             error -= error.mean(axis=1, keepdims=True)
         outputs[:, support] = exact
@@ -224,13 +224,13 @@ class Wrapper(Run):
             self.upper, self.scale, self.lead = certificate.primal, certificate.scale, self.last
         self._bound(certificate.dual, self.last.a)
         regularizer = self.problem.regularizer
-        if self.step.cuts and regularizer.simplex and self.stalled.since >= KINKED:
+        if self.step.cuts and regularizer.simplex and self.stalled.since >= IDLE_STEPS_BEFORE_CUTS:
             self.cuts = self.cuts or cuts_for(regularizer)
         if self.cuts is not None:
             constant = -float(np.sum(self.problem.conjugates(self.last.a)))
             self.cuts.add(Cut(self.last.a, self.last.q, certificate.primal, constant))
             self._bound(self.cuts.minimum(0.0)[1], self.cuts.dual_point())
-        rounded = np.isnan(self.gap) and self.dtype == np.float32  # by more than what is left
+        rounded = np.isnan(self.gap) and self.dtype == np.float32  # a rounding error above the gap
         return 0.0 if rounded else self.gap
 
     def _bound(self, lower, a):
@@ -261,7 +261,7 @@ class Wrapper(Run):
         return self.gap, outputs, b
 
     def _nearly_all_matter(self, state):
-        return (1 + MARGIN) * np.count_nonzero(state.a.any(axis=0)) > MOST * len(self.rows)
+        return (1 + SPARE_SHARE) * np.count_nonzero(state.a.any(axis=0)) > MAX_ACTIVE_SHARE * len(self.rows)
 
     def _grow(self, outputs, b, visits):
         """Makes the examples that matter at these outputs the active set; from the third time on none leaves it."""
@@ -270,6 +270,6 @@ class Wrapper(Run):
             inner_problem(problem, y, c).slack(a, f, b_t)
             for y, c, a, f, b_t in zip(problem.Y, problem.c, self.a, outputs, b, strict=True)
         ], axis=0)  # fmt: skip
-        needed = max(int((1 + MARGIN) * np.count_nonzero(slack <= 0)), FIRST)
-        keep = np.argsort(slack, kind="stable")[:needed] if needed < MOST * self.n else np.arange(self.n)
+        needed = max(int((1 + SPARE_SHARE) * np.count_nonzero(slack <= 0)), FIRST_ACTIVE)
+        keep = np.argsort(slack, kind="stable")[:needed] if needed < MAX_ACTIVE_SHARE * self.n else np.arange(self.n)
         self._activate(np.union1d(keep, self.rows) if visits > 2 else np.sort(keep))

@@ -1,8 +1,8 @@
-"""What a solver is, what it is asked for, and whom it tells how far it has come.
+"""The base class of solvers, what a fit asks of them (`Control`), and who follows their progress (`Monitor`).
 
-A solver of your own is a subclass of `BaseSolver` with a `solve(problem, control)` that returns a `Solution`. Of
-`control` it needs no more than `tol`, `max_iter`, `warm` and `record(...)`; `Oracle` does the rest for methods that
-solve the inner problem at given weights.
+Your own solver is a subclass of `BaseSolver` with a `solve(problem, control)` that returns a `Solution`. It reads
+`tol`, `max_iter` and `warm` of `control` and calls `record(...)`; `Oracle` does the rest for methods that solve the
+inner problem at given weights.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class BaseSolver(Part, ABC):
     Attributes
     ----------
     name : str
-        What messages call it.
+        Its name in messages.
     needs : tuple of str
-        The methods that it asks of the regularizer.
+        The methods that it calls on the regularizer.
     missing : str
-        What a regularizer without them lacks, in words.
+        The words for what a regularizer without them lacks.
     explicit : bool
-        Whether it works on explicit features, which estimators then make.
+        Whether it works on explicit features; estimators then compute them.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class BaseSolver(Part, ABC):
         return None
 
     def suits(self, problem: Problem) -> bool:
-        """Whether "auto" should think of it, for one that is quick on some problems only."""
+        """Whether "auto" should consider it; for solvers that are quick on some problems only."""
         return True
 
     def refusal(self, problem: Problem) -> str | None:
@@ -83,7 +83,7 @@ class BaseSolver(Part, ABC):
 
 
 class Monitor:
-    """What is told of a run while it goes on; override what you want to hear.
+    """Follows a run; override the methods that you need.
 
     Examples
     --------
@@ -96,13 +96,13 @@ class Monitor:
     """
 
     def record(self, record: dict[str, Any]) -> None:
-        """An outer step is done: a dict of iteration, time, primal, dual, gap and more."""
+        """Called after an outer step, with a dict of iteration, time, primal, dual, gap and more."""
 
     def visited(self, count: int, total: int) -> None:
-        """So many of the examples of a pass are visited."""
+        """Called when `count` of the `total` examples of a pass are visited."""
 
     def resumed(self, gap: float, seconds: float) -> None:
-        """The run goes on from a checkpoint, at this gap and after so many seconds."""
+        """Called when the run continues from a checkpoint, at this gap and after this many seconds."""
 
 
 class Caller(Monitor):
@@ -116,27 +116,27 @@ class Caller(Monitor):
 
 
 class Control:
-    """What a solver is asked for, and whom it tells.
+    """The request to a solver, and its record of the run.
 
     Parameters
     ----------
     tol : float, default 1e-3
         The relative duality gap to reach.
     max_iter : int, default 1000
-        Outer steps at most.
+        The largest number of outer steps.
     warm : Solution, optional
         A feasible point to begin from.
     monitor : Monitor, optional
-        Is told of each step.
+        Called after each step.
     random_state : int, None or NumPy generator
-        For solvers that draw, unless they have their own.
+        For solvers with random choices, unless they have their own.
 
     Attributes
     ----------
     state : dict or None
-        Where a checkpoint left a run of this solver.
+        The state of a run of this solver from a checkpoint.
     history : list of dict
-        What was recorded.
+        The records so far.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class Control:
 
     state: Any = None
     kept = False  # whether a checkpoint is written
-    work: float = np.inf  # that is still allowed, in the unit of `_work`
+    work: float = np.inf  # still allowed, in the unit of `_work`
     history: list[dict[str, Any]]
 
     def __init__(
@@ -165,25 +165,25 @@ class Control:
         self.history, self.started = [], time.perf_counter()
 
     def record(self, record: dict[str, Any]) -> None:
-        """Takes note of an outer step: a dict with its `gap`; `iteration` and `time` are added where they lack."""
+        """Records an outer step, a dict with its `gap`; adds `iteration` and `time` if they are missing."""
         self.history.append(record)
         record.setdefault("iteration", len(self.history))
         record.setdefault("time", time.perf_counter() - self.started)
         self.monitor.record(record)
 
     def visited(self, count: int, total: int) -> None:
-        """Says that so many of the examples of a pass are visited."""
+        """Tells the monitor that `count` of the `total` examples of a pass are visited."""
         self.monitor.visited(count, total)
 
     def offer(self, state: Callable[[], Any]) -> None:
-        """Offers state(), where the run could go on after a crash; here nothing is kept."""
+        """Offers state(), from which the run could continue after a crash; without a checkpoint nothing is kept."""
 
     def leave(self, state: Callable[[], Any]) -> None:
-        """The same at the end of a run that was interrupted."""
+        """Leaves state() at the end of an interrupted run."""
 
 
 def seed_of(random_state: Any) -> int:
-    """The integer that a `random_state` stands for.
+    """The integer seed of a `random_state`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Long runs that survive their process: the state of a fit in one file, replaced as a whole, read without pickle.
+"""Checkpoints: the state of a fit in one file, replaced as a whole, read without pickle.
 
-The file is that of `_archive`, written beside the old one, flushed to the disk and then moved over it, so that at every
-moment a whole file is there. A fit of several problems, one-vs-rest, has one part for each: its `state`, or its
-`solution` once it is solved.
+`_archive` writes a new file beside the old one, flushes it to the disk and moves it over the old one, so that a
+complete file exists at every moment. A fit of several problems, such as one-vs-rest, has one part for each: its
+`state`, or its `solution` once it is solved.
 """
 
 import errno
@@ -22,16 +22,16 @@ from ..solution import Solution
 from ._checkpoint_checks import check_part
 from .base import Control
 
-EVERY = 5.0  # seconds between two writes, at least,
-SHARE = 20  # and this many times as long as the last one took
-VECTORS = 64  # as many values as a has may all arrays together have that are mostly 0
-OLD = 3600.0  # seconds without a change after which no one writes a temporary file any more
+WRITE_INTERVAL = 5.0  # seconds between two writes, at least,
+WRITE_PAUSE = 20  # and at least this many times the duration of the last write
+MAX_SPARSE_VECTORS = 64  # all sparse arrays together have at most this many times the entries of a
+LEFTOVER_AGE = 3600.0  # seconds without a change after which a temporary file is abandoned
 
 
 class Checkpoint:
     """The file `path` of the fit called `identity`, {name: text}, with `n_parts` problems of `size` values of a in all.
 
-    Reads what is there; refuses the file of another fit, and a place that cannot be written.
+    Reads the file if it exists; refuses the file of another fit, and a path that cannot be written.
     """
 
     def __init__(self, path, identity, n_parts=1, size=0):
@@ -53,17 +53,17 @@ class Checkpoint:
             ) from error
 
     def _read(self):
-        with open(self.path, "rb") as stream, self.wholeness():  # what fails outside of the latter is the place
+        with open(self.path, "rb") as stream, self.wholeness():  # errors outside `wholeness` concern the path
             return self._parts(stream)
 
     def wholeness(self):
-        """Within this, what fails is what the file holds."""
+        """Turns errors of a damaged file into a ValueError."""
         whole = "is no whole checkpoint ({}): delete the file to begin anew, or give another path."
         return _archive.wholeness(f"checkpoint={str(self.path)!r}", whole)
 
     def _parts(self, stream):
         size = os.fstat(stream.fileno()).st_size
-        options = {"most": VECTORS * self.size, "accept": self._accept}
+        options = {"most": MAX_SPARSE_VECTORS * self.size, "accept": self._accept}
         content = _archive.read(stream, "checkpoint", size, "its members are not packed", **options)
         check("identity" in content, "it does not say of which fit it is")
         parts = check_is("parts", content["parts"], list)
@@ -79,41 +79,41 @@ class Checkpoint:
         check_is("identity", there, dict)
         here, names = self.identity, self.identity | there
         differ = [name for name in names if there.get(name) != here.get(name)]
-        if "estimator" in differ:  # the others follow
+        if "estimator" in differ:  # other names then differ too
             differ = ["estimator"]
         if differ:
             what = "; ".join(_difference(name, there.get(name), here.get(name)) for name in differ)
             raise Refused(
-                f"belongs to another fit: {what}. Give every fit a path of its own, or delete the file to begin anew"
+                f"belongs to another fit: {what}. Give every fit another path, or delete the file to begin anew"
             )
 
     def _remove_leftovers(self):
-        """Files of writers that were killed."""
+        """Removes temporary files of writers that were killed."""
         for entry in os.scandir(self.path.parent):
             name = re.fullmatch(re.escape(self.path.name) + r"\.(.*)-(\d+)-\d+\.tmp", entry.name)
             with suppress(FileNotFoundError):
-                if name and (_is_gone(name[1], int(name[2])) or time.time() - entry.stat().st_mtime > OLD):
+                if name and (_is_gone(name[1], int(name[2])) or time.time() - entry.stat().st_mtime > LEFTOVER_AGE):
                     os.remove(entry.path)
 
     def write(self, parts):
         begun = time.monotonic()
         try:
             content = {"identity": self.identity, "parts": parts}
-            _archive.write(self.path, "checkpoint", content, False, VECTORS * self.size)
+            _archive.write(self.path, "checkpoint", content, False, MAX_SPARSE_VECTORS * self.size)
         finally:
             self.last = time.monotonic()
             self.cost = self.last - begun
 
 
 class CheckpointSlot:
-    """One problem of a fit: where it stood, or its solution."""
+    """One problem of a fit: its last state, or its solution."""
 
     def __init__(self, file, k):
         self.file, self.k = file, k
 
     def carry_on(self, run, warm, max_iter, monitor, problem=None):
-        """run(warm, state), from where it stood; at once if it is solved, and `max_iter` allows no further steps."""
-        part, self.file.parts[self.k] = self.file.parts[self.k], {}  # not held longer than it is needed
+        """run(warm, state) from the last state; the solution itself if it exists and `max_iter` allows no more."""
+        part, self.file.parts[self.k] = self.file.parts[self.k], {}  # free its memory early
         with self.file.wholeness():
             check_part(part, problem)
         solution, state = part.get("solution"), part.get("state")
@@ -134,12 +134,12 @@ class CheckpointSlot:
         return found
 
     def offer(self, state):
-        """Writes state() if the last time is long enough ago."""
-        if time.monotonic() - self.file.last >= max(EVERY, SHARE * self.file.cost):
+        """Writes state() if the last write is long enough ago."""
+        if time.monotonic() - self.file.last >= max(WRITE_INTERVAL, WRITE_PAUSE * self.file.cost):
             self.write({"state": state()})
 
     def write(self, part):
-        """Writes `part`; where that fails the last file stays and the run goes on."""
+        """Writes `part`; after an error the last file stays and the run continues."""
         file = self.file
         try:
             file.write([*file.parts[: self.k], part, *file.parts[self.k + 1 :]])
@@ -153,7 +153,7 @@ class CheckpointSlot:
 
 
 class Watch(Control):
-    """The control of a run that is kept in `part` of a checkpoint, and goes on from `state`."""
+    """The control of a run that is saved in `part` of a checkpoint and continues from `state`."""
 
     kept = True
 
@@ -169,14 +169,14 @@ class Watch(Control):
 
 
 def _is_gone(node, pid):
-    """Whether it is known that process `pid` of machine `node` has ended."""
-    if node != platform.node() or os.name != "posix":  # elsewhere signal 0 is no question
+    """Whether process `pid` of machine `node` has certainly ended."""
+    if node != platform.node() or os.name != "posix":  # only POSIX uses signal 0 as a test
         return False
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return True
-    except PermissionError:  # it runs, for another user
+    except PermissionError:  # it runs as another user
         return False
     return False
 

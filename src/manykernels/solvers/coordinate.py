@@ -1,18 +1,18 @@
-"""Interleaved dual coordinate passes over explicit features: the default where kernels have them.
+"""Interleaved dual coordinate passes: the default for kernels with explicit features.
 
     max over a, Σa = total :  − Σ c V*(y, −a / c) − Ω*(½ ‖v_m‖²)_m ,   v_m = Σ_i a_i φ_m(x_i)
 
-A pass visits the active examples in random order, some at a time: their outputs are looked up in v, the small problem
-in their a is solved with the kernel among them, and v takes in what changed (Algorithms 3 and 4 of Sonnenburg et al.
-2006 share the look-up and the update among threads; so does this). v is kept unscaled, so that the weights may change
-at any moment for nothing: in closed form during the first passes, then after each by cuts of J (see `_cuts`).
+A pass visits the active examples in random order, a block at a time: it computes their outputs from v, solves the small
+problem in their a, and adds the change to v (threads share the look-up and the update, as in Algorithms 3 and 4 of
+Sonnenburg et al. 2006). v is unscaled, so that the weights may change at any moment at no cost: in closed form during
+the first passes, then after each pass by cuts of J (see `_cuts`).
 The intercept is the multiplier of Σa = total (an augmented Lagrangian), not a penalised constant feature. Examples far
-from their margin rest. Before every gap a is moved onto Σa = total within its box and v is summed anew.
-On few examples `newton` goes on from the best point where passes no longer help: at weights near 0 the closed form is
-slow if Ω* is an indicator.
+from their margin rest. Before every certificate a is moved onto Σa = total within its box and v is summed again.
+With few examples `newton` continues from the best point when passes no longer help: at weights near 0 the closed form
+is slow if Ω* is an indicator.
 
-A checkpoint is offered after every turn and within long passes, wherever v has just been summed anew: v is then a
-function of a, and a run that goes on from there makes the same steps to the last bit.
+A checkpoint is offered after every turn and within long passes, right after v was summed again: v is then a function of
+a, and a run that continues from there makes the same steps to the last bit.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ if TYPE_CHECKING:
     from ..solution import Solution
     from .base import Control
 
-EARLY = 4  # passes in which the weights follow in closed form
-TOGETHER = 8  # visits between two looks at the weights
-FEW, SHORT = 1000, 20  # examples on which Newton steps go on, after so many certificates without progress
-MARGIN = 0.3  # outputs an example may lie from its margin and still be visited
-STATE = ("theta", "turn", "at", "place", "added", "upper", "lower", "scale", "best", "history", "solves")
-VISITS = 2**21  # examples of a pass after which v is summed anew, so that it can be broken off there
+CLOSED_FORM_PASSES = 4  # first passes, with weights in closed form
+BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
+MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
+IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
+REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
+STATE_NAMES = ("theta", "turn", "at", "place", "added", "upper", "lower", "scale", "best", "history", "solves")
+VISITS_PER_SUM = 2**21  # visits after which v is summed again, so that a checkpoint can follow
 
 
 class Coordinate(BaseSolver):
@@ -51,9 +52,9 @@ class Coordinate(BaseSolver):
     Parameters
     ----------
     size : int, default 128
-        Examples of a visit, at least 2.
+        The number of examples in a visit, at least 2.
     random_state : int, None or NumPy generator
-        Of the order of the examples; None for that of the estimator, or of `solve`.
+        For the order of the examples; None for the one of the estimator or of `solve`.
 
     Examples
     --------
@@ -91,11 +92,11 @@ class Coordinate(BaseSolver):
         if not (isinstance(self.size, Integral) and self.size >= 2):
             raise ValueError(f"size must be an integer >= 2, got {self.size!r}")
         end = Newton()
-        if problem.bank.n > FEW or control.kept or end.refusal(problem) is not None:
+        if problem.bank.n > MAX_NEWTON_EXAMPLES or control.kept or end.refusal(problem) is not None:
             return Passes(problem, control, self.size, seed).run(Passes.iterate)
         work, control.work = control.work, 0.5 * control.work
         run = Passes(problem, control, self.size, seed)
-        run.stalled = Stall(SHORT)
+        run.stalled = Stall(IDLE_BEFORE_NEWTON)
         found = run.run(Passes.iterate)
         control.work += 0.5 * work
         if found.converged or found.interrupted or found.n_iter >= control.max_iter:
@@ -106,7 +107,7 @@ class Coordinate(BaseSolver):
 
 
 class Passes(Run):
-    """One run; `sides` hold what belongs to one output each."""
+    """One run; each of its `sides` belongs to one output."""
 
     def __init__(self, problem, control, size, seed):
         super().__init__(problem, control)
@@ -115,8 +116,8 @@ class Passes(Run):
         smooth, simplex = problem.regularizer.smooth, problem.regularizer.simplex
         self.cuts = cuts_for(problem.regularizer) if smooth or simplex else None
         self.closed = not simplex
-        self.turn = self.at = self.place = 0  # the pass that is on, over which side, and how far it has come
-        self.added = []  # what the cuts were made of
+        self.turn = self.at = self.place = 0  # the present pass, its side, and its position there
+        self.added = []  # (q, value, constant, tolerance) of each cut
 
     def iterate(self):
         sides = self._resume()
@@ -124,7 +125,7 @@ class Passes(Run):
         self.sides = [VisitedOutput(self.problem, *part) for part in parts]
         while True:
             spend(len(self.sides) * (1000.0 + 300.0 * self.bank.M))
-            closed = self.closed and (self.turn < EARLY or self.cuts is None)
+            closed = self.closed and (self.turn < CLOSED_FORM_PASSES or self.cuts is None)
             for side in self.sides[self.at :]:
                 self._pass(side, closed)
                 side.settle()
@@ -132,14 +133,14 @@ class Passes(Run):
             if self.turn % 4 == 0 or self._estimate() <= 1.2 * self.tol:
                 self._certify()
             if self.cuts is not None:
-                self._cut(self.turn >= EARLY or not self.closed)
+                self._cut(self.turn >= CLOSED_FORM_PASSES or not self.closed)
             for side in self.sides:
                 side.rest()
             self.turn, self.at = self.turn + 1, 0
             self._offer(self.rng.bit_generator.state)
 
     def keep(self, *_):
-        """Within a turn there is nothing to go on from."""
+        """Keeps nothing: a run cannot continue from within a turn."""
 
     leave = keep
 
@@ -147,28 +148,28 @@ class Passes(Run):
         self.control.offer(lambda: self._state(draw))
 
     def _state(self, draw):
-        """All that `_resume` needs; `draw` is the generator before it drew the order of the pass that is on."""
+        """All that `_resume` needs; `draw` is the state of the generator before the order of the present pass."""
         return {
             "a": np.array([side.a for side in self.sides]), "b": [side.b for side in self.sides],
             "sides": [side.state() for side in self.sides],
             "points": [] if self.cuts is None else self.cuts.points,
             "best_dual": self.best_dual() if callable(self.best_dual) else self.best_dual,
             "time": time.perf_counter() - self.started, "gap": self.gap, "draw": draw,
-            **{name: getattr(self, name) for name in STATE},
+            **{name: vars(self)[name] for name in STATE_NAMES},
         }  # fmt: skip
 
     def _resume(self):
-        """Goes back to where the checkpoint was written; the states of the sides, None at the beginning."""
-        state, self.control.state = self.control.state, None  # not held longer than it is needed
+        """Restores the state of a checkpoint; returns the states of the sides, None without a checkpoint."""
+        state, self.control.state = self.control.state, None  # free its memory early
         if state is None:
             return [None] * len(self.a)
-        for name in (*STATE, "a", "b", "best_dual"):
+        for name in (*STATE_NAMES, "a", "b", "best_dual"):
             setattr(self, name, state[name])
         self.started = time.perf_counter() - state["time"]
         self.rng.bit_generator.state = state["draw"]
-        for a, (q, value, constant, slack) in zip(state["points"], self.added, strict=True):
+        for a, (q, value, constant, tolerance) in zip(state["points"], self.added, strict=True):
             self.cuts.add(InnerPoint(None, a, q, value, constant, None, None, None))
-            self.cuts.minimum(slack)
+            self.cuts.minimum(tolerance)
         return state["sides"]
 
     @property
@@ -179,13 +180,13 @@ class Passes(Run):
         if len(side.a) <= self.size and len(side.everyone) == len(side.a):
             side.solve(self.full(self.theta), 0.1 * self.scale * max(min(self.gap, 0.1), self.tol) / len(self.sides))
             return self._follow(closed)
-        draw, often = self.rng.bit_generator.state, max(1, VISITS // self.size) * self.size
+        draw, often = self.rng.bit_generator.state, max(1, VISITS_PER_SUM // self.size) * self.size
         order, precision = self.rng.permutation(side.active), 0.1 * self.tol * self.scale / float(self.problem.c.sum())
         while self.place < len(order):
             stop = min(self.place + often, len(order))
             with side.visiting(self.size, precision) as visit:
-                for start in range(self.place, stop, TOGETHER * self.size):
-                    visit(order[start : min(start + TOGETHER * self.size, stop)], self.full(self.theta))
+                for start in range(self.place, stop, BLOCKS_PER_WEIGHT_STEP * self.size):
+                    visit(order[start : min(start + BLOCKS_PER_WEIGHT_STEP * self.size, stop)], self.full(self.theta))
                     self._follow(closed)
                     self.control.visited(start, len(order))
             self.place = stop
@@ -194,20 +195,20 @@ class Passes(Run):
                 self._offer(draw)
 
     def _follow(self, closed):
-        """The weights in closed form."""
+        """Sets the weights in closed form."""
         norms = self.theta * np.sqrt(self.q) if closed else np.zeros(1)
         if norms.any():
             self.theta = self.problem.regularizer.weights_from_norms(norms)
 
     def _estimate(self):
-        """The gap if the outputs were still those of the last visits, and the examples at rest had no loss."""
+        """Estimates the gap with the outputs of the last visits and no loss of resting examples."""
         problem = self.problem
         a, b = np.array([side.a for side in self.sides]), np.array([side.b for side in self.sides])
         risk = np.array([side.risk() for side in self.sides])
         return problem.certificate(risk, a, b, self.theta, self.q).gap
 
     def _certify(self):
-        """Looks up every example; those that matter come back."""
+        """Certifies on all examples, and activates those that matter."""
         outputs = np.array([side.look_up(self.full(self.theta)) for side in self.sides])
         a = np.array([side.a for side in self.sides])
         active = int(max(len(side.active) for side in self.sides))
@@ -217,18 +218,18 @@ class Passes(Run):
             side.b, side.active = best, side.everyone
 
     def _cut(self, step):
-        """Adds the cut at the present a; with `step` the weights follow: its level set, or the minimum of the cuts."""
+        """Adds the cut at the present a; with `step` it moves the weights to a level set or minimum of the cuts."""
         a, regularizer = np.array([side.a for side in self.sides]), self.problem.regularizer
         value = self.upper - regularizer.value(self.theta)
         constant = -float(np.sum(self.problem.conjugates(a)))
-        slack = 0.05 * self.scale * max(self.gap, self.tol)
-        self.added.append((self.q, value, constant, slack))
+        tolerance = 0.05 * self.scale * max(self.gap, self.tol)
+        self.added.append((self.q, value, constant, tolerance))
         self.cuts.add(InnerPoint(self.theta, a, self.q, value, constant, None, None, None))
-        theta, lower = self.cuts.minimum(slack)
+        theta, lower = self.cuts.minimum(tolerance)
         self.bound(lower, self.cuts.dual_point())
         if step and regularizer.simplex:
-            self.theta = self.cuts.project(self.theta, self.lower + 0.5 * (self.upper - self.lower), slack)
-        elif step and regularizer.has("derivatives"):  # as large a step as between kinks
+            self.theta = self.cuts.project(self.theta, self.lower + 0.5 * (self.upper - self.lower), tolerance)
+        elif step and regularizer.has("derivatives"):  # as large a step as the cuts allow
             self.theta = 0.5 * (self.best["theta"] + theta)
         elif step:
             self.theta = theta
@@ -243,7 +244,7 @@ class VisitedOutput:
         self.vectors = self.bank.vectors()
         support = np.flatnonzero(self.a)
         self.vectors.add(support, np.zeros(len(support)), self.a[support])
-        self.outputs = np.zeros(len(y))  # as of the last visit, without b
+        self.outputs = np.zeros(len(y))  # of the last visit, without b
         self.everyone = self.active = np.flatnonzero(c > 0)
         self.excess = float(self.a.sum()) - problem.loss.total
         self.turn = 0
@@ -252,7 +253,7 @@ class VisitedOutput:
             self.excess, self.turn = state["excess"], state["turn"]
 
     def state(self):
-        """What does not follow from a and b."""
+        """The state that a and b do not determine."""
         active = np.zeros(len(self.a), bool)
         active[self.active] = True
         return {"outputs": self.outputs, "active": active, "excess": self.excess, "turn": self.turn}
@@ -260,7 +261,7 @@ class VisitedOutput:
     @contextmanager
     def visiting(self, size, precision):
         """A function of (rows, theta) that visits these examples, `size` at a time."""
-        team = self.vectors.team(self.inner, self.a, self.outputs, size, TOGETHER * size, precision)
+        team = self.vectors.team(self.inner, self.a, self.outputs, size, BLOCKS_PER_WEIGHT_STEP * size, precision)
         if team is None:
             yield lambda rows, theta: [
                 self.visit(rows[low : low + size], theta, precision) for low in range(0, len(rows), size)
@@ -281,7 +282,7 @@ class VisitedOutput:
         inner, a = self.inner, self.a[rows]
         outputs = self.vectors.outputs(rows, theta, a)
         K = self.bank.block(rows, theta)
-        force = float(np.trace(K)) / len(rows) if inner.intercept else 0.0  # of the pull towards Σa = total
+        force = float(np.trace(K)) / len(rows) if inner.intercept else 0.0  # of the augmented Lagrangian for Σa = total
         linear, diagonal, kink = inner.linear[rows], inner.diagonal[rows], inner.kink[rows]
         gradient = outputs + self.b + force * self.excess + linear + diagonal * a
         new = a.copy()
@@ -295,20 +296,20 @@ class VisitedOutput:
             self.b += 0.5 * force * self.excess
 
     def solve(self, theta, target):
-        """The same where one block holds all examples: to the end, as other solvers do."""
+        """Solves for all a in one block to the end, as other solvers do."""
         new, _, self.b, _ = self.inner.solve(self.bank.block(self.everyone, theta), self.a, target)
         self.vectors.add(self.everyone, self.a, new - self.a)
         self.a = np.array(new)
 
     def settle(self):
-        """Moves a onto Σa = total within its box, and sums v anew from it."""
+        """Moves a onto Σa = total within its box, and sums v again."""
         if self.inner.intercept:
             self.a = onto_total(self.a, self.inner)
         self.excess = 0.0
         self.renew()
 
     def renew(self):
-        """Sums v anew: from here on it depends on a alone."""
+        """Sums v again, so that it depends on a alone."""
         support = np.flatnonzero(self.a)
         self.vectors.clear()
         self.vectors.add(support, np.zeros(len(support)), self.a[support])
@@ -323,9 +324,9 @@ class VisitedOutput:
         return inner.c[self.active] @ inner.loss.value(inner.y[self.active], (self.outputs + self.b)[self.active])
 
     def rest(self):
-        """Keeps the examples that may move soon: free ones, and those near the point where they would."""
+        """Keeps the examples that may move soon: free ones, and those near their margin."""
         inner = self.inner
         slope = self.outputs + self.b + inner.linear + inner.diagonal * self.a
-        rise = (self.a < inner.hi) & (slope + np.where(self.a >= 0, inner.kink, -inner.kink) < MARGIN)
-        fall = (self.a > inner.lo) & (slope + np.where(self.a > 0, inner.kink, -inner.kink) > -MARGIN)
+        rise = (self.a < inner.hi) & (slope + np.where(self.a >= 0, inner.kink, -inner.kink) < REST_DISTANCE)
+        fall = (self.a > inner.lo) & (slope + np.where(self.a > 0, inner.kink, -inner.kink) > -REST_DISTANCE)
         self.active = np.flatnonzero((rise | fall) & (inner.c > 0))

@@ -1,16 +1,16 @@
-"""An interior point in the dual variables and the weights together, on numeric features: many kernels of few columns.
+"""An interior-point method in the dual variables and the weights, for many kernels with few numeric features each.
 
     max over a, Σa = total :  − Σ c V*(y, −a / c) − Ω*(½ q_m)_m ,   q_m = ‖v_m‖² ,   v_m = Σ_i a_i φ_m(x_i)
 
 On the simplex Ω* is a largest value, min τ with ½ q_m ≤ τ: the weights are the multipliers of those bounds, and
 θ_m (τ − ½ q_m) goes to 0 along the central path as the products of the box do. Where Ω* is smooth, θ = ∇Ω*(½ q).
-With one word a kernel thousands have weight, each on a bound of its own: cutting planes would need as many cuts, and
-here the number of steps hardly depends on how many there are. `_interior_path` has the steps, `_interior_system` the
-linear systems that they solve.
+With a kernel for each word thousands of kernels have weight, each on another bound: cutting planes would need as many
+cuts, while the number of steps here hardly depends on the number of kernels. `_interior_path` has the steps,
+`_interior_system` the linear systems that they solve.
 
-On the path every kernel has some weight. A kernel whose θ_m is small for its τ − ½ q_m is on its way to 0, and of these
-no trace is left at the end: the gap is that of the point without them. Where it does not allow that, a few more steps
-make room; else as many go as it does allow, those first for which the bound speaks most clearly.
+On the path every kernel has some weight. A θ_m that is small beside its τ − ½ q_m goes to 0, and the final point sets
+these weights to 0. If its gap is then above tol, a few more steps follow; after them as many weights become 0 as the
+gap allows, those with the clearest bound first.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from ..solution import Solution
     from .base import Control
 
-EXACT, SHARE = 1e-3, 1e-3  # of a right side in the norm of A⁻¹, and times the gap: what conjugate gradients leave
-LOOSE = 1e-2, 1e-1  # the same where Ω* is smooth, as long as the gap falls: a quarter of the time for 20,000 words
-SLOW = 3  # steps in a row without a fall of a tenth, ten times as many far away, after which they are solved so
-MANY = 200  # kernels from which on it is the default: on the simplex, and elsewhere where features are sparse
-NEAR = 30  # times tol is the gap from which on points with fewer examples and kernels are tried
-MORE = 4  # steps, at most, once the gap is reached, until it allows for kernels without weight
+EXACT_CG, EXACT_CG_SHARE = 1e-3, 1e-3  # tolerance of conjugate gradients in the norm of A⁻¹, and over the gap
+LOOSE_CG = 1e-2, 1e-1  # the same for smooth Ω* while the gap falls: a quarter of the time for 20,000 words
+MAX_SLOW_STEPS = 3  # in a row without a fall by a tenth; then the systems are solved to EXACT_CG
+MIN_DEFAULT_KERNELS = 200  # for "auto": on the simplex, and elsewhere for sparse features
+TIDY_GAP = 30  # times tol: below this gap, points with fewer examples and kernels are tried
+MAX_EXTRA_STEPS = 4  # after the gap is reached, until kernels can lose their weight
 
 
 class Interior(BaseSolver):
-    """An interior point in the dual variables and the weights together, for many kernels with few features each.
+    """An interior-point method in the dual variables and the weights, for many kernels with few features each.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Interior(BaseSolver):
     explicit = True
 
     def suits(self, problem: Problem) -> bool:
-        held = problem.bank.numeric() if problem.bank.M >= MANY else None
+        held = problem.bank.numeric() if problem.bank.M >= MIN_DEFAULT_KERNELS else None
         return held is not None and (problem.regularizer.simplex or sp.issparse(held[0]))
 
     def refuse(self, problem: Problem) -> str | None:
@@ -72,7 +72,7 @@ class Interior(BaseSolver):
         if problem.n_outputs > 1:
             return "it takes one output at a time"
         if problem.loss.total:
-            return f"the {problem.loss.name} loss has no point to begin from that it could move inside its box"
+            return f"the {problem.loss.name} loss has no point to begin from inside its box"
         if not (problem.regularizer.simplex or problem.regularizer.has("conjugate_curvature")):
             return f"{problem.regularizer!r} has neither the simplex for its domain nor a conjugate of known curvature"
         return None
@@ -90,13 +90,13 @@ class InteriorRun(Run):
         self.inner = InnerProblem(problem.loss, problem.Y[0], problem.c[0], problem.intercept)
 
     def follow(self, *_):
-        path, more = self._path(), MORE
+        path, more = self._path(), MAX_EXTRA_STEPS
         if self.control.warm is not None:
             self.stop_at_warm(*self._sums(self.theta, self.a[0]))
         path.start(self.a[0][path.index])
         loose, slow, last = not path.simplex, 0.0, np.inf
         while True:
-            if self.history and self.gap <= NEAR * self.tol:  # fewer examples and kernels, where that is no worse
+            if self.history and self.gap <= TIDY_GAP * self.tol:  # try fewer examples and kernels
                 point = self._point(path.index, path.settled(), path.settled_weights())
                 if self.certificate_at(*point).primal <= self.upper:
                     self._certify(*point)
@@ -110,23 +110,23 @@ class InteriorRun(Run):
             self.solves += 1
             slow = 0.0 if self.gap <= 0.9 * last else slow + (1.0 if self.gap < 0.5 else 0.1)
             last = self.gap
-            loose = loose and slow < SLOW
-            exact, share = LOOSE if loose else (EXACT, SHARE)
+            loose = loose and slow < MAX_SLOW_STEPS
+            exact, share = LOOSE_CG if loose else (EXACT_CG, EXACT_CG_SHARE)
             try:
                 moved = path.step(min(exact, share * max(self.gap, self.tol)))
-            except LinAlgError:  # the system can no longer be solved
+            except LinAlgError:  # the system has become singular
                 moved = False
             if not moved and not loose:
                 raise Finished
             loose = loose and moved
 
     def _tidy(self, path):
-        """Whether a point without the kernels on their way to 0 has the gap too; then it is the best one."""
+        """Whether the point without the kernels that go to 0 reaches the gap too; then it becomes the best one."""
         theta = path.settled_weights()
         return any(self._take(*self._point(path.index, a, theta)) for a in (path.settled(), path.p - path.m))
 
     def finish(self):
-        """Takes away the weights that the gap can do without: of those on their way to 0 as many as it allows."""
+        """Sets weights that go to 0 to 0, as many as the gap allows."""
         if self.problem.regularizer.simplex and self.best_dual is not None and self.best is not None:
             q, theta = self.features.norms(self.best_dual[0]), self.best["theta"]
             share = share_of_bound(theta, 0.5 * (q.max() - q), 0.5 * q.max())
@@ -134,7 +134,7 @@ class InteriorRun(Run):
             first, stop = np.count_nonzero(theta == 0), np.count_nonzero(share < 1)
             least, most = first, stop + 1
             while most - least > 1:
-                count = stop if most > stop else (least + most) // 2  # all of them, if that may be
+                count = stop if most > stop else (least + most) // 2  # try all of them first
                 if self._without(order[:count]):
                     least = count
                 else:
@@ -142,7 +142,7 @@ class InteriorRun(Run):
         super().finish()
 
     def _without(self, gone):
-        """Whether the best point without the weights of these kernels has the gap too; then it is the best one."""
+        """Whether the best point without these kernels reaches the gap too; then it becomes the best one."""
         theta, a = self.best["theta"].copy(), self.best["a"]
         theta[gone] = 0.0
         return self._take(theta / theta.sum(), a, *self._sums(theta / theta.sum(), a[0]))
@@ -159,7 +159,7 @@ class InteriorRun(Run):
 
     def _path(self):
         inner, problem = self.inner, self.problem
-        index = np.flatnonzero(inner.hi > inner.lo)  # not those without cost
+        index = np.flatnonzero(inner.hi > inner.lo)  # examples with a cost
         self.features = StackedFeatures(*problem.bank.numeric(), problem.kernels)
         y, c = inner.y[index], inner.c[index]
 
@@ -193,13 +193,13 @@ class InteriorRun(Run):
         self.certify(theta, a, q=q, outputs=outputs)
 
     def _scaled(self, a, q):
-        """The bound of the best multiple of a: far from the end a is too large for its largest q."""
+        """The bound of the best multiple of a; early points are too large for their largest q."""
         if self.problem.loss.interior or not self.history or not self.problem.regularizer.constraint:
             return
         inner = self.inner
         linear = float(inner.linear @ a + inner.kink @ np.abs(a))
         bend = float(inner.diagonal @ (a * a)) + 2.0 * self.problem.regularizer.conjugate(0.5 * q)
-        t = min(max(-linear / bend, 0.0), 1.0) if bend > 0 else 1.0  # the best where Ω* is of degree 1
+        t = min(max(-linear / bend, 0.0), 1.0) if bend > 0 else 1.0  # the best multiple if Ω* is of degree 1
         lower = -float(np.sum(self.problem.conjugates(t * a[None])))
         lower -= self.problem.regularizer.conjugate(0.5 * t * t * q)
         if lower > self.lower and abs(a.sum()) <= 1e-12 * np.abs(a).sum():

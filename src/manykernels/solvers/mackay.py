@@ -1,7 +1,7 @@
 """MacKay updates of kernel weights by marginal likelihood: eq. 19–23 of Tomioka and Suzuki (2011).
 
     min over θ ≥ 0 (and σ²) of   −log p(y | θ, σ²) + h(θ),   y ~ N(0, K̄),   K̄ = σ² W⁻¹ + Σ_m θ_m K_m
-    −log p = ½ yᵀK̄⁻¹y + ½ log|K̄| + (n/2) log 2π  (+ what the Σw − n further copies of the examples add)
+    −log p = ½ yᵀK̄⁻¹y + ½ log|K̄| + (n/2) log 2π  (+ the terms of the Σw − n further copies of the examples)
     θ_m ← θ_m q_m / t_m,   a = K̄⁻¹y,  q_m = aᵀK_m a,  t_m = Tr(K̄⁻¹K_m);   σ² is the weight of one more kernel, W⁻¹
 
 T outputs share the weights and the noise; their −log p add up. y is centred where there is an intercept, b its mean.
@@ -9,8 +9,8 @@ T outputs share the weights and the noise; their −log p add up. y is centred w
 Departs from the paper: the convergence of (22)–(23) is not proved, so the update is read as a gradient step of length
 1 in the metric θ_m / (½ t_m), θ_m ← θ_m − s (θ_m / ½t_m) ∂/∂θ_m, halved whenever −log p would rise and lengthened
 while it falls (steps longer than 1 bring weights to 0 exactly); a weight of 0 whose derivative is negative may grow.
-As that converges slowly where kernels are alike, a Newton step with the average information ½ aᵀK_k K̄⁻¹ K_l a in the
-place of the Hessian (Gilmour et al. 1995), over θ ≥ 0, is taken instead wherever it lowers −log p.
+This converges slowly for similar kernels. So a Newton step over θ ≥ 0, with the average information ½ aᵀK_k K̄⁻¹ K_l a
+in place of the Hessian (Gilmour et al. 1995), is taken instead whenever it lowers −log p.
 It stops on stationarity: with φ_m = θ_m tr(K_m) / tr(K̄), the share of kernel m in the covariance (and σ² likewise),
 
     stationarity = ‖φ − [φ − (2 / nT) ∂(−log p + h)/∂φ]₊‖_∞ ≤ tol,
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from .base import Control
 
-LOWEST = 1e-8  # of the variance of y: no learned noise is below it
-VANISHING = 1e-6  # and below this it is told of
-LONGEST = 64.0  # step, in units of MacKay's
-SOME = 16  # kernels that are read at a time where they do not fit in memory
-MOST = 400  # kernels up to which a Newton step is tried
+NOISE_FLOOR = 1e-8  # of the variance of y: the least learned noise
+VANISHING_NOISE = 1e-6  # of the variance of y: a remark names less noise
+MAX_STEP = 64.0  # in units of MacKay's step
+KERNELS_PER_READ = 16  # if the kernels do not fit in memory
+MAX_NEWTON_KERNELS = 400  # with more kernels no Newton step is tried
 
 
 class MacKay(BaseSolver):
@@ -46,7 +46,7 @@ class MacKay(BaseSolver):
 
     θ_m ← θ_m q_m / t_m,   q_m = aᵀK_m a,   t_m = Tr(K̄⁻¹K_m),   a = K̄⁻¹y   (Tomioka and Suzuki 2011, eq. 19–23)
 
-    Steps are made safe and quick, and stop on stationarity: the head of this file says how.
+    A line search and Newton steps make it safe and quick; it stops on stationarity. The head of this file says how.
 
     Examples
     --------
@@ -110,13 +110,13 @@ class Updates:
         self.step, self.damping = 1.0, 1e-3
 
     def _begin(self, warm):
-        """Half the variance of y is noise, the other half is shared by the kernels; or what a warm start says."""
+        """The start: half the variance of y for the noise, half for the kernels; or a warm start."""
         M = len(self.mean)
         theta = 0.5 * self.variance / (M * self.mean)
         noise = 0.5 * self.variance
         if warm is not None:
             known = warm.theta[self.problem.kernels]
-            noise = max(warm.noise or noise, LOWEST * self.variance)
+            noise = max(warm.noise or noise, NOISE_FLOOR * self.variance)
             same = np.append(known, noise) if self.learns else known
             if EvidencePoint(self, same).stationarity <= self.tol:
                 return same
@@ -137,7 +137,7 @@ class Updates:
                 if converged or len(self.history) >= self.max_iter:
                     break
                 new = self._descend(point)
-                if new is None:  # no digit left to gain
+                if new is None:  # rounding hides any further descent
                     break
                 point = new
         except KeyboardInterrupt:
@@ -145,7 +145,7 @@ class Updates:
         return self._solution(point, converged, interrupted)
 
     def _descend(self, point):
-        """The next point, where the objective is lower; None where none is found."""
+        """The next point with a lower objective; None if none is found."""
         x = self._newton(point) if len(self.history) > 2 else None
         if x is not None:
             new = EvidencePoint(self, x)
@@ -159,24 +159,24 @@ class Updates:
                 return None
             new = EvidencePoint(self, x)
             if self._better(new, point):
-                self.step = min(2.0 * self.step, LONGEST)
+                self.step = min(2.0 * self.step, MAX_STEP)
                 return new
             self.step *= 0.5
         return None
 
     def _better(self, new, old):
-        """Whether the objective falls by a share of what its slope promises; the slope, where rounding hides that."""
+        """Whether the objective falls by a share of its predicted fall; judged by the slope if rounding hides it."""
         promise = float(old.gradient @ (old.x - new.x))
         if new.value < old.value - 1e-4 * max(promise, 0.0):
             return True
         return new.value <= old.value + 1e-13 * abs(old.value) and new.stationarity < 0.9 * old.stationarity
 
     def _newton(self, point):
-        """argmin over x ≥ 0 of the damped model with the average information; None where it is large or singular."""
+        """argmin over x ≥ 0 of the damped model with the average information; None if it is too large or singular."""
         from scipy.optimize import nnls
 
         index = np.flatnonzero((point.x > 0) | (point.gradient < 0))
-        if len(index) > MOST:
+        if len(index) > MAX_NEWTON_KERNELS:
             return None
         P = point.information[:, index]
         H = 0.5 * P.T @ P + np.diag(point.curvature[index])
@@ -195,7 +195,7 @@ class Updates:
     def _project(self, x):
         x = np.maximum(x, 0.0)
         if self.learns:
-            x[-1] = max(x[-1], LOWEST * self.variance)
+            x[-1] = max(x[-1], NOISE_FLOOR * self.variance)
         return x
 
     def _record(self, point):
@@ -221,13 +221,13 @@ class Updates:
         )  # fmt: skip
 
     def _remark(self, point):
-        """What speaks against a learned noise of nothing, in words."""
-        if not self.learns or point.noise > VANISHING * self.variance:
+        """The warning about a learned noise near 0, in words."""
+        if not self.learns or point.noise > VANISHING_NOISE * self.variance:
             return ""
         return (
-            f"the learned noise, {point.noise:.0e}, is at its floor of {LOWEST:g} of y's variance: y is likeliest "
-            "where the kernels explain it to the last digit, as with labels without contradictions and kernels so "
-            "narrow that they stand for the noise; to have noise apart, give noise= a number, or leave out the narrow "
+            f"the learned noise, {point.noise:.0e}, is at its floor of {NOISE_FLOOR:g} of y's variance: y is likeliest "
+            "if the kernels explain it exactly, as with labels without contradictions and kernels so narrow that they "
+            "model the noise; for separate noise, give noise= a number, or leave out the narrow "
             "kernels"
         )
 
@@ -246,7 +246,7 @@ class EvidencePoint:
         self.value = self.stationarity = np.inf
         try:
             factor = cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:  # rounding: as bad as a rise
+        except np.linalg.LinAlgError:  # rounding; treated like a rise
             return
         self.a = cho_solve(factor, fit.y.T, check_finite=False).T
         copies = np.sum(w - 1.0) * np.log(2 * np.pi * self.noise) + np.sum(np.log(w))
@@ -279,15 +279,15 @@ class EvidencePoint:
 
 
 class Kernels:
-    """Products with each of some kernels on some rows: from memory where they fit, else computed again, some at a time.
+    """Products with some kernels on some rows: from memory if they fit, else computed again, a few kernels at a time.
 
-    Memory is half of the bank's `memory_limit`, 4 GiB without one.
+    They may take half of the bank's `memory_limit`, 4 GiB without a limit.
     """
 
     def __init__(self, bank, kernels, rows):
         self.bank, self.kernels, self.rows = bank, kernels, rows
         fits = int(MemoryBudget(bank.memory_limit).share("matrices kept") // (8 * max(len(rows), 1) ** 2))
-        self.some, self.stack = max(1, min(SOME, fits)), None
+        self.some, self.stack = max(1, min(KERNELS_PER_READ, fits)), None
         if len(kernels) <= fits:
             self.stack = self._read(0, len(kernels))
 

@@ -4,7 +4,7 @@
 
 ∇J = −½ q with q_m = aᵀK_m a, and ∇²J = B P Bᵀ, where row m of B is (K_m a) on the free support vectors and P is the
 free block of the inverse of their KKT matrix. Each step minimises a model plus Ω, `regularizer.minimise`: first the
-quadratic one, then others around its minimiser, in which q bends as it does where a kernel explains its part alone,
+quadratic one, then others around its minimiser, with the curvature of q for a kernel that acts alone,
 
     a ∝ 1 / (λ + θ_m μ) , so that q_m^{−½} is linear in θ :   q_m(x) = q_m / (1 + (H (x − θ))_m / q_m)²
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..solution import Solution
     from .base import Control
 
-BENDS = 6  # models of one step, at most: they cost no pass over the kernels
-STEEPEST = 4.0  # times its value is what a q_m may be foreseen to grow to
+MAX_MODELS = 6  # of one step; they cost no pass over the kernels
+MAX_GROWTH = 4.0  # of a q_m that a model may predict
 
 
 class Newton(BaseSolver):
@@ -62,10 +62,10 @@ class LocalModel:
         self.H = self.Z.T @ self.Z if len(self.Z) > len(gradient) else None
 
     def ratio(self, move):
-        """√(q(θ) / q(θ + move)), (M,), by the formula above; of a model without damping, as are the next two."""
+        """√(q(θ) / q(θ + move)), (M,), by the formula above; for a model without damping, like the next two."""
         q = -2.0 * self.gradient
         change = np.divide(self.multiply(move), q, out=np.zeros_like(q), where=q > 0)
-        return np.maximum(1.0 + change, STEEPEST**-0.5)
+        return np.maximum(1.0 + change, MAX_GROWTH**-0.5)
 
     def change(self, move):
         """J(θ + move) − J(θ): the integral of −½ q along the move."""
@@ -93,18 +93,18 @@ class LocalModel:
 
 
 class NewtonStep:
-    """Minimises the local model; the more it promised too much, the more it is damped, in the metric 1/θ."""
+    """Minimises the local model, damped in the metric 1/θ; a model that predicted too much gets more damping."""
 
     patience = 20  # steps without progress
-    cuts = True  # bound the optimum where single steps do not
+    cuts = True  # bound the optimum if single steps do not
 
-    def __init__(self, closed_first=True, bends=BENDS):
+    def __init__(self, closed_first=True, bends=MAX_MODELS):
         self.level, self.first, self.bends, self.blas = 0.0, closed_first, bends, nullcontext()
 
     def propose(self, state):
-        """The minimiser of the local model, (M',); moves state.a to where the inner problem should be then.
+        """The minimiser of the local model, (M',); moves state.a to the predicted solution of the inner problem.
 
-        A penalty leaves the size of the weights open: there the closed form makes the first step, which finds it.
+        For a penalty the closed form makes the first step, which finds the size of the weights.
         """
         regularizer, first = state.problem.regularizer, self.first
         self.first = False
@@ -126,7 +126,7 @@ class NewtonStep:
             halves.append(half)
         Z = [half.Z for half in halves if half is not None] or [np.zeros((1, len(state.theta)))]
         model = LocalModel(-0.5 * state.q, np.vstack(Z))
-        theta = self.aim(model, state.theta, state.problem.regularizer, state.slack)
+        theta = self.aim(model, state.theta, state.problem.regularizer, state.tolerance)
         for inner, a, half in zip(state.inners, state.a, halves, strict=True):
             if half is not None and not inner.loss.interior:
                 guess = a.copy()
@@ -136,25 +136,25 @@ class NewtonStep:
                     a[:] = guess
         return theta
 
-    def aim(self, model, theta, regularizer, slack):
-        """The weights that a `LocalModel` of J around θ leads to."""
-        self.model, self.theta, self.regularizer, self.slack = model, theta, regularizer, slack
+    def aim(self, model, theta, regularizer, tolerance):
+        """The weights that minimise a `LocalModel` of J around θ, plus Ω."""
+        self.model, self.theta, self.regularizer, self.tolerance = model, theta, regularizer, tolerance
         return self._minimise()
 
     def _minimise(self):
-        """The minimiser of the quadratic model, then of those around it, until they gain nothing or do not settle."""
+        """The minimiser of the quadratic model, then of models around it, until they gain nothing or fail."""
         regularizer, model = self.regularizer, self.model
         metric = 1.0 / (self.theta + 0.1 / len(self.theta))
         damping, x, value, last = self.level * metric, self.theta, regularizer.value(self.theta), np.inf
         for k in range(self.bends):
             local = model.around(x - self.theta, damping) if k else LocalModel(model.gradient, model.Z, damping)
-            target = regularizer.minimise(local, x, self.slack, 50 if k else 500)
+            target = regularizer.minimise(local, x, self.tolerance, 50 if k else 500)
             step, omega = target - x, regularizer.value(target)
             gain = value - omega - step @ (local.gradient + 0.5 * local.multiply(step))
             if k and not gain < last:
                 break
             x, value, last = target, omega, gain
-            if gain <= self.slack:
+            if gain <= self.tolerance:
                 break
         move = x - self.theta
         self.size = float(metric @ move**2)
@@ -163,7 +163,7 @@ class NewtonStep:
         return x
 
     def judge(self, decrease):
-        """Whether the step holds what it promised; sets the damping of the next one."""
+        """Whether the decrease agrees with the prediction; sets the damping of the next step."""
         if self.promise <= 0:
             return True
         ratio = decrease / max(self.promise, 1e-300)

@@ -1,21 +1,20 @@
-"""Newton steps on the linear model and the weights together: the default where kernels have few explicit features.
+"""Newton steps on the linear model and the weights together: the default for kernels with few explicit features.
 
     min over w_m, b, θ :   Σ c V_μ(y, Σ_m ⟨w_m, φ_m(x)⟩ + b) + ½ Σ_m ‖w_m‖² / θ_m + Ω(θ)
 
-A pass over the examples computes their features block by block and keeps, of the loss at the present w and b, only the
-slope −v, v_m = Σ a_i φ_m(x_i), and the curvature Σ S_i φ(x_i) φ(x_i)ᵀ, D × D. What is then the minimum over w, b *and*
-θ with the loss replaced by that quadratic needs no example: Newton steps on θ around a linear system (`newton`). So a
-fit takes few passes, whatever the conditioning, and nothing of the size of the features is kept.
+A pass over the examples computes their features block by block. Of the loss at the present w and b it keeps only the
+slope −v, v_m = Σ a_i φ_m(x_i), and the curvature Σ S_i φ(x_i) φ(x_i)ᵀ, D × D. The minimum over w, b *and* θ of the
+problem with this quadratic loss needs no example: Newton steps on θ around a linear system (`newton`) find it. So a fit
+takes few passes, whatever the conditioning, and keeps nothing of the size of the features.
 
-Losses whose slope jumps are smoothed: with (μ/2c) a² beside their conjugate, a = −c V_μ' stays in the box of the loss
-itself, so that every pass gives a dual point of the problem itself, and what the smoothing costs is a part of its gap.
-μ falls until that part is small. Between two passes over all examples only those that can still move are looked at,
-a small part of them: all others are held at the bound where they are, and their loss is the straight line there.
+A loss whose slope jumps is smoothed by (μ/2c) a² beside its conjugate. Then a = −c V_μ' stays in the box of the loss,
+every pass gives a dual point of the original problem, and the smoothing causes a part of the gap. μ falls until that
+part is small. Between two passes over all examples come passes over the few examples that can still move; the others
+keep their bound, and their loss is a straight line. Below a gap of 1e-4 `coordinate` finishes smoothed losses.
 
-Losses that are smoothed are left to `coordinate` below a gap of 1e-4, from where this one has come to.
 `_primal_passes` has the passes, `_primal_quadratic` the curvature and the minimum over w at given weights.
-At the end w is θ_m v_m(a), with Σa = total to the last digit, and the gap is that of all solvers. On the way w is not
-of that form: the gaps of other passes are estimates, and a run that is cut short has the certificate of its last place.
+At the end w is θ_m v_m(a), with Σa = total to the last digit, and the gap is that of all solvers. Before, w is not of
+that form and the gaps of passes are estimates; a run that is cut short certifies its last place.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import numpy as np
 
 from ..inner.systems import blas_for
 from ._oracle import Finished
-from ._primal_passes import REACH, BlockPasses, LinearModel, Stage
+from ._primal_passes import MOVABLE_DISTANCE, BlockPasses, LinearModel, Stage
 from ._primal_quadratic import Answer
 from ._warm import begin_from
 from .base import BaseSolver
@@ -39,17 +38,17 @@ if TYPE_CHECKING:
     from ..solution import Solution
     from .base import Control
 
-WIDEST = 12_000  # features
-FEWEST = 4  # times as many examples as features
-STEPS = 2, 8  # on the weights between two passes: while the gap is large, and then
-LARGE = 0.05  # gap
-SHARE = 0.5  # of the gap may be that of the smoothing
-STUCK = 30  # passes without progress
-FINE = 1e-4  # gap below which visits of single examples finish what was smoothed
-FIRST = 2.0  # the first μ: at outputs of 0 every example has curvature
-LOST = 0.02  # of the examples that can still move whose outputs change by more than that: it is time to look at all
-MOST = 0.4  # of the examples among those are too many for it to pay
-TURNS = 30  # passes over them at most
+MAX_FEATURES = 12_000
+MIN_EXAMPLES_PER_FEATURE = 4
+WEIGHT_STEPS = 2, 8  # on the weights between two passes: while the gap is above LARGE_GAP, and below it
+LARGE_GAP = 0.05
+SMOOTHING_SHARE = 0.5  # of the gap that smoothing may cause
+MAX_IDLE_PASSES = 30  # passes without progress
+SMOOTHED_TOL = 1e-4  # gap below which `coordinate` finishes a smoothed loss
+FIRST_MU = 2.0  # at outputs of 0 every example then has curvature
+MAX_PARTIAL_SHARE = 0.4  # of the examples; if more can still move, partial passes do not pay
+MAX_PARTIAL_PASSES = 30  # over the examples that can still move
+MAX_MOVED_SHARE = 0.02  # of these examples; if more move by MOVABLE_DISTANCE, a full pass follows
 
 
 class Primal(BaseSolver):
@@ -79,19 +78,19 @@ class Primal(BaseSolver):
             return "it needs kernels of few explicit features, such as RandomFeatures(RBF(gamma=0.1), rank=256)"
         D, limit = len(owners), problem.bank.memory_limit
         wide = 16 * (problem.n_outputs + 1) * D * D > (np.inf if limit is None else limit)
-        if D > WIDEST or wide:
-            return f"it keeps matrices of {D} × {D} numbers, one for each feature and feature"
-        if problem.bank.n < FEWEST * D:
+        if D > MAX_FEATURES or wide:
+            return f"it keeps matrices of {D} × {D} numbers, one for each pair of features"
+        if problem.bank.n < MIN_EXAMPLES_PER_FEATURE * D:
             return f"{problem.bank.n} examples are few for {D} features: visits of single examples are quicker"
         return None
 
     def solve(self, problem: Problem, control: Control) -> Solution:
-        if control.state is not None:  # a checkpoint of the end below
+        if control.state is not None:  # a checkpoint of `coordinate`, which finishes the run
             return Coordinate().solve(problem, control)
         run = Descent(problem, control)
         if run.smooth:
             return run.run(Descent.iterate)
-        run.tol = max(run.tol, FINE)
+        run.tol = max(run.tol, SMOOTHED_TOL)
         found, end = run.run(Descent.iterate), Coordinate()
         short = found.gap > control.tol and not found.interrupted and found.n_iter < control.max_iter
         if not short or end.refusal(problem) is not None:
@@ -105,14 +104,14 @@ class Descent(BlockPasses):
 
     def iterate(self):
         with blas_for(self.D, self.bank.n_jobs):
-            w, mu, v = np.zeros((self.T, self.D)), 0.0 if self.smooth else FIRST, None
+            w, mu, v = np.zeros((self.T, self.D)), 0.0 if self.smooth else FIRST_MU, None
             if self.control.warm is not None and self.a.any():
                 v = self._sums(self.a)
                 w, mu = self._spread(self.theta) * v, 0.1 * mu
             self._descend(Stage(np.arange(self.n), self.tol), LinearModel(w, self.b.copy(), self.theta), mu, v=v)
 
     def _descend(self, level, place, mu, last=None, v=None):
-        """(place, μ) where the gap of a level is reached; on all examples `Finished` ends it. v: of a warm start."""
+        """(place, μ) at the gap of a level; on all examples `Finished` ends the run. v is that of a warm start."""
         whole = level.held is None
         since, best, turns, begun = 0, np.inf, 0, None if last is None else last[1].f
         while True:
@@ -123,26 +122,26 @@ class Descent(BlockPasses):
             if back is not None:
                 place = back
                 continue
-            final = len(self.history) + 1 >= self.max_iter  # the next record is that of the certificate
+            final = len(self.history) + 1 >= self.max_iter  # the certificate makes the next record
             if not final:
                 self._note(level, place, visit, whole)
             gap, scale = visit.certificate.gap, visit.certificate.scale
             since, best = (0, gap) if gap < 0.99 * best else (since + 1, best)
-            done = final or since >= STUCK or not np.isfinite(gap)
+            done = final or since >= MAX_IDLE_PASSES or not np.isfinite(gap)
             ready = gap + self._mismatch(place, visit) / scale <= 0.95 * level.enough
             if whole and (done or ready):
                 place, visit = self._settle(level, place, visit, mu)
                 mu, since = 0.5 * mu, 0
                 if done:
                     raise Finished
-            elif done or ready or not whole and (turns >= TURNS or np.mean(np.abs(visit.f - begun) > REACH) > LOST):
+            elif done or ready or not whole and (turns >= MAX_PARTIAL_PASSES or _moved(visit.f, begun)):
                 return place, mu
             last, near = (place, visit), level.rows[visit.near]
-            allowed, rest = SHARE * level.enough * scale, gap * scale - visit.smoothing
+            allowed, rest = SMOOTHING_SHARE * level.enough * scale, gap * scale - visit.smoothing
             place = self._model(level, place, visit, 0.1 * scale * level.enough)
             if visit.smoothing > allowed and rest <= 4 * visit.smoothing:  # of the order of μ²
                 mu *= max(0.9 * np.sqrt(allowed / visit.smoothing), 0.4)
-            if whole and len(near) <= MOST * len(level.rows):
+            if whole and len(near) <= MAX_PARTIAL_SHARE * len(level.rows):
                 small = Stage(near, 0.7 * level.enough, visit.far, self._room(len(near)))
                 from_here = last[0], visit._replace(f=visit.f[:, visit.near])
                 place, mu = self._descend(small, place, mu, from_here)
@@ -154,14 +153,14 @@ class Descent(BlockPasses):
         self.record(place.theta, visit.a, visit.certificate, certified=False, n_active=len(level.rows))
 
     def rescue(self):
-        """After an interrupt: the certificate of the last place on all examples, where there is none yet."""
+        """Certifies the last place on all examples after an interrupt, if that has not happened yet."""
         if self.best is None and self.history:
             a = self._feasible(self.a)
             v = self._sums(a)
             self._certify(LinearModel(self._spread(self.theta) * v, self.b, self.theta), a, v)
 
     def _settle(self, level, place, visit, mu):
-        """Certifies a of this visit, with Σa = total, at w = θ v(a), which it leads to: (place, visit) there."""
+        """Certifies the a of this visit, with Σa = total, at w = θ v(a), and returns (place, visit) there."""
         a = self._feasible(visit.a)
         v = visit.v + self._sums(a - visit.a)
         place = place._replace(w=self._spread(place.theta) * v)
@@ -170,13 +169,13 @@ class Descent(BlockPasses):
         return place, there
 
     def _mismatch(self, place, visit):
-        """What the objective is foreseen to rise by from w to θ v: none, where w is the best for a."""
+        """The predicted rise of the objective from w to θ v; 0 if w is the best for a."""
         move = self._spread(place.theta) * visit.v - place.w
         along = sum(float(d @ curve.multiply(d)) for d, curve in zip(move, visit.curves, strict=True))
         return max(0.5 * along, 0.0)
 
     def _between(self, level, last, place, visit, mu):
-        """The best place on the way from the last one, where this one is no better; else None."""
+        """The best place on the line from the last one if this one is no better; else None."""
         before, known = last
 
         def value(t):
@@ -191,7 +190,7 @@ class Descent(BlockPasses):
         if value(1.0) <= start + 1e-12 * abs(start):
             return None
         low, high = 0.0, 1.0
-        for _ in range(12):  # convex along the way
+        for _ in range(12):  # convex along the line
             left, right = low + (high - low) / 3, high - (high - low) / 3
             low, high = (low, right) if value(left) <= value(right) else (left, high)
         t = 0.5 * (low + high)
@@ -200,12 +199,12 @@ class Descent(BlockPasses):
         return LinearModel(*(u + t * (x - u) for u, x in zip(before, place, strict=True)))
 
     def _weights_gap(self, theta, q):
-        """What the weights have in the gap: Ω(θ) + Ω*(½ q) − ½ θᵀq."""
+        """The part of the gap due to the weights: Ω(θ) + Ω*(½ q) − ½ θᵀq."""
         regularizer = self.problem.regularizer
         t = regularizer.shrink(0.5 * q) ** 2
         return regularizer.value(theta) + regularizer.conjugate(0.5 * t * q) - 0.5 * t * float(theta @ q)
 
-    def _model(self, level, place, visit, slack):
+    def _model(self, level, place, visit, tolerance):
         """The minimum over w, b and θ with the loss replaced by its quadratic model."""
         problem, regularizer = self.problem, self.problem.regularizer
         off = self._off(level, visit.a)
@@ -214,7 +213,7 @@ class Descent(BlockPasses):
             for v, w, b, curve in zip(visit.v, place.w, off, visit.curves, strict=True)
         ]  # fmt: skip
         step, theta, before, best = NewtonStep(closed_first=False), place.theta, None, None
-        steps = STEPS[visit.certificate.gap < LARGE]
+        steps = WEIGHT_STEPS[visit.certificate.gap < LARGE_GAP]
         for k in range(steps):
             answer = Answer(self, visit.curves, linear, theta)
             value = answer.value + regularizer.value(theta)
@@ -222,15 +221,20 @@ class Descent(BlockPasses):
                 theta = step.retry()
                 continue
             before, best, q = value, (theta, answer), self._norms(answer.v)
-            if k == steps - 1 or self._weights_gap(theta, q) <= slack:
+            if k == steps - 1 or self._weights_gap(theta, q) <= tolerance:
                 break
             if k == 0 and not regularizer.constraint and regularizer.has("weights_from_norms"):
                 step.promise, theta = 0.0, regularizer.weights_from_norms(theta * np.sqrt(q))
             else:
-                theta = step.aim(LocalModel(-0.5 * q, answer.half_hessian()), theta, regularizer, 0.01 * slack)
+                theta = step.aim(LocalModel(-0.5 * q, answer.half_hessian()), theta, regularizer, 0.01 * tolerance)
         theta, answer = best
         b = place.b.copy()
         for t, curve in enumerate(visit.curves):
             if problem.intercept and curve.s > 0:
                 b[t] -= (off[t] + float(curve.h @ (answer.w[t] - place.w[t]))) / curve.s
         return LinearModel(answer.w, b, theta)
+
+
+def _moved(f, begun):
+    """Whether so many outputs have changed that all examples need a visit."""
+    return np.mean(np.abs(f - begun) > MOVABLE_DISTANCE) > MAX_MOVED_SHARE

@@ -4,7 +4,7 @@
 
 Where Ω* is concave (`BlockNorm`, `BlockSum`: powers below 1 of the q_m) its tangent lies above it, so that the SVM
 at θ minimises an upper bound of the dual problem, which touches it at the last a: the dual value never falls. Kernels
-whose q_m vanishes get ever larger weights, which is what makes Newton steps stall there and does no harm here.
+whose q_m vanishes get ever larger weights, which stall Newton steps and do no harm here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reweighted(BaseSolver):
-    """An inner problem and the weights of the dual by turns: majorise and minimise.
+    """Alternates the inner problem and the weights of the dual: majorise and minimise.
 
     Examples
     --------

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def as_source(X: Any) -> DataSource:
-    """The source that X is, or that an array, a DataFrame or a bag of file paths of Dask stands for.
+    """X if it is a source, or the source of a Dask array, DataFrame or bag of file paths.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def as_source(X: Any) -> DataSource:
     DaskCollection('Array of 2 partitions')
     """
     if not is_source(X):
-        raise ValueError(f"X is of type {type(X).__name__}, which is no source: see manykernels.streaming.")
+        raise ValueError(f"X is of type {type(X).__name__}, which is no source: use one of manykernels.streaming.")
     if isinstance(X, DataSource):
         return X
     return from_paths(X.compute()) if type(X).__module__.startswith("dask.bag") else DaskCollection(X)
 
 
 def is_source(X: Any) -> bool:
-    """Whether X is a source, or an array, a DataFrame or a bag of Dask.
+    """Whether X is a source or a Dask array, DataFrame or bag.
 
     Parameters
     ----------
@@ -72,5 +72,6 @@ def is_source(X: Any) -> bool:
     >>> is_source(np.ones((3, 2)))
     False
     """
+    # a collection of Dask
     lazy = type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "to_delayed")
     return isinstance(X, DataSource) or lazy

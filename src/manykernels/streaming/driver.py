@@ -1,12 +1,12 @@
-"""Solves a problem whose examples lie in shards: on those that matter, as many rounds as it takes.
+"""Solves a problem whose examples lie in shards, by rounds on the examples that matter.
 
-A round solves the problem on the active examples with the solvers that there are, sends the predictor to the shards,
-and has every example priced there. The certificate is that of the whole problem: the primal value has the losses of all
-examples, the dual value is that of the active ones, which is feasible with a = 0 elsewhere. An example that is not
-active adds c V(y, f) to the gap, so that those with the largest join, until the gap holds.
+A round solves the problem on the active examples with the usual solvers and sends the predictor to the shards, which
+compute the loss of every example. The certificate is that of the whole problem: the primal value has the losses of all
+examples, and the dual value of the active examples is feasible with a = 0 elsewhere. An example that is not active adds
+c V(y, f) to the gap; the examples with the largest values join until the gap is reached.
 
-While the active set is small many examples violate it, and as many as it may grow by are soon found: a round then ends
-before all shards have been asked, and has no certificate.
+While the active set is small a few shards already have enough violators: the round then ends early, without a
+certificate.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from .examples import concatenate, take
 from .shards import Question, SentModel, price
 from .stream import Stream
 
-FIRST = 2_000, 20_000  # active examples at first, at most: compared by pairs, or with explicit features
-LEAST = 200  # active examples at first, and by which they may grow
-MARGIN = 0.25  # so many more than the examples that matter stay active
-ROUGH = 1e-2  # gap of the first problems
-GENEROUS = 4  # times its share that a shard may give of the violators wanted
+FIRST_ACTIVE = 2_000, 20_000  # the largest first active set: for pairwise kernels, for explicit features
+MIN_ACTIVE = 200  # examples of the first active set, and of its growth
+SPARE_SHARE = 0.25  # active examples that stay beyond those that matter
+FIRST_GAP = 1e-2  # of the first problems
+SHARD_SURPLUS = 4  # times its share of the wanted violators that a shard may return
 
 
 @dataclass
 class Streamed:
-    """What was solved: the `Solution` of the active examples `rows`, with their data X."""
+    """The `Solution` of the active examples `rows`, with their data X."""
 
     rows: np.ndarray
     X: Any
@@ -59,11 +59,11 @@ class Driver:
         self.explicit = options["explicit"]
         self.Y, self.c, self.n = stream.Y[outputs], stream.c, stream.n
         self.history: list[dict[str, Any]] = []
-        self.compute = self.communication = 0.0  # seconds of the last pricing: of the busiest worker, and beyond that
+        self.compute = self.communication = 0.0  # seconds of the last pricing: of the busiest worker, and the rest
         self.begun = time.perf_counter()
 
     def run(self) -> Streamed:
-        """Rounds until the gap is at most `tol`, from the beginning or from where a checkpoint stood."""
+        """Runs rounds until the gap is at most `tol`, from the beginning or from a checkpoint."""
         rows, warm, last = self._resume()
         X, gap, outside = self.stream.fetch(rows), np.inf, np.inf
         if last is not None:
@@ -72,8 +72,8 @@ class Driver:
                 return Streamed(rows, X, self._solution(warm, last["best"], ""))
         best: Any = None
         while True:
-            settled = outside <= 0.1 * gap < np.inf  # what is left of the gap is of the active examples
-            aim = 0.5 * self.tol if settled else max(0.5 * self.tol, min(ROUGH, 0.1 * gap))
+            settled = outside <= 0.1 * gap < np.inf  # the active examples cause most of the gap
+            aim = 0.5 * self.tol if settled else max(0.5 * self.tol, min(FIRST_GAP, 0.1 * gap))
             problem, warm, room, found, record = self._round(rows, X, warm, aim)
             status = self._end(record, found, room, warm, aim)
             if status and not record["certified"]:
@@ -95,7 +95,7 @@ class Driver:
         return Streamed(rows, X, solution)
 
     def _round(self, rows, X, warm, aim):
-        """(problem, its solution to the gap `aim`, room for others, what the shards found, record)."""
+        """(problem, its solution to the gap `aim`, room for others, answers of the shards, record)."""
         begun = time.perf_counter()
         problem = self._problem(rows, X)
         options = dict(solver=self.solver, tol=aim, max_iter=self.max_iter, random_state=self.seed)
@@ -122,7 +122,7 @@ class Driver:
         return problem, warm, room, found, record
 
     def _end(self, record, found, room, warm, aim):
-        """Why there is no further round although the gap is not reached; None where there is one."""
+        """Why no round follows although the gap is not reached; None if one follows."""
         more = sum(len(p.rows) for p in found.values())
         if record["certified"] and record["gap"] <= self.tol:
             return None
@@ -130,14 +130,14 @@ class Driver:
             return Status.STEPS
         if not more and record["certified"] and (not warm.converged or aim <= 0.5 * self.tol):
             return Status.STALLED
-        return Status.MEMORY if more > room and room < min(LEAST, 0.02 * self.most) else None
+        return Status.MEMORY if more > room and room < min(MIN_ACTIVE, 0.02 * self.most) else None
 
     # the active examples
 
     def _first(self):
-        """As many of each class, or a sample of all examples, with the seed of the fit; rare classes matter most."""
-        first = max(FIRST[self.explicit], self.n // 50) if self.explicit else FIRST[False]
-        rng, size = np.random.default_rng(self.seed), max(LEAST, min(self.n // 10, first, self.most // 2))
+        """The same number of each class, or a random sample, with the seed of the fit."""
+        first = max(FIRST_ACTIVE[self.explicit], self.n // 50) if self.explicit else FIRST_ACTIVE[False]
+        rng, size = np.random.default_rng(self.seed), max(MIN_ACTIVE, min(self.n // 10, first, self.most // 2))
         keep = np.zeros(self.n, bool)
         for y in self.Y:
             groups = [y > 0, y <= 0] if self.loss.targets == "binary" else [np.ones(self.n, bool)]
@@ -150,7 +150,7 @@ class Driver:
 
     def _problem(self, rows, X):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to say of the kernels was said of all examples
+            warnings.simplefilter("ignore")  # warnings about the kernels came from all examples
             bank = choose_bank(self.kernels, X, tol=self.tol, normalize=self.scaled, **self.bank_options)
         costs = np.tile(self.c[rows], (len(self.Y), 1))
         Y = np.asarray(self.Y[:, rows], dtype=np.float64)
@@ -159,10 +159,10 @@ class Driver:
     def _room(self, problem, solution):
         """How many examples may join."""
         support = int(np.count_nonzero(solution.a.any(axis=0)))
-        return min(max(LEAST, problem.bank.n), self.most - support)
+        return min(max(MIN_ACTIVE, problem.bank.n), self.most - support)
 
     def _grow(self, problem, rows, X, solution, found, room):
-        """The active examples of the next round, their data, and a point to begin from."""
+        """The active examples of the next round, their data, and a warm start."""
         new = [p for p in found.values() if len(p.rows)]
         keep = self._needed(problem, solution, min(room, sum(len(p.rows) for p in new)))
         values = np.concatenate([p.values for p in new]) if new else np.empty(0)
@@ -175,7 +175,7 @@ class Driver:
         return both[order], take(concatenate(data), order), _moved(solution, a)
 
     def _needed(self, problem, solution, room):
-        """Of the active examples those that matter and the nearest others; all of them after the first rounds."""
+        """The active examples that matter and the nearest others; all of them after the first rounds."""
         n = problem.bank.n
         if len(self.history) > 2 and n + room <= self.most:
             return np.arange(n)
@@ -184,14 +184,14 @@ class Driver:
         parts = zip(problem.Y, problem.c, solution.a, outputs, solution.b, strict=True)
         slacks = [InnerProblem(self.loss, y, c, self.intercept).slack(a, f, b) for y, c, a, f, b in parts]
         slack = np.min(slacks, axis=0)
-        wanted = int((1 + MARGIN) * np.count_nonzero(slack <= 0)) + LEAST
+        wanted = int((1 + SPARE_SHARE) * np.count_nonzero(slack <= 0)) + MIN_ACTIVE
         wanted = max(len(support), min(wanted, self.most - room))
         return np.sort(np.argsort(slack, kind="stable")[:wanted])
 
     # pricing
 
     def _price(self, problem, solution, rows, room):
-        """{number of a shard: what it found} at a solution; of all shards, or until there are enough for the room."""
+        """{number of a shard: its answer} at a solution, of all shards, or of enough shards to fill the room."""
         stream, backend = self.stream, self.stream.backend
         support = np.flatnonzero(solution.a.any(axis=0))
         state = SentModel(
@@ -209,7 +209,7 @@ class Driver:
         for start in range(0, count, batch):
             calls, begun = [], time.perf_counter()
             for k in order[start : start + batch]:
-                share = GENEROUS * max(room, 1) * stream.shards[k].n / self.n
+                share = SHARD_SURPLUS * max(room, 1) * stream.shards[k].n / self.n
                 calls.append((stream.handles[k], shared, stream.local(rows, k), max(16, int(np.ceil(share)))))
             answers = backend.run(Question(price), calls)
             busy = _busiest(answers)
@@ -223,11 +223,11 @@ class Driver:
         return {k: self._numbered(k, found[k]) for k in sorted(found)}
 
     def _numbered(self, k, priced):
-        """With the numbers that the examples have among all."""
+        """The answer with the numbers of the examples in the whole data set."""
         return priced._replace(rows=priced.rows + self.stream.shards[k].first)
 
     def _certificate(self, problem, solution, found):
-        """Primal, dual and gap of the whole problem; an estimate where not all shards were asked."""
+        """Primal, dual and gap of the whole problem; an estimate if not all shards were asked."""
         share = sum(self.stream.shards[k].n for k in found) / self.n
         losses = np.sum([p.losses for p in found.values()], axis=0) / share
         support = np.flatnonzero(solution.a.any(axis=0))
@@ -235,7 +235,7 @@ class Driver:
         q = np.einsum("tmi,ti->m", problem.bank.products(A, support, support), A)[problem.kernels]
         theta = solution.theta[problem.kernels]
         found = problem.certificate(losses, solution.a, np.asarray(solution.b, dtype=float), theta, q)
-        dual = max(found.dual, solution.dual)  # that of a better point, where the solver had one
+        dual = max(found.dual, solution.dual)  # the solver may know a better dual point
         gap = (found.primal - dual) / found.scale
         return {"primal": found.primal, "dual": dual, "gap": max(gap, 0.0) if gap > -1e-6 else np.nan}
 
@@ -249,20 +249,20 @@ class Driver:
         )  # fmt: skip
 
     def _keep(self, rows, solution, gap, done):
-        """Writes where the run stands, after each round."""
+        """Writes the checkpoint after each round."""
         if self.kept is None:
             return
         state = {
             "rows": rows, "a": solution.a, "theta": solution.theta, "b": np.asarray(solution.b, dtype=float),
             "gap": float(gap), "time": time.perf_counter() - self.begun, "history": self.history, "done": done,
-            "best": {name: float(getattr(solution, name)) for name in ("primal", "dual", "gap")},
+            "best": {"primal": float(solution.primal), "dual": float(solution.dual), "gap": float(solution.gap)},
         }  # fmt: skip
         self.kept.write({"state": state})
         if done:
             self.kept.file.parts[self.kept.k] = {"state": state}
 
     def _resume(self):
-        """(active rows, a point to begin from or None, the state of a checkpoint or None)."""
+        """(active rows, a warm start or None, the state of a checkpoint or None)."""
         part = {} if self.kept is None else self.kept.file.parts[self.kept.k]
         if "state" not in part:
             return self._first(), None, None
@@ -282,7 +282,7 @@ class Driver:
 
 
 def _busiest(answers):
-    """Seconds of the one who worked longest."""
+    """Seconds of the worker that worked longest."""
     each: dict[tuple, float] = {}
     for answer in answers:
         each[answer.who] = each.get(answer.who, 0.0) + answer.seconds
@@ -290,13 +290,13 @@ def _busiest(answers):
 
 
 def _moved(solution, a):
-    """A solution at the same point of other active examples."""
-    options = {name: getattr(solution, name) for name in ("primal", "dual", "gap")}
-    return Solution(solution.theta, a, np.asarray(solution.b, dtype=float), **options)
+    """The same solution, with the a of other active examples."""
+    b = np.asarray(solution.b, dtype=float)
+    return Solution(solution.theta, a, b, primal=solution.primal, dual=solution.dual, gap=solution.gap)
 
 
 def _words(status, record, warm):
-    """The cure of a run that ends like this."""
+    """The cure for a run with this status."""
     if status is None:
         return ""
     if status is Status.MEMORY:

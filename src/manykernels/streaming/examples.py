@@ -1,4 +1,4 @@
-"""Examples in whatever container they came: some of them, several blocks of them, and their columns."""
+"""Selects, joins and describes examples in any container."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..sequences import Sequences
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
-    """The examples at these positions, with storage of their own."""
+    """A copy of the examples at these positions."""
     if isinstance(X, Sequences):
         return X[rows].compact()
     if isinstance(X, np.ndarray):
@@ -23,7 +23,7 @@ def take(X: Any, rows: np.ndarray) -> Any:
 
 
 def concatenate(blocks: list[Any]) -> Any:
-    """Blocks one after another; a ValueError where they do not fit."""
+    """The blocks in one container; a ValueError if they do not fit."""
     first = blocks[0]
     if len(blocks) == 1:
         return first
@@ -33,7 +33,7 @@ def concatenate(blocks: list[Any]) -> Any:
         return np.concatenate(blocks)
     if sp.issparse(first):
         return sp.vstack(blocks, format="csr")
-    if hasattr(first, "iloc"):
+    if hasattr(first, "iloc"):  # a frame of pandas
         import pandas as pd
 
         return pd.concat(blocks, ignore_index=True)
@@ -45,17 +45,17 @@ def concatenate(blocks: list[Any]) -> Any:
 
 
 def columns_of(X: Any) -> tuple:
-    """What must be the same in all blocks: the kind of examples, and the names or the number of their columns."""
+    """The kind of examples, and the names or the number of their columns, which all blocks must share."""
     if isinstance(X, Sequences):
         return "sequences", X.alphabet.name
     if is_frame(X):
         return "columns", *map(str, X.columns)
-    shape = getattr(X, "shape", (len_(X),))
+    shape = getattr(X, "shape", (len_(X),))  # an array of any library
     return ("features", *shape[1:])
 
 
 def numbers_of(X: Any) -> np.ndarray | None:
-    """X as float64 (n, d), NaN where there is no number; None where it has no columns."""
+    """X as float64 (n, d), NaN for other values than numbers; None if it has no columns."""
     if isinstance(X, np.ndarray) and X.ndim == 2:
         return X.astype(np.float64)
     if not is_frame(X):

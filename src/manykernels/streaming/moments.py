@@ -2,9 +2,9 @@
 
     multiplicative:  1 / (Σ w_i k_ii / W − Σ w_i w_j k_ij / W²)     trace:  1 / (Σ w_i k_ii / W)
 
-Kernels with numeric features have their variance from the moments of these, those of words at their positions from
-how often each word occurs. All others compare every pair of examples once, shard by shard, as in memory: that takes
-time that grows with n², and is done for "multiplicative" alone.
+The variance of kernels with numeric features comes from the moments of the features, that of words at their positions
+from the counts of each word. All other kernels compare every pair of examples once, shard by shard, as in memory: the
+time grows with n², and only "multiplicative" needs it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,12 @@ from .examples import take
 from .shards import Shard, merge
 from .stream import Stream
 
-ROWS = 1024  # examples of which kernel matrices are made
-MANY = 100_000  # examples all pairs of which take long
+ROWS_PER_MATRIX = 1024  # of the kernel matrices
+MANY_EXAMPLES = 100_000  # above it a warning says that all pairs take long
 
 
 def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -> tuple[Scaled, bool]:
-    """(the `Scaled` of a list of kernels, whether explicit features are too far from the origin to be used).
-
-    `sample` are some of the examples.
-    """
+    """(the `Scaled` of a list of kernels, whether explicit features are too far from 0); `sample` are some examples."""
     M, far = kernels.M, False
     diagonal, variance, known = np.zeros(M), np.zeros(M), np.full(M, 1e-12)
     for (family, _), own in _families(kernels).items():
@@ -56,14 +53,14 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
 
 
 class _Named:
-    """What `report_unusable` looks at."""
+    """The attributes of a bank that `report_unusable` reads."""
 
     def __init__(self, names, usable):
         self.names, self.usable = names, usable
 
 
 def _families(kernels):
-    """{(how the moments of kernels are found, of which view): their numbers}."""
+    """{(the way to their moments, the view): the numbers of the kernels}."""
     found: dict[tuple, list[int]] = {}
     for m, kernel in enumerate(kernels.kernels):
         plain = kernels.view_plans[kernels.view_of[m]].is_plain
@@ -75,7 +72,7 @@ def _families(kernels):
 
 
 def _bits(kernel):
-    """(bits of a letter, one of them unknown; the code of that)."""
+    """(bits of a letter, the code of the unknown letter)."""
     size = (kernel.encoding[0] or DNA).size
     return max(size.bit_length(), 1), size
 
@@ -189,11 +186,11 @@ def pair_sums(one: Shard, other: Shard, kernels: Any, kind: str | None) -> np.nd
 
 
 def _banks(shard, kernels, kind):
-    """(weights, bank) of the examples, so many at a time."""
+    """(weights, bank) of ROWS_PER_MATRIX examples at a time."""
     for part, X in shard.parts():
         w, scaled = shard.weights(part), _unscaled(kind, kernels.M)
-        for low in range(0, len(w), ROWS):
-            some = np.arange(low, min(low + ROWS, len(w)))
+        for low in range(0, len(w), ROWS_PER_MATRIX):
+            some = np.arange(low, min(low + ROWS_PER_MATRIX, len(w)))
             yield w[some], _quiet(PairwiseBank, kernels, take(X, some), normalize=scaled, dtype=np.float64, n_jobs=1)
 
 
@@ -207,11 +204,11 @@ def own_pair_sums(shard: Shard, kernels: Any, kind: str | None) -> np.ndarray:
 
 def _of_pairs(stream, kernels, sample, kind):
     if kind == "multiplicative":
-        if stream.n > MANY:
+        if stream.n > MANY_EXAMPLES:
             names = ", ".join(repr(name) for name in kernels.names[:3])
             warnings.warn(
                 f'normalize="multiplicative" compares all pairs of {stream.n:,} examples once for kernels {names}, '
-                'which takes long: "spherical", "trace" and None do not.', UserWarning, stacklevel=8,
+                'which takes long: use "spherical", "trace" or None.', UserWarning, stacklevel=8,
             )  # fmt: skip
         sums, diagonal, W = np.zeros(kernels.M), np.zeros(kernels.M), stream.weight
         for (i, j), found in stream.ask_pairs(pair_sums, kernels, kind):
@@ -226,4 +223,4 @@ def _of_pairs(stream, kernels, sample, kind):
             'normalize="multiplicative", which looks at all.'
         )
     diagonal = np.sum(stream.ask(own_pair_sums, kernels, kind), axis=0) / stream.weight
-    return diagonal, diagonal  # they vary; by how much does not matter
+    return diagonal, diagonal  # they vary; the scale does not matter

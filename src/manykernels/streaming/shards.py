@@ -1,12 +1,12 @@
-"""Shards: parts of the examples that lie anywhere, and the few questions that are put to them.
+"""Shards: parts of the examples, on any machine, and the few functions that run on them.
 
-A shard knows where its examples are, their targets and costs, and how to see that they have not changed. The questions
-are functions of a shard and of what is sent to it, pure ones: asked again, of a copy elsewhere, they give the same.
+A shard holds the place of its examples, their targets and costs, and the fingerprint of its files. The functions are
+pure: a second call, on a copy elsewhere, gives the same result.
 
     load      the shard with its examples in memory
     scan      how many examples there are, their targets, their columns
     fetch     some of the examples
-    price     Σ c V over all examples at a predictor, and those that cost most although their a is 0
+    price     Σ c V over all examples at a predictor, and the examples with a = 0 and the largest loss
     decide    the outputs of all examples
 """
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from ..banks import Predictor
     from ..losses.base import Loss
 
-HEAD = 500  # examples of a piece that are looked at before all others
+HEAD_EXAMPLES = 500  # of a piece, read before all others
 
 
 @dataclass(frozen=True)
 class Shard:
     """The examples first … first + n of all, from one piece of a source, with targets Y (T, n) and costs c (n,).
 
-    `w` (n,) are the weights in the normalisation, None where all are equal. `kept` is the place of its block in a file,
-    (path, offset), where its piece can only be read in order; `data` are the blocks where they are loaded.
+    `w` (n,) are the weights in the normalisation, None if all are equal. `kept` is the place of its block in a file,
+    (path, offset), if its piece can only be read in order; `data` are the blocks if they are loaded.
     """
 
     source: DataSource
@@ -55,7 +55,7 @@ class Shard:
     data: tuple | None = None
 
     def blocks(self) -> Iterator[Any]:
-        """X of block after block; a ValueError where the source is not what it was."""
+        """X of each block; a ValueError if the source has changed."""
         self.check()
         if self.data is not None:
             yield from self.data
@@ -68,20 +68,20 @@ class Shard:
                 yield X
 
     def check(self) -> None:
-        """A ValueError where the files have changed since they were first read."""
+        """Raises a ValueError if the files have changed since they were first read."""
         now = self.source.fingerprint(self.piece)
         if now != self.fingerprint:
             raise ValueError(
-                f"{self.source!r} has changed while the fit was running (piece {self.piece!r}): let it be until the "
-                "fit is done, or fit a copy."
+                f"{self.source!r} has changed while the fit was running (piece {self.piece!r}): do not change it in "
+                "a fit, or fit a copy."
             )
 
     def weights(self, part: slice) -> np.ndarray:
-        """Those of some examples in the normalisation."""
+        """The weights of some examples in the normalisation."""
         return np.ones(part.stop - part.start) if self.w is None else self.w[part]
 
     def parts(self) -> Iterator[tuple[slice, Any]]:
-        """(its examples, X) of block after block."""
+        """(slice of its examples, X) of each block."""
         start = 0
         for X in self.blocks():
             stop = start + len_(X)
@@ -93,10 +93,7 @@ class Shard:
 
 @dataclass
 class SentModel:
-    """What is sent to the shards: a predictor, f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t, for some of the outputs.
-
-    What a predictor computes beforehand is computed once in each process and shared by its threads, in `room` bytes.
-    """
+    """The predictor f_t = Σ_m θ_tm Σ_i A_ti k_m(x_i, ·) + b_t of some outputs, prepared once a process in `room`."""
 
     predictor: Predictor
     A: np.ndarray
@@ -126,7 +123,7 @@ class SentModel:
 
 
 class Scanned(NamedTuple):
-    """What a piece has: blocks of so many examples, kept at these places of a file, targets, columns, some examples."""
+    """The contents of a piece: sizes of blocks, their places in a file, targets, columns, first examples."""
 
     sizes: list[int]
     places: list[int]
@@ -137,7 +134,7 @@ class Scanned(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """Σ c V (T,), the number of violators, of the worst their numbers, c V and data, who took how many seconds."""
+    """Σ c V (T,), the number of violators, numbers, c V and data of the worst ones, the worker, its seconds."""
 
     losses: np.ndarray
     violators: int
@@ -149,13 +146,13 @@ class Priced(NamedTuple):
 
 
 def load(shard: Shard, given: Any = None) -> Shard:
-    """The shard with its examples in memory; `given` is the piece where it was computed elsewhere."""
+    """The shard with its examples in memory; `given` is the piece if a worker computed it."""
     blocks = shard.blocks() if given is None else (X for X, _ in shard.source.read(given))
     return replace(shard, data=tuple(blocks))
 
 
 def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = None) -> Scanned:
-    """Reads a piece for the first time, and keeps its blocks in the file `path` where one is given."""
+    """Reads a piece for the first time, and keeps its blocks in the file `path` if one is given."""
     sizes, places, targets, columns, head, before = [], [], [], None, None, source.fingerprint(piece)
     with nullcontext() if path is None else open(path, "wb") as file:
         for X, y in blocks_of(source, piece if given is None else given):
@@ -163,7 +160,7 @@ def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = N
             if columns is not None and here != columns:
                 raise ValueError(differ(source, columns, here))
             columns = here
-            head = take(X, np.arange(min(len_(X), HEAD))) if head is None and len_(X) else head
+            head = take(X, np.arange(min(len_(X), HEAD_EXAMPLES))) if head is None and len_(X) else head
             sizes.append(len_(X))
             targets += [] if y is None else [y]
             if file is not None:
@@ -173,9 +170,9 @@ def scan(source: DataSource, piece: Any, path: str | None = None, given: Any = N
 
 
 def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
-    """The blocks (X, y) of a piece, or a ValueError where a source gives something else."""
+    """The blocks (X, y) of a piece; a ValueError if the source gives something else."""
     blocks = source.read(piece)
-    if not hasattr(blocks, "__iter__"):
+    if not hasattr(blocks, "__iter__"):  # whatever a user's source returns
         raise ValueError(f"read() of {source!r} returned {type(blocks).__name__}: yield (X, y) of each block.")
     for block in blocks:
         if not isinstance(block, tuple) or len(block) != 2 or block[0] is None:
@@ -186,7 +183,7 @@ def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
 
 @dataclass(frozen=True)
 class Question:
-    """`ask` of shards, or of the source and piece that come first: what fails says which files it read."""
+    """Calls `ask` on shards, or on a source and a piece; its errors name the files."""
 
     ask: Callable
 
@@ -197,7 +194,7 @@ class Question:
 
 
 def differ(source, one, other):
-    """A sentence on blocks with other columns."""
+    """The error about blocks with different columns."""
     lost, strange = [c for c in one[1:] if c not in other], [c for c in other[1:] if c not in one]
     what = f"{one[0]} {list(one[1:])[:10]} in one block and {list(other[1:])[:10]} in another"
     if one[0] == other[0] == "columns" and not lost and not strange:
@@ -208,7 +205,7 @@ def differ(source, one, other):
 
 
 def fetch(shard: Shard, rows: np.ndarray) -> Any:
-    """The examples with these numbers in the shard, sorted ones."""
+    """The examples with these sorted numbers in the shard."""
     found = []
     for part, X in shard.parts():
         mine = rows[np.searchsorted(rows, part.start) : np.searchsorted(rows, part.stop)] - part.start
@@ -220,7 +217,7 @@ def fetch(shard: Shard, rows: np.ndarray) -> Any:
 def price(shard: Shard, state: SentModel, active: np.ndarray, most: int) -> Priced:
     """The losses of all examples, and the worst `most` violators: those with loss that are not `active`.
 
-    An example with a = 0 adds c V(y, f) to the duality gap: what is largest there is worst.
+    An example with a = 0 adds c V(y, f) to the duality gap; the worst violator adds most.
     """
     begun = time.perf_counter()
     losses, count, found = np.zeros(len(state.b)), 0, []
@@ -240,7 +237,7 @@ def price(shard: Shard, state: SentModel, active: np.ndarray, most: int) -> Pric
 
 
 def _who():
-    """What differs between those who work side by side: machine, process and thread."""
+    """The name of a worker: machine, process and thread."""
     return platform.node(), os.getpid(), threading.get_ident()
 
 
@@ -254,7 +251,7 @@ def _losses(shard, part, X, state):
 
 
 def _worst(found, most):
-    """The worst `most` of what the blocks gave, sorted by number."""
+    """The worst `most` violators of all blocks, sorted by number."""
     if not found:
         return np.empty(0, np.int64), np.empty(0), None
     rows, values = (np.concatenate([part[k] for part in found]) for k in (0, 1))

@@ -1,4 +1,4 @@
-"""A source that was opened for one fit: scanned once, cut into shards, with the backend that asks them."""
+"""A source opened for one fit: scanned once, cut into shards, with the backend that queries them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .sources.base import DataSource
 
 
 class Stream:
-    """The shards of a source: a context, in which `n` examples with targets `y` can be asked."""
+    """The shards of a source, as a context: `n` examples with targets `y`."""
 
-    room = MemoryBudget(None).share("blocks of a stream")  # bytes for what is looked at besides blocks of examples
+    room = MemoryBudget(None).share("blocks of a stream")  # bytes besides the blocks of examples
 
     def __init__(self, source: DataSource, n_jobs: int | None = None) -> None:
         self.source, self.backend, self.n_jobs = source, active_backend(n_jobs), n_jobs
@@ -67,10 +67,10 @@ class Stream:
             raise ValueError(f"{source!r} has no examples.")
         self.y = np.concatenate([part.y for part in found if part.y is not None]) if source.target is not None else None
         self.head, first = next((part.head, piece) for part, piece in parts if part.head is not None)
-        self.begin = source.where(first)  # where the head comes from
+        self.begin = source.where(first)  # the files of the head
 
     def identity(self) -> list[tuple]:
-        """What says that it is the same data, for a checkpoint."""
+        """The fingerprint of the data, for a checkpoint."""
         return [(shard.fingerprint, shard.n) for shard in self.shards]
 
     def arrange(self, Y: np.ndarray, c: np.ndarray, weights: np.ndarray | None) -> None:
@@ -101,7 +101,7 @@ class Stream:
         return rows[low:high] - shard.first
 
     def fetch(self, rows: np.ndarray) -> Any:
-        """The examples with these numbers, sorted ones."""
+        """The examples with these sorted numbers."""
         mine = [(k, local) for k in range(len(self.shards)) if len(local := self.local(rows, k))]
         return concatenate(self.backend.run(Question(fetch), [(self.handles[k], local) for k, local in mine]))
 
@@ -111,7 +111,7 @@ class Stream:
         for found in self.ask(column_moments):
             total = merge(total, found)
         if total is None:
-            raise ValueError(f'gamma="scale" is for rows of numbers, and {self.source!r} has none: give a number.')
+            raise ValueError(f'gamma="scale" needs numeric columns, and {self.source!r} has none: give a number.')
         W, mean, square = total
         return mean, np.sqrt(square / W)
 

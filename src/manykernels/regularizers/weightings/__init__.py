@@ -1,7 +1,4 @@
-"""Weightings: rules that find the kernel weights before the predictor, as in `regularizer=Align()`.
-
-`_base.py` states the protocol.
-"""
+"""Weightings: rules that find the kernel weights before the predictor; `base.py` states the protocol."""
 
 from .align import Align, AlignF
 from .base import TwoStage

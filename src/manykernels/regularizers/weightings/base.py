@@ -1,4 +1,4 @@
-"""The protocol of a weighting, and the predictor of one kernel that some of them ask.
+"""The protocol of a weighting, and the predictor of one kernel that some weightings use.
 
     θ = weights(kernels, targets),  Σ_m θ_m = 1;   then   min over f, b of Σ c V + ½ Σ_m ‖f_m‖² / θ_m
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class TwoStage(Regularizer):
-    """A rule that finds weights from the kernels and the targets, before and apart from the predictor.
+    """A rule that finds the weights from kernels and targets before the predictor is learned.
 
-    It stands where a regularizer does; `bind` puts `Fixed` weights in its place before anything is solved.
+    It takes the place of a regularizer; `bind` replaces it by `Fixed` weights before the solver starts.
 
     Examples
     --------
@@ -54,21 +54,21 @@ class TwoStage(Regularizer):
             raise ValueError(f"regularizer={self!r} compares kernels with targets, and there are none; use Uniform()")
         theta = np.where(bank.usable, self.weights(bank, Y, c, loss, intercept, C), 0.0)
         if not theta.any():
-            raise ValueError(f"regularizer={self!r} finds no kernel that has to do with y: check y, or use Uniform()")
+            raise ValueError(f"regularizer={self!r} finds no kernel that is related to y: check y, or use Uniform()")
         return Fixed(theta / theta.sum()), c
 
     def has(self, method: str) -> bool:
         return method in ("weights", "bind")
 
     def why_not(self, method: str) -> str:
-        return "its weights come from the data first: fit an estimator, or take its bind(bank, Y, c, loss)"
+        return "its weights come from the data: fit an estimator, or call its bind(bank, Y, c, loss)"
 
     def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
         return self
 
 
 def shares(theta: np.ndarray) -> np.ndarray:
-    """θ / Σθ, and θ where it is 0."""
+    """θ / Σθ, or θ if its sum is 0."""
     return theta / theta.sum() if theta.any() else theta
 
 

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from ...banks.base import Bank
     from ...losses.base import Loss
 
-_TOL = 1e-3  # gap of the predictors that kernels are compared by
+_PREDICTOR_TOL = 1e-3  # gap of the predictors that the rule compares
 
 
 class BestSingle(TwoStage):
     """The best kernel alone, by cross-validation.
 
-    All weight on the kernel whose own predictor has the lowest mean held-out loss, the estimator's, over `cv` folds.
+    All weight on the kernel whose predictor alone has the lowest mean held-out loss over `cv` folds.
 
-    Example k of each class (of all, for real targets) is in fold k mod cv, where copies are examples of their own.
+    Example k of each class (of all, for real targets) is in fold k mod cv, where copies count as separate examples.
 
     Parameters
     ----------
     cv : int, default 5
-        Folds, at least 2 and no more than the smallest class has examples.
+        The number of folds, at least 2 and at most the size of the smallest class.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class BestSingle(TwoStage):
             K = bank.combined(np.eye(1, bank.M, int(m))[0], rows, rows, dtype=np.float64)
             parts = [_held_out(K, Y[:, rows], c[:, rows], folds == k, loss, intercept) for k in range(self.cv)]
             risk[m], gaps[m] = np.sum(parts, axis=0)[0], np.max(parts, axis=0)[1]
-        _report(self, bank, gaps)
+        _warn_unsolved(self, bank, gaps)
         return np.eye(1, bank.M, int(np.argmin(risk)))[0]
 
     def _folds(self, Y, stratify):
@@ -74,21 +74,21 @@ class BestSingle(TwoStage):
 
 
 def _held_out(K, Y, c, test, loss, intercept):
-    """(Σ c V over the test examples, of the predictor learned on the others, and its gap)."""
-    found = solve_single(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _TOL)
+    """(Σ c V over the test examples, the gap) of the predictor learned on the others."""
+    found = solve_single(K[np.ix_(~test, ~test)], Y[:, ~test], c[:, ~test], loss, intercept, _PREDICTOR_TOL)
     f = found.a @ K[np.ix_(~test, test)] + found.b[:, None]
     return sum(float(w[test] @ loss.value(y[test], f_t)) for y, w, f_t in zip(Y, c, f, strict=True)), found.gap
 
 
-def _report(rule, bank, gaps):
-    """A warning where predictors that the weights stand on are not solved: `duality_gap_` does not speak of them."""
-    short = np.flatnonzero(~(gaps <= _TOL))
+def _warn_unsolved(rule, bank, gaps):
+    """Warns about compared predictors that did not converge; `duality_gap_` does not cover them."""
+    short = np.flatnonzero(~(gaps <= _PREDICTOR_TOL))
     if short.size:
         worst = short[np.argmax(np.nan_to_num(gaps[short], nan=np.inf))]
         warnings.warn(
-            f"regularizer={rule!r} compares kernels by predictors that stopped short of a duality gap of {_TOL:g} for "
-            f"{short.size} of them ({bank.names[worst]!r}: {gaps[worst]:.2g}), and is less sure for it: lower C, or "
-            "rescale those kernels",
+            f"regularizer={rule!r} compares kernels by predictors that stopped short of a duality gap "
+            f"of {_PREDICTOR_TOL:g} for {short.size} of them ({bank.names[worst]!r}: {gaps[worst]:.2g}), so that its "
+            "choice is less certain: lower C, or rescale these kernels",
             UserWarning,
             stacklevel=6,
         )

@@ -20,13 +20,13 @@ class EasyMKL(TwoStage):
 
     θ_m ∝ γ'YK_mYγ at the γ that minimises (1 − lam) γ'Y(ΣK_m)Yγ + lam ‖γ‖², two classes (Aiolli and Donini 2015).
 
-    γ ≥ 0 sums to 1 on each class: the nearest points of the two classes' hulls, the more spread the larger
-    0 < lam ≤ 1. The hulls' nearest points are a squared-hinge SVM's scaled dual variables, and found as such.
+    γ ≥ 0 sums to 1 on each class: the nearest points of the convex hulls of the classes, more spread for
+    larger lam. They are the scaled dual variables of a squared-hinge SVM, which finds them.
 
     Parameters
     ----------
     lam : float, default 0.1
-        0 < lam ≤ 1: at 1 the centres of the classes stand for them.
+        0 < lam ≤ 1: at 1 the classes are represented by their centres.
 
     Examples
     --------

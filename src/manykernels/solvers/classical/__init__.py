@@ -1,1 +1,1 @@
-"""The solvers of the papers, kept for comparison; "auto" takes some of them where the default ones stall."""
+"""The solvers of the papers, kept for comparison; "auto" uses some of them if the default ones stall."""

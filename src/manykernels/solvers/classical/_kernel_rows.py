@@ -6,12 +6,12 @@ from ..._memory import MemoryBudget
 from ..._threads import run_blocks
 from ...banks.dense import DenseBank
 
-WORK = 2**20  # kernel entries of one block of work
-STEP = 64  # rows computed at a time
+ENTRIES_PER_BLOCK = 2**20  # kernel entries of a thread's block
+ROWS_PER_STEP = 64  # computed at a time
 
 
 def rows_of(bank, kernels):
-    """The rows of the kernels: from matrices in memory, cached where they are dear to compute, or else computed."""
+    """The rows of the kernels: from matrices in memory, from a cache if they are slow to compute, else computed."""
     if isinstance(bank, DenseBank):
         return MatrixRows(bank, kernels)
     if bank.cost() < 0.5 * bank.M:
@@ -27,7 +27,7 @@ def rows_of(bank, kernels):
 class MatrixRows:
     """Rows of kernels that lie in memory as matrices."""
 
-    exact = True  # the very numbers that the bank multiplies with
+    exact = True  # the same numbers as in the bank
 
     def __init__(self, bank, kernels):
         self.bank, self.kernels = bank, kernels
@@ -45,7 +45,7 @@ class MatrixRows:
             return
         from ...loops.chunking import add_rows
 
-        share = max(1, WORK // max(1, len(index) * bank.n))
+        share = max(1, ENTRIES_PER_BLOCK // max(1, len(index) * bank.n))
 
         def some(first):
             for k in range(first, min(first + share, len(g))):
@@ -64,7 +64,7 @@ class ComputedRows(MatrixRows):
 
 
 class CachedRows(ComputedRows):
-    """Rows computed when first asked for and kept within the memory limit; the least recently used make room."""
+    """Rows computed on first use and kept within the memory limit; the least recently used are dropped."""
 
     exact = False
 
@@ -78,11 +78,11 @@ class CachedRows(ComputedRows):
     def add(self, g, index, change):
         from ...loops.chunking import add_rows
 
-        step = min(STEP, self.slots)
+        step = min(ROWS_PER_STEP, self.slots)
         if step < 2:
             super().add(g, index, change)
             return
-        order = np.argsort(self.slot[index] < 0, kind="stable")  # what is held first, before it has to make room
+        order = np.argsort(self.slot[index] < 0, kind="stable")  # cached rows first, before they are dropped
         flat, width = g.reshape(-1), 2**14
         for first in range(0, len(index), step):
             part = order[first : first + step]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Analytic(BaseSolver):
-    """The inner problem and the closed-form weights by turns.
+    """Alternates the inner problem and the closed-form weights.
 
     Examples
     --------

@@ -4,14 +4,14 @@
 
 The outputs g_m = K_m a of every kernel are kept for all examples. Each step chooses Q variables that violate the
 optimality of the SVM at θ the most, solves its QP in them, adds their rows to every g_m, and then takes a weight
-step, long before the SVM is solved: on the simplex by cuts (any feasible a gives one, also that of an SVM half
-solved), as in the semi-infinite linear program, elsewhere by the closed form `weights_from_norms`.
+step, long before the SVM is solved. On the simplex it uses cuts, as in the semi-infinite linear program (any feasible a
+gives one); elsewhere it uses the closed form `weights_from_norms`.
 
 Departs from the papers:
-the run stops on the duality gap, at outputs computed anew, not on the change of the objective;
-Q is not fixed: the free variables and those that violate form the working set, unless `size` says how many at most;
-the linear program alone makes the weights oscillate, so its minimum is only the lower bound, and the weights are the
-projection of the last ones on a level set of the cuts, as in `level`;
+the run stops on the duality gap, at outputs computed again, not on the change of the objective;
+Q is not fixed: the free variables and those that violate form the working set, up to `size` if that is given;
+the linear program alone makes the weights oscillate, so it gives only the lower bound, and the last weights are
+projected on a level set of the cuts, as in `level`;
 the closed form is accelerated, unless accelerate=False, see `_ClosedForm`.
 With explicit features adding rows is linadd: Algorithms 3 and 4 of Sonnenburg et al. (2006), the look-ups shared
 among threads.
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from ...solution import Solution
     from ..base import Control
 
-AHEAD = 0.75
-DEPTH = 4  # steps that are mixed
-STALL = 10  # steps without gain after which float32 blocks are given up
+AHEAD_SHARE = 0.75  # of the way to the norms at the new weights
+MIXED_STEPS = 4
+MAX_IDLE_STEPS = 10  # without gain, before the blocks become float64
 
 
 class Chunking(BaseSolver):
@@ -48,9 +48,9 @@ class Chunking(BaseSolver):
     Parameters
     ----------
     size : int, optional
-        Variables of a working set at most; None for as many as the inner problem asks for.
+        The largest working set; None for as many variables as the inner problem needs.
     accelerate : bool, default True
-        Whether the closed form is sped up; False is the method of the paper.
+        Whether the closed form is accelerated; False is the method of the paper.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Interleaved(Run):
             certificate = self.confirmed(self._check)
             least, idle = (certificate.gap, 0) if certificate.gap < 0.9 * least else (least, idle + 1)
             self.confirmed(partial(weight_step, certificate, np.einsum("tmi,ti->m", self.g, self.a)))
-            if idle >= STALL:  # float32 may be too coarse for this problem, or a weight has been lost
+            if idle >= MAX_IDLE_STEPS:  # float32 may be too coarse for this problem, or a weight has been lost
                 self.dtype, idle = np.float64, 0
                 self.theta = self.theta if regularizer.simplex else 0.999 * self.theta + 0.001 * start
 
@@ -127,13 +127,13 @@ class Interleaved(Run):
         return self.certify(self.theta, self.a.copy(), self.g, certified=self.fresh)  # the best_dual is kept
 
     def confirmed(self, step):
-        """What step() returns; if it would end the run, the best point is certified with outputs computed anew."""
+        """The result of step(); if it would end the run, the best point is certified again with new outputs."""
         try:
             return step()
         except Finished:
             if self.gap > self.tol or self.history[-1]["certified"]:
                 raise
-        spend(1000.0 + 2000.0 * len(self.kernels))  # what is computed anew, twice
+        spend(1000.0 + 2000.0 * len(self.kernels))  # two new computations of the outputs
         self.theta, self.a = self.best["theta"].copy(), self.best["a"].copy()
         self._refresh()
         self.upper, best_dual = np.inf, self.best_dual
@@ -145,7 +145,7 @@ class Interleaved(Run):
         return certificate
 
     def _refresh(self):
-        """Computes g anew, so that no rounding of many updates can fake a gap."""
+        """Computes g again, so that the rounding of many updates cannot fake a gap."""
         if self.rows.exact and self.rows.bank is self.problem.bank:
             self.g[:] = 0.0
             for g, a in zip(self.g, self.a, strict=True):
@@ -168,14 +168,14 @@ class Interleaved(Run):
         gradient = self.theta @ self.g[t] + linear + diagonal * a
         rise = np.where(a < hi, -gradient - np.where(a >= 0, kink, -kink), -np.inf)
         fall = np.where(a > lo, gradient + np.where(a > 0, kink, -kink), -np.inf)
-        if self.problem.intercept:  # at a = 0 the best b belongs to one class: begin in the middle
+        if self.problem.intercept:  # at a = 0 the best b belongs to one class: start in the middle
             b = self.b[t] if a.any() else 0.5 * float(rise.max() - fall.max())
             rise, fall = rise - b, fall + b
         violation = float(max(rise.max(), fall.max()))
         eps = 0.1 * min(violation, gap * self.scale / max(float(self.problem.c.sum()), 1e-300))
         if not eps > 0:
             return
-        spend(500.0 + 600.0 * len(self.kernels))  # rows of kernels that may be computed anew
+        spend(500.0 + 600.0 * len(self.kernels))  # rows of kernels may be computed again
         free = (a > lo) & (a < hi) & ((a != 0) | (kink == 0))
         working = self._choose(rise, fall, free, eps)
         if len(working) < 2 and self.problem.intercept:
@@ -222,7 +222,7 @@ class _Block(InnerProblem):
         return float(a @ (0.5 * outputs + self.linear + 0.5 * self.diagonal * a) + self.kink @ np.abs(a))
 
     def solve(self, eps, rounds=6):
-        """`a` with no violation above eps: coordinate steps, and Newton steps where those are slow."""
+        """`a` with no violation above eps: coordinate steps, then Newton steps if they are slow."""
         from ...loops.box_qp import single_steps
         from ...loops.pairs import pair_steps
 
@@ -247,9 +247,9 @@ class _Block(InnerProblem):
 class _ClosedForm:
     """The weights that are best for the norms ‖f_m‖ = θ_m √q_m; (19), (24) of Kloft et al.
 
-    Sped up, the norms are taken a share `AHEAD` of the way to those that a would have at the new weights, and the last
-    few steps are mixed (Anderson 1965), both in the logarithms of the norms, where every point is feasible: the same
-    fixed points, at p near 1 in a fifth of the steps.
+    The acceleration moves the norms a share AHEAD_SHARE of the way to those of a at the new weights, and mixes the last
+    few steps (Anderson 1965). Both act on the logarithms of the norms, where every point is feasible. The fixed points
+    are the same, reached in a fifth of the steps at p near 1.
     """
 
     def __init__(self, run, accelerate):
@@ -264,7 +264,7 @@ class _ClosedForm:
             self.run.theta = new
             return
         with np.errstate(divide="ignore", invalid="ignore"):
-            target = np.log(theta * root) + AHEAD * (np.log(new) - np.log(theta))
+            target = np.log(theta * root) + AHEAD_SHARE * (np.log(new) - np.log(theta))
         mixed = self._mix(target, np.sqrt(theta) * root, certificate.gap)
         self.gap, self.last = certificate.gap, mixed
         self.run.theta = regularizer.weights_from_norms(np.exp(mixed))
@@ -276,8 +276,8 @@ class _ClosedForm:
             self.points, self.moves = [], []
             return target
         move = np.where(alive, target, 0.0) - np.where(alive, self.last, 0.0)
-        self.points = [*self.points, np.where(alive, self.last, 0.0)][-DEPTH:]
-        self.moves = [*self.moves, move][-DEPTH:]
+        self.points = [*self.points, np.where(alive, self.last, 0.0)][-MIXED_STEPS:]
+        self.moves = [*self.moves, move][-MIXED_STEPS:]
         if len(self.moves) < 2:
             return target
         X, F = np.diff(self.points, axis=0), np.diff(self.moves, axis=0)
@@ -295,9 +295,9 @@ class _CutStep:
         run = self.run
         constant = -float(np.sum(run.problem.conjugates(run.a)))
         value = constant - 0.5 * float(run.theta @ q)
-        if value < 0.5 * (certificate.primal + run.lower):  # the cut is too weak here: go on with the inner problem
+        if value < 0.5 * (certificate.primal + run.lower):  # the cut is too weak here: continue the inner problem
             return
         self.cuts.add(Cut(run.a.copy(), q, certificate.primal, constant))
-        slack = 0.05 * run.scale * max(run.gap, run.tol)
-        run.bound(self.cuts.minimum(slack)[1], self.cuts.dual_point())
-        run.theta = self.cuts.project(run.theta, 0.5 * (run.lower + run.upper), slack, max_steps=100)
+        tolerance = 0.05 * run.scale * max(run.gap, run.tol)
+        run.bound(self.cuts.minimum(tolerance)[1], self.cuts.dual_point())
+        run.theta = self.cuts.project(run.theta, 0.5 * (run.lower + run.upper), tolerance, max_steps=100)

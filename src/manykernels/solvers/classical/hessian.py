@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...solution import Solution
     from ..base import Control
 
-HALVINGS = 8  # of a step; then it is the inner problem that is too coarse
+MAX_HALVINGS = 8  # of a step; after them the inner problem is too coarse
 
 
 class Hessian(BaseSolver):
@@ -47,7 +47,7 @@ class Hessian(BaseSolver):
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         oracle = Oracle(problem, control)
-        oracle.effort = 1e-3  # the line search compares values, and the Hessian asks for the right support
+        oracle.effort = 1e-3  # the line search compares values, and the Hessian needs the right support
         return oracle.run(_descend)
 
 
@@ -57,7 +57,7 @@ def _descend(oracle):
     while True:
         target = step.propose(_state(oracle, point))
         value = point.value + regularizer.value(point.theta)
-        for k in range(HALVINGS):
+        for k in range(MAX_HALVINGS):
             t = 0.5**k
             trial = oracle(point.theta + t * (target - point.theta))
             if trial.value + regularizer.value(trial.theta) <= value - 1e-4 * t * step.promise:
@@ -70,9 +70,9 @@ def _descend(oracle):
 
 
 def _state(oracle, point):
-    """What a weight step looks at, here on all examples."""
+    """The input of a weight step, here on all examples."""
     return ActiveState(
         problem=oracle.problem, theta=point.theta, q=point.q, a=point.a.copy(), support=point.support,
         products=point.products, K=point.K, inners=oracle.inners,
-        slack=0.05 * oracle.scale * max(0.1 * oracle.gap, oracle.tol),
+        tolerance=0.05 * oracle.scale * max(0.1 * oracle.gap, oracle.tol),
     )  # fmt: skip

@@ -3,9 +3,9 @@
     min over θ in Θ of J(θ) ,   h(θ) = max_k − Σ c V*(y, −a_k / c) − ½ Σ_m θ_m a_kᵀK_m a_k   (their eq. 23)
 
 Each step solves the problem at fixed θ, adds its cut to h, projects θ onto the level set {h ≤ lower + τ · gap}, where
-`lower` is the minimum of h over Θ: no oscillation as with plain cutting planes. The gap never rises (Theorem 4).
-Departs from the paper in τ, 0.9 there and always 0.5 here, and in that both small problems are solved in the
-multipliers of the cuts, without a conic solver.
+`lower` is the minimum of h over Θ. Unlike plain cutting planes it does not oscillate. The gap never rises (Theorem 4).
+Departs from the paper in τ, 0.9 there and 0.5 here, and solves both small problems in the multipliers of the cuts,
+without a conic solver.
 """
 
 from __future__ import annotations
@@ -72,6 +72,6 @@ def _level(oracle, tau):
     cuts, theta = cuts_for(oracle.problem.regularizer), oracle.theta
     while True:
         cuts.add(oracle(theta))
-        slack = 0.05 * oracle.scale * max(oracle.gap, oracle.tol)
-        oracle.bound(cuts.minimum(slack)[1], cuts.dual_point())
-        theta = cuts.project(theta, oracle.lower + tau * (oracle.upper - oracle.lower), slack)
+        tolerance = 0.05 * oracle.scale * max(oracle.gap, oracle.tol)
+        oracle.bound(cuts.minimum(tolerance)[1], cuts.dual_point())
+        theta = cuts.project(theta, oracle.lower + tau * (oracle.upper - oracle.lower), tolerance)

@@ -48,9 +48,9 @@ class Nesterov(BaseSolver):
     Parameters
     ----------
     fixed_step : bool, default False
-        The method as stated in the module, to study its bound: it takes thousands of steps.
+        The method as stated in the paper, to study its bound; it takes thousands of steps.
     every : int, default 10
-        So many steps there is a certificate, and max_iter counts those.
+        The number of steps between two certificates; max_iter counts certificates.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def algorithm_2(oracle, smooth, L, warm, every):
 
 
 def adaptive(oracle, smooth, warm, every):
-    """The same steps from two sequences, with a searched L and restarts (O'Donoghue and Candès 2015)."""
+    """The same steps with two sequences, a line search for L and restarts (O'Donoghue and Candès 2015)."""
     here = last = start(oracle, smooth, warm)
     L, t, k = smooth.curvature(here), 1.0, 0
     while True:
@@ -154,10 +154,10 @@ class SmoothDual:
         self.oracle, self.problem, self.kernels = oracle, oracle.problem, oracle.kernels
         self.regularizer = self.problem.regularizer
         bank, self.memory = self.problem.bank, None
-        if bank.dtype == np.float64 or oracle.tol >= 1e-4:  # many passes: in memory, where that is exact enough
+        if bank.dtype == np.float64 or oracle.tol >= 1e-4:  # many passes: in memory if that is exact enough
             self.memory = bank.restrict(np.arange(oracle.n), self.kernels)
-        for name in ("lo", "hi", "linear", "diagonal", "kink"):
-            setattr(self, name, np.array([getattr(inner, name) for inner in oracle.inners]))
+        parts = ((inner.lo, inner.hi, inner.linear, inner.diagonal, inner.kink) for inner in oracle.inners)
+        self.lo, self.hi, self.linear, self.diagonal, self.kink = map(np.array, zip(*parts, strict=True))
 
     def products(self, a):
         if self.memory is None:
@@ -166,7 +166,7 @@ class SmoothDual:
         return self.memory.products(a[:, support], support)
 
     def certify(self, point, **extra):
-        self.oracle.certify(point.theta, point.a, **extra)  # not from P, which is a sum of many steps
+        self.oracle.certify(point.theta, point.a, **extra)  # not from P, whose rounding adds up over many steps
 
     def at(self, a, P=None):
         """The `SmoothPoint` at a, where P (T, M', n) are the products K_m a if they are known."""
@@ -174,13 +174,13 @@ class SmoothDual:
         P = self.products(a) if P is None else P
         s = 0.5 * np.maximum(np.einsum("tmi,ti->m", P, a), 0.0)
         theta = self.regularizer.weights_from_dual(s)
-        conjugate = float(s @ theta) - self.regularizer.value(theta)  # θ is where its maximum is
+        conjugate = float(s @ theta) - self.regularizer.value(theta)  # θ attains the maximum
         value = float(np.sum((self.linear + 0.5 * self.diagonal * a) * a)) + conjugate
         gradient = np.einsum("m,tmi->ti", theta, P) + self.linear + self.diagonal * a
         return SmoothPoint(a, P, theta, value, gradient)
 
     def bend(self, old, new, move):
-        """F(new) − F(old) − ⟨∇F(old), move⟩, or what bounds it where rounding would drown it."""
+        """F(new) − F(old) − ⟨∇F(old), move⟩, or a bound of it if rounding hides it."""
         bend = new.value - old.value - float(np.sum(old.gradient * move))
         if abs(bend) > 1e-9 * (abs(old.value) + abs(new.value)):
             return bend

@@ -4,7 +4,7 @@
 
 Each inner problem, solved at the weights of the last linear program, gives the most violated constraint, the next cut.
 The paper stops on the relative change of z, which is the duality gap between the best weights so far and the mean of
-the cuts. Departs from it in that an inner problem is solved only as well as that gap asks for.
+the cuts. Departs from it in that an inner problem is solved only as well as that gap requires.
 """
 
 from __future__ import annotations

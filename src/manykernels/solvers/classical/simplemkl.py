@@ -2,8 +2,8 @@
 
     min over θ in the simplex of J(θ) ,   ∂J/∂θ_m = −½ aᵀK_m a
 
-The largest weight keeps Σθ = 1. A step goes down the reduced gradient to the first weight that becomes 0, and on from
-there with that weight held, as long as J falls; then the best point on the way back is sought by golden sections.
+The largest weight keeps Σθ = 1. A step follows the reduced gradient to the first weight that becomes 0, and continues
+with that weight fixed as long as J falls; then golden sections find the best point on the way back.
 Departs from the paper in its stopping rule, the duality gap, and in that the search is refined when it gains nothing.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...solution import Solution
     from ..base import Control
 
-RATIO = 0.5 * (np.sqrt(5) - 1)
+GOLDEN_RATIO = 0.5 * (np.sqrt(5) - 1)
 
 
 class SimpleMKL(BaseSolver):
@@ -105,7 +105,7 @@ def _boundary(theta, direction):
 def _golden(oracle, start, direction, reach, precision):
     """The best of the points tried by golden sections on [0, reach], `start` at 0 included."""
     low, high, best = 0.0, reach, start
-    left, right = high - RATIO * (high - low), low + RATIO * (high - low)
+    left, right = high - GOLDEN_RATIO * (high - low), low + GOLDEN_RATIO * (high - low)
 
     def at(t):
         nonlocal best
@@ -118,10 +118,10 @@ def _golden(oracle, start, direction, reach, precision):
     while high - low > precision * reach:
         if f_left < f_right:
             high, right, f_right = right, left, f_left
-            left = high - RATIO * (high - low)
+            left = high - GOLDEN_RATIO * (high - low)
             f_left = at(left)
         else:
             low, left, f_left = left, right, f_right
-            right = low + RATIO * (high - low)
+            right = low + GOLDEN_RATIO * (high - low)
             f_right = at(right)
     return best

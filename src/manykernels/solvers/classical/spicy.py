@@ -2,7 +2,7 @@
 
     min over f_1..f_M, b :   Σ c V(y, Σ f_m + b) + g(‖f_1‖², …, ‖f_M‖²) ,   g = regularizer.block_norm
 
-A proximal step from f_m = K_m β_m adds Σ ‖f_m − K_m β_m‖² / (2γ). Its dual is smooth but for the losses,
+A proximal step from f_m = K_m β_m adds Σ ‖f_m − K_m β_m‖² / (2γ). Its dual is smooth except for the losses,
 
     min over a :   Σ c V*(y, −a / c) + E(a) ,   E(a) = max over f of Σ_i a_i f(x_i) − g − Σ ‖f_m − K_m β_m‖² / (2γ)
 
@@ -11,11 +11,11 @@ With u_m = β_m + γ a, ‖u_m‖² = u_mᵀK_m u_m, t = argmin ½ Σ (t_m − �
 
     ∇E = Σ ω_m K_m u_m ,   ∇²E = γ Σ ω_m K_m + γ Σ_mk (J_mk − ω_m [m = k]) v_m v_kᵀ ,   then β_m ← ω_m u_m , γ grows
 
-A Newton step is an SVM on ∇²E, so that every loss works, with its box and its kinks, and a search on the line, where
-E costs M numbers. It takes one combination of the kernels with weight and one product with each kernel. The gap of the
-proximal step, Σ c V + Σ c V* + aᵀ∇E, says when β should move. At γ → ∞ all this is Newton's method on the dual: that
-is where it starts, unless Ω* is an indicator or has kinks. The predictor is f_m = θ_m K_m a with one a, as everywhere;
-at the optimum β_m = θ_m a. θ comes from the norms t, or, where no Ω exists, from the dual.
+A Newton step solves an SVM on ∇²E, so that every loss works, with its box and its kinks, and then searches the line,
+where E costs M numbers. It takes one combination of the kernels with weight and one product with each kernel. The gap
+of the proximal step, Σ c V + Σ c V* + aᵀ∇E, says when β should move. At γ → ∞ the method is Newton's method on the
+dual; it starts there unless Ω* is an indicator or has kinks. The predictor is f_m = θ_m K_m a with one a, as in every
+solver; at the optimum β_m = θ_m a. θ comes from the norms t, or, if no Ω exists, from the dual.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from ...solution import Solution
     from ..base import Control
 
-LARGE = 1e8  # the largest γ over the largest weight: as good as infinite
-LONG = 10  # Newton steps of one proximal step; if they do not suffice γ is too large
-SHARE = 0.1  # a proximal step is solved to this share of the gap that is left
-FEW = 1000  # up to here all examples take part in a Newton step, above only those that could matter
+MAX_GAMMA = 1e8  # over the largest weight: practically infinite
+MAX_NEWTON_STEPS = 10  # of one proximal step; if they do not suffice, γ is too large
+PROXIMAL_GAP_SHARE = 0.1  # of the present gap, to which a proximal step is solved
+MIN_NEWTON_EXAMPLES = 1000  # of a Newton step; with more examples only those that could matter are added
 
 
 class Spicy(BaseSolver):
@@ -50,7 +50,7 @@ class Spicy(BaseSolver):
     Parameters
     ----------
     gamma : float, optional
-        The first γ; None for one by the regularizer.
+        The first γ; None for a choice by the regularizer.
     growth : float, default 10
         Its factor from one proximal step to the next.
 
@@ -97,24 +97,24 @@ class ProximalSteps:
         step, idle = self._start(), 0
         while idle < 10:
             point, turn = step.at(self.a, self.P), 0
-            while turn < LONG:
+            while turn < MAX_NEWTON_STEPS:
                 certificate = oracle.certify(self._weights(point), self.a, self.P, gamma=step.gamma)
                 scale, (gap, b) = certificate.scale, self._gap(point)
-                if gap <= SHARE * scale * max(min(certificate.gap, 0.1), oracle.tol):
+                if gap <= PROXIMAL_GAP_SHARE * scale * max(min(certificate.gap, 0.1), oracle.tol):
                     break
                 target = max(min(0.1, gap / scale) * gap, 0.01 * oracle.tol * scale)
                 if not self._newton(step, point, b, target):
                     break
                 point, turn = step.at(self.a, self.P), turn + 1
             idle = 0 if turn else idle + 1
-            if turn < LONG:
-                gamma = min(step.gamma * self.growth, LARGE * max(1.0, float(oracle.best["theta"].max())))
+            if turn < MAX_NEWTON_STEPS:
+                gamma = min(step.gamma * self.growth, MAX_GAMMA * max(1.0, float(oracle.best["theta"].max())))
             else:
                 gamma, self.growth = max(1e-3 * step.gamma, min(step.gamma, 10.0)), np.sqrt(self.growth)
             step = step.next(self.a, point, gamma)
 
     def _start(self):
-        """The proximal step at the solution of the first weights, shortened to where it helps, or at a warm start."""
+        """The proximal step at the solution of the first weights, shortened as needed, or at a warm start."""
         oracle, theta = self.oracle, self.oracle.theta
         if not self.warm:
             K, target = self._combined(theta), 0.01 * float(self.problem.c.sum())
@@ -126,7 +126,7 @@ class ProximalSteps:
             smooth = self.regularizer.shrink(1e4 * s) == 1 and not self.regularizer.simplex
             smooth &= self.regularizer.has("weights_from_dual")
             largest = float(self.regularizer.weights_from_dual(s).max()) if smooth else 0.0
-            gamma = LARGE * max(1.0, largest) if smooth else 10.0
+            gamma = MAX_GAMMA * max(1.0, largest) if smooth else 10.0
         if self.warm:
             weights = theta[:, None]
             return ProximalStep(self.regularizer, gamma, weights * self.a[:, None], weights * self.P)
@@ -148,13 +148,13 @@ class ProximalSteps:
         return self.regularizer.weights_from_dual(0.5 * np.maximum(np.einsum("tmi,ti->m", self.P, self.a), 0.0))
 
     def _gap(self, point):
-        """That of the proximal step, and the b at which it is."""
+        """The gap of the proximal step, and its b."""
         b = self.oracle.intercepts(point.outputs)
         parts = zip(self.oracle.inners, self.a, point.outputs, b, strict=True)
         return sum(inner.gap(*part) for inner, *part in parts), b
 
     def _newton(self, step, point, b, target):
-        """Moves a by one Newton step; False where rounding leaves nothing to gain."""
+        """Moves a by one Newton step; False if rounding hides further progress."""
         rows = self._rows(point, b)
         V, W = step.bend(point)
         model = DualModel(
@@ -167,11 +167,11 @@ class ProximalSteps:
     def _rows(self, point, b):
         """The examples that a Newton step may move."""
         n, loss = self.a.shape[1], self.problem.loss
-        if n <= FEW or loss.interior:
+        if n <= MIN_NEWTON_EXAMPLES or loss.interior:
             return np.arange(n)
         parts = zip(self.oracle.inners, self.a, point.outputs, b, strict=True)
         slack = np.min([inner.slack(*part) for inner, *part in parts], axis=0)
-        needed = max(int(1.25 * np.count_nonzero(slack <= 0)), FEW)
+        needed = max(int(1.25 * np.count_nonzero(slack <= 0)), MIN_NEWTON_EXAMPLES)
         return np.sort(np.argsort(slack, kind="stable")[:needed])
 
     def _inners(self, rows):
@@ -180,10 +180,10 @@ class ProximalSteps:
         return [InnerProblem(m.loss, m.y[rows], m.c[rows], m.intercept, m.n_jobs) for m in self.oracle.inners]
 
     def _go(self, step, a, P):
-        """Moves towards a, whose products are P, as far as the convex dual falls; whether it does.
+        """Moves towards a, with products P, as far as the convex dual falls; returns whether it does.
 
-        The slope decides, not the value, whose rounding would hide small gains: 1 where it stays negative, else
-        a zero of it, to a tenth of its first value.
+        The slope decides, since the rounding of the value would hide small gains: the step is 1 if the slope stays
+        negative, else its zero, to a tenth of its first value.
         """
         move, change = a - self.a, P - self.P
         smooth = step.line(self.a, self.P, move, change)
@@ -268,7 +268,7 @@ class DualModel:
         self.a, self.outputs, self.V = a[:, rows], outputs[:, rows], V[:, :, rows]
 
     def minimise(self, target):
-        """x (T, |rows|), to a gap of `target`: exact for one output, for several a sweep that is then improved."""
+        """x (T, |rows|), to a gap of `target`: exact for one output; for several, a sweep that `_join` improves."""
         x = self.a.copy()
         for t, inner in enumerate(self.inners):
             V, others = self.V[t], self._tie(x)  # x[t] is still a[t]
@@ -279,7 +279,7 @@ class DualModel:
         return self._join(x, target) if len(x) > 1 and len(self.W) else x
 
     def _join(self, best, target):
-        """Newton on z = W Σ_t V_t (x_t − a_t), all that several outputs share: each problem answers to it alone."""
+        """Newton on z = W Σ_t V_t (x_t − a_t), which is all that several outputs share."""
         centre, z = self.outputs - self.a @ self.base, self.W @ self._tie(best)
         start, value = self._value(self.a), self._value(best)
         for _ in range(20):

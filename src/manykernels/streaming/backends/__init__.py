@@ -1,4 +1,4 @@
-"""Who asks the shards, one file for each."""
+"""Backends, which run functions on the shards, one file for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks the shards: this process, others on this machine, or a cluster."""
+"""The protocol of a backend: this process, others on this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 class Backend(ABC):
-    """Runs functions of shards. `hold` and `share` give handles, which stand for what they hold in the calls of `run`.
+    """Runs functions on shards. `hold` and `share` return handles, which `run` replaces by their objects.
 
     Attributes
     ----------
     width : int
-        How many calls run side by side.
+        The number of calls that run at the same time.
     keeps_blocks : bool
-        Whether pieces that can only be read in order are kept in files of this machine.
+        Whether blocks of pieces that can only be read in order are kept in files of this machine.
 
     Examples
     --------
@@ -28,18 +28,18 @@ class Backend(ABC):
     width: int
     keeps_blocks = True
     here = False  # whether calls run in this process
-    sent = 0  # bytes that left this process for the shards since the beginning
+    sent = 0  # bytes sent to the shards so far
 
     def open(self) -> None:
-        """Called before anything else, for what the backend has to look at or to start."""
+        """Starts the backend; called first."""
         self.sent = 0
 
     def close(self) -> None:
-        """Called at the end."""
+        """Closes the backend; called last."""
         return
 
     def hold(self, shards: Sequence[Any]) -> list[Any]:
-        """Handles of shards, for as long as the backend is open.
+        """Handles of shards, valid while the backend is open.
 
         Parameters
         ----------
@@ -52,12 +52,12 @@ class Backend(ABC):
         return list(shards)
 
     def share(self, thing: Any) -> Any:
-        """The handle of something that all calls of a round look at.
+        """The handle of an object that all calls of a round use.
 
         Parameters
         ----------
         thing : object
-            The last one may be forgotten when there is a new one.
+            A new object may replace the last one.
 
         Returns
         -------
@@ -66,7 +66,7 @@ class Backend(ABC):
         return thing
 
     def given(self, source: Any, piece: Any) -> Any:
-        """The handle of a piece that is computed elsewhere; None where it is read."""
+        """The handle of a piece that a worker computes; None if `read` takes the piece itself."""
         return None
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The workers of a Dask client. Shards are futures of pure tasks: what a dead worker held is loaded anew elsewhere."""
+"""The workers of a Dask client. Shards are futures of pure tasks: if a worker dies, others load its shards again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..._validation import check_integer, check_number
 from ..shards import load
 from ._base import Backend
 
-LOOK = 5.0  # seconds between two looks at the workers
-ALONE = 120.0  # seconds without a worker that are waited for a new one
+LOOK_INTERVAL = 5.0  # seconds between two checks of the workers
+WORKER_TIMEOUT = 120.0  # seconds to wait for a new worker if there is none
 
 
 class Cluster(Backend):
-    """The workers of a Dask client; what a fit uses where `distributed` has an active client.
+    """The workers of a Dask client; the default if `distributed` has an active client.
 
-    All state lies at the driver. A worker that dies costs the loading of its shards by others.
+    The driver holds all state. If a worker dies, others load its shards again.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ class Cluster(Backend):
         from ... import __version__
 
         self.client = default_client() if self.client is None else self.client
-        self.address = getattr(self.client.scheduler, "address", "of the client")
+        self.address = getattr(self.client.scheduler, "address", "of the client")  # Dask's scheduler
         with self._speaking():
             found = self.client.run(_version, on_error="return")
             versions = {worker: None if isinstance(v, ImportError) else v for worker, v in found.items()}
-            versions = {w: v for w, v in versions.items() if not isinstance(v, Exception)}  # those died just now
+            versions = {w: v for w, v in versions.items() if not isinstance(v, Exception)}  # workers that just died
             self.workers = sorted(versions)
             if not self.workers:
                 raise RuntimeError(f"{self._called()} has no workers: start some, or close the client.")
@@ -97,18 +97,18 @@ class Cluster(Backend):
             begun = alone = time.monotonic()
             while True:
                 try:
-                    wait(futures, timeout=min(LOOK, self.time_limit))
+                    wait(futures, timeout=min(LOOK_INTERVAL, self.time_limit))
                     return self.client.gather(futures)
                 except TimeoutError:
                     now = time.monotonic()
                     alone = now if self.client.nthreads() else alone
-                    if now - alone > ALONE:
+                    if now - alone > WORKER_TIMEOUT:
                         raise RuntimeError(f"{self._called()} has no workers any more: start some.") from None
                     if now - begun >= self.time_limit:
                         raise TimeoutError(self._late(futures)) from None
 
     def _submit(self, function, *args, **options):
-        with warnings.catch_warnings():  # of large graphs: the support is what has to be sent
+        with warnings.catch_warnings():  # about large graphs: the support vectors must be sent
             warnings.simplefilter("ignore", UserWarning)
             return self.client.submit(function, *args, pure=False, retries=self.retries, **options)
 
@@ -131,7 +131,7 @@ class Cluster(Backend):
 
     @contextmanager
     def _speaking(self):
-        """Says what has happened where the scheduler does not answer any more."""
+        """Explains the error if the scheduler does not answer any more."""
         from asyncio import CancelledError as Stopped
         from concurrent.futures import CancelledError
 

@@ -1,4 +1,4 @@
-"""Processes of this machine, which read what they are told from files of a temporary folder."""
+"""Processes of this machine, which exchange objects through files of a temporary folder."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ..._threads import n_threads
 from ..._validation import check_integer
 from ._base import Backend
 
-TRIES = 3  # with a new pool, where a process was killed
+MAX_TRIES = 3  # with a new pool, after a process was killed
 
 
 class StoredFile(NamedTuple):
-    """Something in a file of the temporary folder."""
+    """An object in a file of the temporary folder."""
 
     path: str
     passing: bool
 
 
 class Processes(Backend):
-    """Processes of this machine, with a thread each; one that is killed is started anew.
+    """Processes of this machine, with a thread each; a killed process is replaced.
 
     Parameters
     ----------
     n_workers : int or None, default None
-        How many; as many as there are cores unless given.
+        The number of processes; None for one per core.
 
     Examples
     --------
@@ -68,21 +68,21 @@ class Processes(Backend):
         return StoredFile(path, passing)
 
     def run(self, function: Callable, calls: Sequence[tuple]) -> list[Any]:
-        for tries in range(TRIES):
+        for tries in range(MAX_TRIES):
             try:
                 return [found.result() for found in [self.pool.submit(_call, function, call) for call in calls]]
             except BrokenProcessPool as error:
                 self.pool.shutdown(cancel_futures=True)
                 self.pool = self._pool()
-                if tries == TRIES - 1:
+                if tries == MAX_TRIES - 1:
                     raise RuntimeError(
-                        f"processes of the pool died {TRIES} times in a row, killed from outside or for lack of "
+                        f"processes of the pool died {MAX_TRIES} times in a row, killed from outside or for lack of "
                         "memory: take fewer, Processes(n_workers), or a smaller memory_limit."
                     ) from error
         raise AssertionError
 
 
-_last: dict[str, Any] = {}  # what passes by: the last one is kept
+_last: dict[str, Any] = {}  # the last shared object
 
 
 def _call(function, call):

@@ -10,7 +10,7 @@ from ._base import Backend
 
 
 class Threads(Backend):
-    """The threads of this process: what is used where nothing else is there.
+    """The threads of this process, the default backend.
 
     Parameters
     ----------

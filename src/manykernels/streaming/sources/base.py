@@ -1,4 +1,4 @@
-"""What a source of examples answers: its pieces, their blocks, and how one knows that it is still the same."""
+"""The protocol of a data source: its pieces, their blocks, and fingerprints that tell whether it has changed."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ import numpy as np
 from ..._validation import check_integer
 from ...kernels.base import len_
 
-BLOCK = 2**23  # bytes of a block, roughly
-ENDS = 2**16  # bytes at either end of a file that are hashed
+BLOCK_BYTES = 2**23  # of a block, roughly
+HASHED_BYTES = 2**16  # at either end of a file
 
 
 class DataSource(ABC):
-    """Examples that are read block by block and never held as a whole: what `fit` takes in the place of X.
+    """Examples that `fit` reads block by block instead of an X in memory.
 
-    A source is small, can be pickled and holds no open file. It has `pieces`, each of which can be read on its own, by
-    a thread, a process or another machine, and reads the blocks of a piece in order.
+    A source is small, can be pickled and holds no open file. A thread, a process or another machine can
+    read each of its `pieces` separately; the blocks of a piece come in order.
 
     Attributes
     ----------
     target : str or None
-        What the targets are called, where they are in the source; they are no part of X then.
+        The name of the targets if the source holds them; they are then no part of X.
     in_order : bool
-        Whether a piece can only be read from its beginning on: it is then kept, block by block, in a temporary file
-        while a fit runs.
+        Whether a piece can only be read from its beginning. A fit then keeps its blocks in a temporary file.
 
     Examples
     --------
@@ -52,18 +51,18 @@ class DataSource(ABC):
 
     @abstractmethod
     def pieces(self) -> list[Any]:
-        """What can be read on its own, each a small object that can be pickled."""
+        """The parts that can be read separately, each a small object that can be pickled."""
 
     @abstractmethod
     def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
-        """Yields (X, y) of block after block, y None where there is no `target`."""
+        """Yields (X, y) of each block; y is None without a `target`."""
 
     def files(self, piece: Any) -> list[str]:
         """The files of a piece, which must not change while a fit runs."""
         return []
 
     def fingerprint(self, piece: Any) -> tuple:
-        """What differs, most probably, when the piece has changed: sizes, times, and hashes of the ends of its files.
+        """Sizes, times and hashes of the ends of its files, which change if the piece changes.
 
         Parameters
         ----------
@@ -77,11 +76,11 @@ class DataSource(ABC):
         return tuple(_look(path) for path in self.files(piece))
 
     def delayed(self, piece: Any) -> Any:
-        """The piece as a Dask delayed object, which `read` takes when it is computed; None where it is read."""
+        """The piece as a Dask delayed object, whose result `read` takes; None if `read` takes the piece itself."""
         return None
 
     def where(self, piece: Any) -> str:
-        """What an error calls a piece: its files, or the source."""
+        """The name of a piece in errors: its files, or the source."""
         return ", ".join(self.files(piece)) or repr(self)
 
     def with_target(self, name: str) -> Self:
@@ -110,7 +109,7 @@ class DataSource(ABC):
 
 
 class ArraySource(DataSource):
-    """Rows of an array that is sliced where it lies: a source defines `_open(name)` and calls `_set`."""
+    """Rows of an array that is sliced on disk: a subclass defines `_opened(name)` and calls `_set`."""
 
     def _set(self, path, name, rows):
         self.path, self.name = os.fspath(path), name
@@ -130,7 +129,7 @@ class ArraySource(DataSource):
         return self.shape[0]
 
     def pieces(self) -> list[Any]:
-        size = self.rows or int(np.clip(BLOCK // (self.itemsize * max(self.shape[1], 1)), 256, 2**18))
+        size = self.rows or int(np.clip(BLOCK_BYTES // (self.itemsize * max(self.shape[1], 1)), 256, 2**18))
         return [(low, min(low + size, self.shape[0])) for low in range(0, self.shape[0], size)]
 
     def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
@@ -172,12 +171,12 @@ class FileSource(DataSource):
 
 
 class SourceError(ValueError):
-    """An error that says from which files it comes."""
+    """An error that names its files."""
 
 
 @contextmanager
 def naming(where: str) -> Iterator[None]:
-    """Within this, an error is a ValueError that says `where` it comes from, but for those of Python's surroundings."""
+    """Turns errors into a ValueError that names `where` they come from, except errors of the system."""
     try:
         yield
     except (ImportError, MemoryError, RuntimeError, SourceError):
@@ -190,7 +189,7 @@ def naming(where: str) -> Iterator[None]:
 
 
 def find_files(paths: Any) -> list[str]:
-    """The files that a path, a pattern with * or a list of them stands for."""
+    """The files of a path, a pattern with * or a list of them."""
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     found: list[str] = []
     for path in [os.fspath(one) for one in several]:
@@ -208,7 +207,7 @@ def _look(path):
     if not os.path.isfile(path):  # a folder of chunks
         return path, 0, info.st_mtime_ns, ""
     with open(path, "rb") as file:
-        ends = file.read(ENDS)
-        file.seek(max(0, info.st_size - ENDS))
-        ends += file.read(ENDS)
+        ends = file.read(HASHED_BYTES)
+        file.seek(max(0, info.st_size - HASHED_BYTES))
+        ends += file.read(HASHED_BYTES)
     return path, info.st_size, info.st_mtime_ns, hashlib.blake2b(ends, digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Arrays and DataFrames of Dask, whose partitions are computed where the workers are."""
+"""Arrays and DataFrames of Dask, whose partitions the workers compute."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .base import DataSource
 
 
 class DaskCollection(DataSource):
-    """The rows of a Dask array (n, d) or DataFrame, of which `fit` makes one by itself.
+    """The rows of a Dask array (n, d) or DataFrame; `fit` wraps these objects by itself.
 
     Parameters
     ----------
     collection : dask.array.Array or dask.dataframe.DataFrame
-        An array is cut along its rows alone.
+        An array is cut along its rows only.
     rows : int, default 65536
         In a block, at most.
 
@@ -33,16 +33,16 @@ class DaskCollection(DataSource):
 
     def __init__(self, collection: Any, rows: int = 2**16) -> None:
         self.rows = check_integer("rows", rows)
-        if hasattr(collection, "chunks") and len(collection.shape) != 2:
-            raise ValueError(f"X has shape {collection.shape}: an array (n, d) is wanted, a row an example.")
-        if hasattr(collection, "chunks"):
+        if hasattr(collection, "chunks"):  # an array of Dask
+            if len(collection.shape) != 2:
+                raise ValueError(f"X has shape {collection.shape}: an array (n, d) is wanted, a row an example.")
             collection = collection.rechunk({1: -1})
         self._parts: list[Any] | None = list(np.ravel(collection.to_delayed()))
         self.n_pieces = len(self._parts)
         self._name = f"{type(collection).__name__} of {self.n_pieces} partitions"
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_parts": None}  # workers are given the partition that they are asked for
+        return vars(self) | {"_parts": None}  # a worker gets only its partition
 
     def __copy__(self) -> DaskCollection:
         found = object.__new__(type(self))
@@ -61,7 +61,7 @@ class DaskCollection(DataSource):
                 raise ValueError(f"{self!r} cannot be read by another process: use threads, or a Dask client.")
             piece = self._parts[piece].compute(scheduler="synchronous")
         for low in range(0, len_(piece), self.rows):
-            frame = hasattr(piece, "iloc")
+            frame = hasattr(piece, "iloc")  # a frame of pandas
             X: Any = piece.iloc[low : low + self.rows] if frame else np.asarray(piece[low : low + self.rows])
             X = X.astype(np.float64) if not frame and X.dtype.kind in "biu" else X
             if self.target is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class FastaFiles(FileSource):
     """The sequences of FASTA or FASTQ files (.gz, .bz2, .xz and .zst too); needs dnaio.
 
-    The name of the target is a word of the headers: `fit(FastaFiles("sites.fa.gz"), "class")` where they hold
+    The headers hold the target under its name: `fit(FastaFiles("sites.fa.gz"), "class")` where they hold
     `class=1`. Each file is a piece: give several where several workers should read.
 
     Parameters
@@ -27,7 +27,7 @@ class FastaFiles(FileSource):
     alphabet : str or Alphabet, default "dna"
         As in `read_fasta`.
     unknown : {"error", "ignore"}
-        What happens to letters that the alphabet does not know; ignored, they match nothing.
+        The treatment of letters outside the alphabet; ignored letters match nothing.
     window : (int, int), optional
         The letters [start:stop] of every sequence that are kept.
     rows : int, default 65536

@@ -11,7 +11,7 @@ import numpy as np
 
 from .base import ArraySource
 
-_one_at_a_time = threading.Lock()  # a header is parsed as Python, which 3.11 cannot do in two threads (its gh-106905)
+_one_at_a_time = threading.Lock()  # Python 3.11 cannot parse a header in two threads (its gh-106905)
 
 
 class ArrayFile(ArraySource):

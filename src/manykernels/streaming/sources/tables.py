@@ -1,4 +1,4 @@
-"""Tables in Parquet, Arrow and CSV files: blocks are DataFrames of pandas, so that kernels name their columns."""
+"""Tables in Parquet, Arrow and CSV files: blocks are DataFrames of pandas, whose columns kernels can name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from .base import FileSource, naming
 
-_FORM = (  # options of pandas.read_csv that say where and how the header stands
+_FORM = (  # options of pandas.read_csv that describe the header
     "sep", "delimiter", "engine", "encoding", "compression", "quotechar", "quoting", "escapechar", "comment",
     "skiprows", "skipinitialspace", "skip_blank_lines", "storage_options",
 )  # fmt: skip
@@ -35,14 +35,14 @@ class _Table(FileSource):
         return frame[kept], y
 
     def _wanted(self):
-        """The columns that are read, None for all."""
+        """The columns to read; None for all."""
         return None if self.columns is None else [*self.columns, *([] if self.target is None else [self.target])]
 
 
 class ParquetFiles(_Table):
     """The rows of a table in Parquet files, or in Feather (Arrow) ones; needs pyarrow and pandas.
 
-    Row groups are the pieces, so that a file of many rows should have several.
+    The pieces are row groups, so that a large file should have several.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class CSVFiles(_Table):
 
 
 def _check_header(names, path):
-    """Two columns of one name: the second of a target would be learned from."""
+    """Refuses two columns of one name: the second copy of a target would become a feature."""
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"{path} has several columns called {twice!r}: rename them.")
