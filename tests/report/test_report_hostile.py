@@ -104,7 +104,7 @@ def test_elements_are_made_in_one_place_only():
             if id(node) not in docs and said != "<!doctype html>":
                 assert not tag.search(said), (path, said)
             assert not (isinstance(node, ast.Attribute) and node.attr == "_html"), path
-    with pytest.raises(TypeError, match="do not go into a text"):
+    with pytest.raises(TypeError, match="cannot be formatted into a text"):
         f"{markup.element('p')}"
     for tag, attributes in (
         ("iframe", {}),
@@ -112,7 +112,7 @@ def test_elements_are_made_in_one_place_only():
         ("a", {"href": "javascript:x"}),
         ("p", {"src": ""}),
     ):
-        with pytest.raises(ValueError, match="that pages have|own sections"):
+        with pytest.raises(ValueError, match="is not allowed|own sections"):
             markup.element(tag, **attributes)
     with pytest.raises(TypeError, match="give a text or an element"):
         markup.element("p", 3)

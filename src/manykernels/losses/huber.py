@@ -51,5 +51,5 @@ class Huber(Loss):
 
     def misfit(self, spread: float, C: float) -> str:
         if self.delta > OTHER_UNIT * spread:
-            return f"delta={self.delta:g} is over {OTHER_UNIT} times that, so that the loss is the squared one at C / 2"
+            return f"delta={self.delta:g} is more than {OTHER_UNIT} times that: the loss is the squared one at C / 2"
         return weak(f"C={C:g} times delta={self.delta:g}", C * self.delta, spread)
