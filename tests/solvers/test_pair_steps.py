@@ -134,8 +134,8 @@ def test_nobody_is_left_when_a_solve_is_broken_off(monkeypatch):
 
 def test_teams_leave_some_cores_free(monkeypatch):
     monkeypatch.setattr(room, "n_threads", lambda n_jobs: 16 if n_jobs == -1 else n_jobs)
-    sizes = [room.team_size(n, n_jobs) for n, n_jobs in ((10**5, 16), (10**5, 8), (4 * room.SHARE, 16), (500, 16))]
-    assert sizes == [12, 8, 4, 1]
+    cases = (10**5, 16), (10**5, 8), (4 * room.VARIABLES_PER_THREAD, 16), (500, 16)
+    assert [room.team_size(n, n_jobs) for n, n_jobs in cases] == [12, 8, 4, 1]
 
 
 def test_a_thread_of_the_pool_has_no_team():
