@@ -312,3 +312,12 @@ def test_a_fit_of_a_path_begins_with_the_matrix_at_which_the_last_one_ended(monk
     model = MKLClassifierCV(WIDTHS, Cs=CS, regularizer=np.inf, cv=2).fit(X, Y)
     assert (model.cv_results_["mean_n_iter"][:-1] == 1).all()  # but for the greatest C, where it begins
     assert len(computed) <= 2 + 1 + 2  # the same weights throughout: once a fold, and in the last fit and its warning
+
+
+def test_a_search_over_models_with_probabilities_has_them():
+    X, y = load_wine(return_X_y=True)
+    X, y = scale(X[y < 2]), y[y < 2]
+    model = MKLClassifierCV(loss="logistic", Cs=[1.0], regularizer=2, cv=3).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), model.best_estimator_.predict_proba(X))
+    with pytest.raises(AttributeError, match="loss='hinge'"):
+        MKLClassifierCV(Cs=[1.0], regularizer=2, cv=3).fit(X, y).predict_proba(X)

@@ -255,7 +255,8 @@ def _offsets(kernels, views):
     return np.concatenate([[0], np.cumsum(one)])
 
 
-def _cast(x, dtype):  # x may be a user's list
+def _cast(x, dtype):
+    # x may be a user's list
     return x.astype(dtype, copy=False) if getattr(x, "dtype", np.dtype(object)).kind == "f" else x
 
 

@@ -220,7 +220,8 @@ def _check_types(labels, numeric):
 
 
 def as_labels(y):
-    """y as an array, an empty one if y is no list or array of any library."""
+    """y as an array, an empty one if y is no list or array."""
+    # y of any library
     return np.asarray(y) if isinstance(y, list | tuple) or hasattr(y, "__array__") else np.empty(0)
 
 

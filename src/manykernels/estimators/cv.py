@@ -190,6 +190,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     """
 
     _plain = MKLClassifier
+    calibrate = None  # no parameter of a search: scores of folds need decisions only
 
     def __init__(
         self,

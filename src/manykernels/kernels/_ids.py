@@ -15,6 +15,7 @@ def unfit(x):
     """What is wrong with the data that a user gives as a view, and the cure; None if nothing is wrong."""
     if hasattr(x, "collect") and not hasattr(x, "shape"):  # a LazyFrame of polars
         return f"a {type(x).__name__}, not yet computed: give it with .collect()."
+    # the user's object
     if isinstance(x, str | bytes) or x is not None and not isinstance(x, Sized) and not hasattr(x, "shape"):
         return f"a {type(x).__name__}: give an array, a frame or a list with a row per example."
     if isinstance(x, dict | set):

@@ -98,6 +98,7 @@ def signature(transformer):
 
 def check_transformer(transformer, called):
     """A ValueError if the user's object is no transformer."""
+    # the user's object
     if isinstance(transformer, type) or not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
         raise ValueError(
             f"transformer={transformer!r} of {called} must have fit and transform, such as StandardScaler() or "

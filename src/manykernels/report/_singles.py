@@ -99,7 +99,8 @@ def ids_of(X: Any) -> Any:
     if index is None or callable(index):
         return None
     found = np.asarray(index)
-    return None if getattr(index, "name", None) is None and np.array_equal(found, np.arange(len(found))) else found
+    named = getattr(index, "name", None) is not None  # pandas' index
+    return found if named or not np.array_equal(found, np.arange(len(found))) else None
 
 
 def _plain(value: Any) -> Any:
