@@ -25,9 +25,8 @@ def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any
     fits = len(splits) * candidates * int(search.n_splits_)
     if fits * one_pass > 4 * MAX_ENTRIES:
         return same, found | {"why": f"{fits:,} fits would take too long; give a smaller max_examples."}
-    if not isinstance(search.cv, int | np.integer | None) and not hasattr(
-        search.cv, "split"
-    ):  # scikit-learn's splitter
+    splitter = hasattr(search.cv, "split")  # of scikit-learn
+    if not splitter and not isinstance(search.cv, int | np.integer | None):
         return same, found | {"why": "the search has fixed folds, which do not apply to a part of the examples."}
     models, chosen = [], []
     for k, (train, _) in enumerate(splits):
