@@ -127,7 +127,7 @@ def test_what_a_device_cannot_do_is_refused():
         MKLClassifier([Linear()], solver="coordinate", device="torch").fit(X, label)
     with pytest.raises(ValueError, match="bytes left"):
         MKLClassifier([RBF(1.0)], memory_limit=100_000, device="torch").fit(X, label)
-    with pytest.raises(ValueError, match="as 1 matrices"):
+    with pytest.raises(ValueError, match="need 1 matrices of 120 × 120"):
         MKLClassifier([Cosine()], memory_limit=100_000, device="torch").fit(X, label)
 
 

@@ -74,7 +74,7 @@ def test_a_solver_takes_a_bank_or_names_itself_and_the_reason(name, kind):
 @pytest.mark.parametrize("kind", BANKS)
 def test_auto_is_a_solver_of_the_contract(kind, monkeypatch):
     monkeypatch.setattr(
-        interior, "MANY", 1
+        interior, "MIN_DEFAULT_KERNELS", 1
     )  # it is asked of every bank, and not of those with hundreds of kernels alone
     for regularizer in (LpNorm(1), LpNorm(2), BlockNorm(3)):
         problem, _ = problem_on(kind, "hinge", regularizer)

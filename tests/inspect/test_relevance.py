@@ -308,7 +308,7 @@ def test_the_gain_is_that_of_the_source_alone_over_its_rows_in_other_places():
 @pytest.mark.parametrize("examples", [250, 400])
 def test_alignments_are_those_of_kernels_and_targets_of_the_same_examples(examples, monkeypatch):
     """Issue 11, point 24. Centred, without diagonals, by their definition on all examples; nearly so on a sample."""
-    monkeypatch.setattr("manykernels.inspect.fold.EXAMPLES", examples)
+    monkeypatch.setattr("manykernels.inspect.fold.MAX_ALIGNMENT_EXAMPLES", examples)
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(420, 2))
     target = np.where(rows[:, 0] + 0.2 * rng.normal(size=420) > 0, 1, -1)

@@ -112,7 +112,7 @@ def test_matrices_in_files_are_corrected_where_they_fit_in_memory(tmp_path):
 def test_what_does_not_go_together_is_refused(model, words):
     with pytest.raises(ValueError, match=words):
         model.fit(Z if model.kernels == "auto" else S, y)
-    with pytest.raises(ValueError, match="none is"):
+    with pytest.raises(ValueError, match="no side is"):
         Pairwise([], [], psd="clip")
 
 

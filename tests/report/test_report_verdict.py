@@ -105,7 +105,7 @@ def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
 
 def test_the_heaviest_sources_are_judged_singly_where_a_bound_joins_the_others(monkeypatch):
     """Issue 11, point 24. Wherever they stand in the list."""
-    monkeypatch.setattr("manykernels.report._joined.LIMIT", 0.0)  # three units
+    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     y = X @ [0.2, 0.3, 3.0, 0.1, 2.0] + 0.1 * rng.normal(size=60)
