@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from .._state import check, check_array, check_csr, check_is
 from ..kernels.base import len_
 from ..kernels.normalize import inverse_root
-from ..kernels.pair_blocks import KINDS, BlockSide, PairBase
+from ..kernels.pair_blocks import KINDS, BlockSide, PairBase, check_block
 from ..kernels.placed import Bundle
 from ..kernels.tasks import ALL, SAME
 from ..sequences import Sequences
@@ -212,7 +212,7 @@ class Called:
     def block(self, left, right, out, hits=None):
         if left.cache is not None and right.cache is not None:
             return PairBase.block(self, left, right, out)  # reads the cache
-        out[:] = self.kernel.between(left.x, right.x)
+        out[:] = check_block(self.kernel, self.kernel.between(left.x, right.x), out.shape)
         if hits is not None:
             out[hits] = left.own[hits[0]]
         return out

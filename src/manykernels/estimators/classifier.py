@@ -24,7 +24,7 @@ from .check_targets import check_loss, check_weight
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .plan import Examples
 from .posterior import posterior_variance
-from .streamed import fit_source
+from .streamed import fit_source, read_targets
 from .tasks import check_classes_of_tasks, check_task
 from .tensors import to_host
 
@@ -368,4 +368,5 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         """The weighted share of examples whose class is right, or all of whose labels are right."""
         from sklearn.metrics import accuracy_score
 
+        X, y = read_targets(X, y)
         return accuracy_score(y, self.predict(X, task), sample_weight=sample_weight)

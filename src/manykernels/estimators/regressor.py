@@ -20,7 +20,7 @@ from .check_targets import check_loss, check_weight
 from .outputs import read_values
 from .plan import Examples
 from .posterior import posterior_variance
-from .streamed import fit_source
+from .streamed import fit_source, read_targets
 from .tasks import check_task
 from .tensors import to_host
 
@@ -330,4 +330,5 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         """R², the predicted share of the variance of y; the mean over the targets."""
         from sklearn.metrics import r2_score
 
+        X, y = read_targets(X, y)
         return r2_score(y, self.predict(X, task), sample_weight=sample_weight)

@@ -23,7 +23,7 @@ from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
 from ..solvers import Monitor, get, seed_of
-from ..streaming import as_source
+from ..streaming import as_source, is_source
 from ..streaming.driver import Driver
 from ..streaming.examples import concatenate, take
 from ..streaming.moments import normalisation
@@ -57,6 +57,17 @@ def fit_source(model: Any, X: Any, y: Any, sample_weight: Any, task: Any) -> Any
         if len(y) != len(stream):
             raise ValueError(f"y has {len(y)} targets, and {source!r} has {len(stream)} examples.")
         return model.fit(stream, y, sample_weight, task)
+
+
+def read_targets(X: Any, y: Any) -> tuple[Any, Any]:
+    """(X, y); the targets themselves where y is their name in a source X."""
+    if not (isinstance(y, str) and is_source(X)):
+        return X, y
+    source, found = as_source(X).with_target(y), []
+    for piece in source.pieces():
+        with naming(source.where(piece)):
+            found += [np.asarray(targets) for _, targets in blocks_of(source, piece)]
+    return source, np.concatenate(found)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._state import Stored
-from .pair_blocks import PairBase, same
+from .pair_blocks import PairBase, check_block, same
 
 READS = ("views", "sequences", "objects", "numeric", "anything", "nothing")  # what kernels read, most specific first
 
@@ -77,7 +77,9 @@ class BaseKernel(Stored, BaseEstimator):
         """k(x_i, x_i), (n,)."""
         kernel = self.resolve(X)
         if kernel.base is None:
-            return np.array([kernel(X[i : i + 1])[0, 0] for i in range(len_(X))], dtype=float)
+            return np.array(
+                [check_block(kernel, kernel(X[i : i + 1]), (1, 1))[0, 0] for i in range(len_(X))], dtype=float
+            )
         own = PairBase(kernel.base, X, np.float64).side(X, np.arange(X.shape[0])).own
         return kernel.from_base(own, own.copy(), own, own)
 

@@ -11,6 +11,7 @@ from .._state import check, check_array
 from .._validation import check_choice
 from .base import Kernel, len_
 from .low_rank import LowRank
+from .pair_blocks import check_block
 
 LANDMARKS = ("k-means++", "uniform")
 CANDIDATES_PER_LANDMARK = 8  # examples from which k-means++ draws one landmark
@@ -104,7 +105,7 @@ class Nystroem(LowRank):
         pool = np.sort(rng.choice(n, n if uniform else candidates, replace=False))
         if uniform:
             pool = np.sort(rng.choice(pool, min(self.rank, n), replace=False))
-        K = kernel(X[pool])
+        K = check_block(kernel, kernel(X[pool]), (len(pool), len(pool)))
         if not uniform:
             picked = _spread_out(K, self.rank, rng)
             pool, K = pool[picked], K[np.ix_(picked, picked)]
@@ -121,7 +122,7 @@ class Nystroem(LowRank):
         Z = kernel.landmarks_
         if issparse(X) != issparse(Z):  # the two sides of a base block are both sparse or both dense
             X = type(Z)(X) if issparse(Z) else X.toarray()
-        K = kernel.kernel.between(X, Z)
+        K = check_block(kernel.kernel, kernel.kernel.between(X, Z), (len_(X), len_(Z)))
         return (np.asarray(K, np.float64) @ kernel.projection_).astype(dtype, copy=False)
 
 

@@ -219,3 +219,13 @@ def span(index):
     """The index as a slice, if its entries are consecutive."""
     run = index.size and index[-1] - index[0] == index.size - 1 and (index[1:] > index[:-1]).all()
     return slice(int(index[0]), int(index[-1]) + 1) if run else index
+
+
+def check_block(kernel, K, shape):
+    """K, the block that a kernel returned; a ValueError if it has another shape."""
+    if np.shape(K) != shape:
+        raise ValueError(
+            f"{kernel!r} returned an array of shape {np.shape(K)} for {shape[0]} and {shape[1]} examples: "
+            f"__call__(X, Y=None) must return (len(X), len(Y)), here {shape}."
+        )
+    return K

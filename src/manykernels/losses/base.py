@@ -28,7 +28,7 @@ class Loss(Part):
     (True, 'binary', ['epsilon_insensitive', 'hinge', 'huber'])
     """
 
-    name: str
+    name: str = ""  # in messages; the name of the class unless given
     targets = "real"  # or "binary" (y = ±1), or "none" (y is not read)
     interior = False
     flat = False  # V = 0 on an interval of f, where a = 0
@@ -37,24 +37,32 @@ class Loss(Part):
     probabilistic = False  # 1 / (1 + e^{-f}) is the probability of y = 1
     gaussian = False  # least squares: minus the logarithm of a Gaussian likelihood, up to constants
 
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def _lacks(self, method):
+        return f"{type(self).__name__} must define {method}; help(manykernels.losses.Loss) lists the methods of a loss"
+
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """V(y_i, f_i)."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacks("value(y, f), the loss of each example, (n,)"))
 
     def gradient(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         """A subgradient of V in f, nondecreasing in f."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacks("gradient(y, f), its derivative in f, (n,)"))
 
     def unit_box(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The bounds (lo, hi) of a_i at c_i = 1: minus the domain of V*."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacks("unit_box(y), the bounds (lo, hi) of a at c = 1, (n,) each"))
 
     def quadratic(self, y: np.ndarray, c: np.ndarray, a: np.ndarray) -> tuple[Any, Any, Any]:
         """(linear, diagonal, kink) with c V*(y, −a/c) = linear·a + ½ diagonal·a² + kink·|a|.
 
         Exact unless `interior`; then it is the second-order expansion at a, up to a constant.
         """
-        raise NotImplementedError
+        raise NotImplementedError(self._lacks("quadratic(y, c, a), three arrays (linear, diagonal, kink), (n,) each"))
 
     def box(self, y: np.ndarray, c: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """The bounds (lo, hi) of a_i; both 0 where c_i = 0."""

@@ -32,7 +32,7 @@ from .classical.simplemkl import SimpleMKL
 from .classical.sip import SIP
 from .classical.spicy import Spicy
 from .coordinate import Coordinate
-from .diagnosis import diagnosed
+from .diagnosis import certified, diagnosed
 from .interior import Interior
 from .mackay import MacKay
 from .newton import Newton
@@ -252,6 +252,8 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
         control.work = given = share * work.left
         with np.errstate(all="ignore"):  # the certificate shows values that are not finite
             found = solver.solve(problem, control)
+            if type(solver) not in SOLVERS.values() and (found is None or found is not control.certified):
+                found = certified(problem, solver.name, found, tol)
         work.left -= given - control.work if given < np.inf else 0.0
         return found if found.history else _told(found, control)
 

@@ -108,10 +108,11 @@ class Run:
         if interrupted:
             close_pool()
             self.leave()
-        return Solution(
+        self.control.certified = Solution(
             self.full(self.best.pop("theta")), n_iter=len(self.history), history=self.history, interrupted=interrupted,
             status=status, precision=self.precision, converged=bool(self.best["gap"] <= self.tol), **self.best,
         )  # fmt: skip
+        return self.control.certified
 
     def full(self, theta: np.ndarray) -> np.ndarray:
         """The weights of all kernels, (M,): 0 for those that are not usable."""

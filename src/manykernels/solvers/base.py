@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class BaseSolver(Part, ABC):
     """A method that solves a `Problem` to the gap that a `Control` asks for.
 
-    The constructor keeps its arguments as they are; `solve` checks them.
+    The constructor keeps its arguments as they are; `solve` checks them. Unless an `Oracle` made the `Solution`, its
+    primal value, dual value and gap are computed again from theta, a and b.
 
     Attributes
     ----------
@@ -149,6 +150,7 @@ class Control:
 
     state: Any = None
     kept = False  # whether a checkpoint is written
+    certified: Solution | None = None  # the result of the last run of an `Oracle`
     work: float = np.inf  # still allowed, in the unit of `_work`
     history: list[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""The `Status` of a solution, and the sentence that says what to do."""
+"""The certificate of a solution from outside, the `Status` of a solution, and the sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..losses import LOSSES
 from ..solution import Solution, Status
 
 if TYPE_CHECKING:
@@ -14,11 +15,57 @@ if TYPE_CHECKING:
 
 ROUNDING_LIMIT = 1e-3  # of the objective: a rounding error above it explains a gap above tol
 LARGE_DIAGONAL = 1e3  # k(x, x), relative to the variance of normalised kernels, above which a fit is slow
+BEYOND_ROUNDING = 1e-6  # of the values compared
 CURES = {
     Status.STEPS: "raise max_iter or tol",
     Status.STALLED: "it no longer improves; raise tol",
     Status.WORK: "it needs more work than so few examples are worth; raise tol, or max_iter, which allows more",
 }
+
+
+def certified(problem: Problem, name: str, found: Solution, tol: float) -> Solution:
+    """The result of a solver from outside, with primal value, dual value and gap at its theta, a and b."""
+    T, n = problem.Y.shape
+    M, solver = problem.bank.M, f"solver {name!r}"
+    if not isinstance(found, Solution):
+        given = "None" if found is None else f"a {type(found).__name__}"
+        raise ValueError(f"{solver} returned {given}: solve(problem, control) must return a Solution(theta, a, b, ...)")
+    if not problem.regularizer.has("conjugate"):  # no certificate exists
+        return found
+    theta, a, b = (np.asarray(part, dtype=float) for part in (found.theta, found.a, found.b))
+    for what, part, shape in (("theta", theta, (M,)), ("a", a, (T, n)), ("b", b, (T,))):
+        if part.shape != shape or not np.all(np.isfinite(part)):
+            given = f"of shape {part.shape}" if part.shape != shape else "that is not finite"
+            raise ValueError(
+                f"{solver} returned {what} {given}: solve must return a Solution with finite theta {(M,)}, the weights "
+                f"of all kernels, a {(T, n)} and b {(T,)}"
+            )
+    weights, idle = theta[problem.kernels], np.delete(theta, problem.kernels)
+    if np.any(theta < 0) or idle.any() or not np.isfinite(problem.regularizer.penalty(weights, 0.0 * weights)[1]):
+        domain = f"at least 0, 0 outside problem.kernels, and in the domain of {problem.regularizer!r}"
+        raise ValueError(f"{solver} returned theta={theta}: the weights must be {domain}")
+    if b.any() and not problem.intercept:
+        raise ValueError(f"{solver} returned b={b}: it must be 0, since problem.intercept is False")
+    q, outputs = _products(problem, weights, a)
+    losses, dual_a = problem.losses(outputs, b), found.dual_a
+    primal, dual, gap, scale = problem.certificate(losses, a, b, weights, q)
+    if dual_a is not None and np.shape(dual_a) == a.shape:
+        other = problem.certificate(losses, dual_a, b, weights, _products(problem, weights, dual_a)[0])
+        dual, gap, dual_a = (other.dual, other.gap, dual_a) if other.dual > dual else (dual, gap, None)
+    if not np.isfinite(gap):  # a is not feasible: the bound of a point that is
+        (_, dual_a, _), (_, dual, _, _) = problem.origin()
+        gap = (primal - dual) / scale
+    words = f"{solver} claimed a gap of {found.gap:.1e}, and its theta, a and b have {gap:.1e}"
+    reason, reached = words if found.gap <= tol < gap else found.reason, bool(gap <= tol)
+    found = replace(found, theta=theta, a=a, b=b, dual_a=dual_a, reason=reason)
+    return replace(found, primal=primal, dual=dual, gap=gap, converged=reached)
+
+
+def _products(problem, weights, a):
+    """q_m = Σ_t a_tᵀ K_m a_t and the outputs Σ_m θ_m K_m a, (T, n)."""
+    support = np.flatnonzero(a.any(axis=0))
+    P = problem.bank.products(a[:, support], support, None, problem.kernels)
+    return np.einsum("tmi,ti->m", P, a), np.einsum("m,tmi->ti", weights, P)
 
 
 def diagnosed(problem: Problem, solution: Solution, tol: float, max_iter: int) -> Solution:
@@ -47,6 +94,9 @@ def _diagnose(problem, solution, tol, max_iter):
     if not given < ROUNDING_LIMIT:
         words = f"rounding of the kernels as given may change the objective by {given:.0e} of it: give float64 values"
         return Status.DIGITS, words
+    if type(problem.loss) not in LOSSES.values() and _disagrees(problem, solution.history):
+        what = f"value, gradient, quadratic (or _conjugate) and unit_box of the loss {problem.loss.name!r} disagree"
+        return Status.STALLED, f"{what}: V*(y, u) must be the largest u f - V(y, f), and a = -u lies in unit_box"
     status = Status.STEPS if solution.n_iter >= max_iter else solution.status or Status.STALLED
     words = CURES[status] if status is Status.STEPS else solution.reason or CURES[status]
     size = float(np.mean(bank.diagonals()))
@@ -54,6 +104,20 @@ def _diagnose(problem, solution, tol, max_iter):
         cure = "centre columns far from 0 (StandardScaler), normalise the kernels"
         words += f"; k(x, x) of {size:.0e} slows it down: {cure}"
     return status, words
+
+
+def _disagrees(problem, history):
+    """Whether a dual value is above a primal one, or V(y, f) + V*(y, u) = u f fails at u = V'(y, f)."""
+    best = min((record.get("primal", np.inf) for record in history), default=np.inf)
+    if any(record.get("dual", -np.inf) - best > BEYOND_ROUNDING * abs(best) for record in history):
+        return True
+    y, loss = problem.Y.ravel(), problem.loss
+    for f in (np.zeros(y.shape), y + 0.7, y - 1.3):
+        value, u = loss.value(y, f), loss.gradient(y, f)
+        off = value + loss.conjugate(y, u) - u * f
+        if not np.all(np.abs(off) <= BEYOND_ROUNDING * (1.0 + np.abs(value) + np.abs(u * f))):
+            return True
+    return False
 
 
 def _rounding(problem, solution, tol):

@@ -178,6 +178,9 @@ def blocks_of(source: DataSource, piece: Any) -> Iterator[tuple[Any, Any]]:
         if not isinstance(block, tuple) or len(block) != 2 or block[0] is None:
             what = "None for X" if isinstance(block, tuple) and len(block) == 2 else f"a {type(block).__name__}"
             raise ValueError(f"read() of {source!r} gave {what}: yield (X, y) of each block, y None without targets.")
+        if block[1] is None and source.target is not None:
+            cure = f"yield its values as y where self.target is {source.target!r}"
+            raise ValueError(f"read() of {source!r} gave None for y, but the target is {source.target!r}: {cure}.")
         yield block
 
 
