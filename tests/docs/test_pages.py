@@ -63,7 +63,6 @@ groups = {"signal": ["a", "b"], "noise": ["c"]}
 model = clf = MKLClassifier(kernels).fit(X, y)
 """
 SETUP = {  # what a page takes for granted, and is not worth a reader's time
-    "docs/solvers.md": DATA,
     "docs/relevance.md": DATA,
     "docs/file-format.md": DATA,
     "docs/pictures.md": DATA + """
