@@ -19,7 +19,7 @@ class Loss(Part):
     V*(y, u) = sup_f u f − V(y, f);   a_i = −c_i u_i lies in c_i · unit_box(y_i).
 
     A subclass defines `value`, `gradient`, `unit_box` and `quadratic`; arrays are (n,), c_i weighs example i.
-    An `interior` loss, whose conjugate is not quadratic, also states `_conjugate` and `start`.
+    An `interior` loss, whose conjugate is not quadratic, also states `_conjugate(y, a)` = V*(y, −a) and `start`.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class DataSource(ABC):
 
     @abstractmethod
     def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:
-        """Yields (X, y) of each block; y is None without a `target`."""
+        """Yields (X, y) of each block, the same at each call; y holds the targets called `target`, None without one."""
 
     def files(self, piece: Any) -> list[str]:
         """The files of a piece, which must not change while a fit runs."""
