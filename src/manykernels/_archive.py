@@ -39,7 +39,7 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 
 def write(path, kind, content, packed=True, most=None):
-    """Writes the dict `content` as a file of that kind; `packed` deflates it, `most` is that of `Encoder`."""
+    """Writes the dict `content` to a file of this kind, compressed if `packed`; `most` is passed to `Encoder`."""
     encoder = Encoder(most)
     tree = {name: encoder.encode(value, "") for name, value in content.items()}
     with replacing(path) as file:

@@ -6,12 +6,12 @@ import sys
 from types import FrameType
 
 
-def outside() -> int:
+def caller_level() -> int:
     """The `stacklevel`, seen from the caller of this function, of the first function that is not of this package."""
     return _first_outside()[0]
 
 
-def outside_module() -> str:
+def caller_module() -> str:
     """The name of the module of that function."""
     return str(_first_outside()[1].f_globals.get("__name__", ""))
 

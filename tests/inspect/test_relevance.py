@@ -220,7 +220,7 @@ def test_wrong_arguments_are_named():
             relevance(model, X, y, **bad)
     with pytest.raises(ValueError, match="y=None"):
         relevance(model, X, None)
-    with pytest.raises(ValueError, match="give one target an example"):
+    with pytest.raises(ValueError, match="give one target per example"):
         relevance(model, X, y[:-1])
     with pytest.raises(ValueError, match="or a row of targets"):
         relevance(model, X, np.zeros((len(X), 2, 2)))

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from .._callers import outside, outside_module
+from .._callers import caller_level, caller_module
 
 MAX_EXAMPLES = 250  # of the estimate, evenly spread
 MIN_EXAMPLES = 30  # for a warning
@@ -56,11 +56,11 @@ def warn_diagonal(model, bank):
     if not len(narrow):
         return
     sentence = _sentence(model, narrow)
-    if outside_module().startswith("sklearn."):
+    if caller_module().startswith("sklearn."):
         if sentence in ALREADY_SAID:
             return
         ALREADY_SAID.add(sentence)
-    warnings.warn(sentence, UserWarning, stacklevel=outside())
+    warnings.warn(sentence, UserWarning, stacklevel=caller_level())
 
 
 def _sentence(model, narrow):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._callers import outside
+from .._callers import caller_level
 from ..kernels.frames import is_frame
 from ..kernels.new_data import LONGER, unequal
 from ..kernels.tasks import split
@@ -40,7 +40,7 @@ class Gathered:
             return
         said = [self._words(*key, *value) for key, value in list(self.found.items())[:MAX_NAMED]]
         said += [f"{len(self.found) - MAX_NAMED} more such columns"] * (len(self.found) > MAX_NAMED)
-        warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=outside())
+        warnings.warn(f"X has what no training example had: {'; '.join(said)}.", UserWarning, stacklevel=caller_level())
 
     def _words(self, kind, where, names, example):
         some = ", ".join(map(str, names[:MAX_NAMED])) + ", …" * (len(names) > MAX_NAMED)
@@ -97,7 +97,7 @@ def warn_lengths(model: Any) -> None:
             f"times as many in some as in others: with normalize={model.normalize!r} decisions grow with the length of "
             'a sequence; give normalize="spherical", which makes k(x, x) = 1.',
             UserWarning,
-            stacklevel=outside(),
+            stacklevel=caller_level(),
         )
 
 

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from .._callers import outside
+from .._callers import caller_level
 
 
 def warn_units(loss, Y, c, C):
@@ -24,6 +24,6 @@ def warn_units(loss, Y, c, C):
                 f"{says}. Scale y, TransformedTargetRegressor(model, transformer=StandardScaler()), or take "
                 "loss='squared', which is the same in every unit.",
                 UserWarning,
-                stacklevel=outside(),
+                stacklevel=caller_level(),
             )
             return

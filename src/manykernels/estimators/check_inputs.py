@@ -195,7 +195,7 @@ def check_y(model, y, numeric, several=False):
         raise ValueError(f"y has {len(missing)} missing values ({missing[0]!r}): leave these examples out of X and y.")
     _check_types(labels, numeric)
     if labels.ndim > 2:
-        raise ValueError(f"y has shape {labels.shape}: give one target an example, (n,), or T of them, (n, T).")
+        raise ValueError(f"y has shape {labels.shape}: give one target per example, (n,), or T of them, (n, T).")
     several = several and labels.ndim == 2 and labels.shape[1] > 1
     return validate_data(model, y=y, y_numeric=numeric, multi_output=several)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .._callers import outside
+from .._callers import caller_level
 from ..solution import Solution
 
 MAX_NAMED_PROBLEMS = 3  # in a warning
@@ -20,7 +20,7 @@ def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -
         rough = next((s.reason for s in solutions if s.reason), "")
         if rough:
             which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and s.reason)
-            warnings.warn(f"{name} has converged{which}, but {rough}.", UserWarning, stacklevel=outside())
+            warnings.warn(f"{name} has converged{which}, but {rough}.", UserWarning, stacklevel=caller_level())
         return
     bayes = short[0].stationarity is not None
     early = all(s.n_iter < model.max_iter for s in short)
@@ -32,7 +32,7 @@ def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -
         f"{name} stopped at a {'' if bayes else 'relative '}{what}, above tol={model.tol:g}, after "
         f"{max(s.n_iter for s in short)} steps{which}: {cure}.",
         ConvergenceWarning,
-        stacklevel=outside(),
+        stacklevel=caller_level(),
     )
 
 

@@ -229,3 +229,8 @@ def bank_of(model: Any, X: Any) -> Any:
 def decisions_of(model: Any, X: Any) -> np.ndarray:
     """Σ_m f_m(x) + b of a fitted model, (n, T), also if T = 1."""
     return model._decide(X)
+
+
+def read_examples(model: Any, X: Any, y: Any, weight: np.ndarray | None) -> Examples:
+    """X, y and the weights as `fit` of the model checks and reads them."""
+    return model._read(X, y, weight)

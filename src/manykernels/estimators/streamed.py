@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import regularizers
-from .._callers import outside
+from .._callers import caller_level
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
@@ -122,7 +122,7 @@ class StreamPlan:
             explicit = False
             warnings.warn(
                 "kernels see columns far from the origin: all are compared pair by pair, which takes long for many "
-                "examples; centre the columns first", UserWarning, stacklevel=outside(),
+                "examples; centre the columns first", UserWarning, stacklevel=caller_level(),
             )  # fmt: skip
         bank = dict(
             features=model.features if explicit else "never", wanted=explicit,

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from .._validation import parse_bytes
 from ..estimators.calibration import learn_sigmoids
 from ..estimators.check_inputs import is_precomputed, take_examples
-from ..estimators.plan import FitPlan
+from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
@@ -23,7 +23,7 @@ MAX_ALIGNMENT_EXAMPLES = 250
 TIE_BREAK = 1e-9  # times the mean target, added to equal outputs of a constant
 
 
-class Machine(NamedTuple):
+class FoldFit(NamedTuple):
     """T functions on one choice of kernels: a (T, n), θ (T, M), b (T,), and the largest gap of their fits."""
 
     a: np.ndarray
@@ -63,7 +63,7 @@ class Fold:
         own = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]
-        examples = self.model._read(*given, own)
+        examples = read_examples(self.model, *given, own)
         self.plan = plan_fit(self.model, examples)
         if is_classifier(model) and model.calibrate is not None:
             self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
@@ -83,7 +83,7 @@ class Fold:
         return self.plan.bank.predictor(np.arange(1)).kernel_list
 
     def solve(self, wanted):
-        """The `Machine` of these kernels, started from that of all kernels; the constant b if no kernel varies."""
+        """The `FoldFit` of these kernels, started from that of all kernels; the constant b if no kernel varies."""
         usable, every = self.usable & wanted, self.every
         if every is not None and not every.theta[:, usable != self.usable].any():
             return every  # without kernels of weight 0 the optimum is the same
@@ -106,7 +106,7 @@ class Fold:
         theta = np.concatenate([np.tile(s.theta[: self.M], (len(s.a), 1)) for s in solutions])
         b = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
         measures = [s.gap if s.stationarity is None else s.stationarity for s in solutions]
-        return Machine(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
+        return FoldFit(a, theta, b, max(measures), all(s.converged for s in solutions), solutions)
 
     def _nothing(self):
         """The best constant, with ties between outputs broken in favour of the largest class.
@@ -121,7 +121,7 @@ class Fold:
             b = np.array([examples.loss.intercept(y, zero, examples.c) for y in Y], dtype=float)
         if len(Y) > 1:
             b += TIE_BREAK * (Y @ examples.c) / examples.c.sum()
-        return Machine(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
+        return FoldFit(np.zeros_like(Y), np.zeros((len(Y), self.M)), b, 0.0, True, [])
 
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""

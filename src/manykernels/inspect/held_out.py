@@ -110,7 +110,7 @@ def relevance(
     X = among_themselves(X)
     y, n = _targets(model, y, scoring), n_examples(X)
     if y.ndim not in (1, 2) or len(y) != n:
-        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target an example, or a row of targets.")
+        raise ValueError(f"y has shape {y.shape} for {n} examples: give one target per example, or a row of targets.")
     weight = None if sample_weight is None else check_weight(sample_weight, n)
     examples = X if isinstance(X, Pairs) else np.zeros((n, 1))
     splits = make_splits(cv, examples, y, is_classifier(model), groups)

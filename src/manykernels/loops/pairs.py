@@ -73,7 +73,7 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
     up, down, curvature = work[0], work[1], work[2]
     low, high = n * me // threads, n * (me + 1) // threads
     for k in range(low, high):
-        up[k], down[k] = _room(a[k], kink[k], lo[k], hi[k])
+        up[k], down[k] = _one_sided_kinks(a[k], kink[k], lo[k], hi[k])
         curvature[k] = K[k, k] + diagonal[k]
     mine = notes[me]
     _shift(0.0, K[0], K[0], low, high, up, a, gradient, mine[0])
@@ -106,7 +106,7 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
             if low <= k < high:
                 a[k] = value
                 gradient[k] += diagonal[k] * move
-                up[k], down[k] = _room(value, kink[k], lo[k], hi[k])
+                up[k], down[k] = _one_sided_kinks(value, kink[k], lo[k], hi[k])
         _shift(t, Ki, K[j], low, high, up, a, gradient, mine[0])
         if steps % 32 == 0:
             mine[0, LOWEST] = _lowest(down[low:high], gradient[low:high])
@@ -122,7 +122,7 @@ def _steps(me, team, K, a, gradient, box, eps, max_steps):
 
 
 @njit(**OPTIONS)
-def _room(a, kink, lo, hi):
+def _one_sided_kinks(a, kink, lo, hi):
     """Minus the kink of the right derivative (−inf: a cannot rise) and of the left one (inf: it cannot fall)."""
     up = -np.inf if a >= hi else (-kink if a >= 0 else kink)
     down = np.inf if a <= lo else (-kink if a > 0 else kink)

@@ -9,8 +9,8 @@ from . import OPTIONS
 def pack(letters, offsets, table, size, bits, data, at, starts):
     """Pack sequences letters[offsets_i : offsets_i+1] through the code table into data from byte `at` on.
 
-    Fills starts. Returns −1, or the position in `letters` of the first one that is an error (or, with 2 bits, of the
-    first that has code `size`): from the sequence that holds it on, nothing counts.
+    Fills starts. Returns −1, or the position in `letters` of the first invalid letter (with 2 bits also of the first
+    letter of code `size`). The sequence of that letter and all later ones are not packed.
     """
     per = 8 // bits
     for i in range(len(offsets) - 1):

@@ -31,9 +31,9 @@ def word_keys(data, starts, packed, length, low, d, bits, out):
 def word_squares(keys, w, d, most, bits, unknown, squares):
     """squares[k − 1] = Σ over words of k letters of (Σ_i w_i [x_i has it])², from sorted keys, for k <= most.
 
-    A word with the letter `unknown` equals no other word. w is empty if all weights are 1. No other example has the
-    words of more letters than an example shares with both neighbours; equal shorter words are runs, which start at
-    `begun`, and `open` levels of runs continue.
+    A word with the letter `unknown` equals no other word. w is empty if all weights are 1. A word longer than the
+    prefix that an example shares with its neighbours is unique. Shorter equal words form runs: begun[k] is the total
+    weight before the run of words of k + 1 letters.
     """
     n, mask = len(keys), np.uint64((1 << bits) - 1)
     total, begun, own = 0.0, np.empty(most), np.zeros(most + 1)

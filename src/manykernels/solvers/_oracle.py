@@ -138,7 +138,7 @@ class Run:
             self.lower = self._dual_value(best_dual)  # a mean of cuts holds for positive semidefinite kernels
         elif best_dual is not None and self.tol < self.gap < np.inf and not self.bank.explicit:
             again, unit = self._dual_value(best_dual), 4 * (self.n + 64) * 2.0**-53  # docs/reliability.md
-            # what did not converge may be all rounding, or the bound at another b
+            # without convergence the bound may be rounding error, or belong to another b
             self.lower = self.lower if again > self.lower - unit * abs(self.lower) else again
         if not np.isfinite(self.gap):
             best_dual = self._go_back()

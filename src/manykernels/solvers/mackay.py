@@ -225,10 +225,8 @@ class Updates:
         if not self.learns or point.noise > VANISHING_NOISE * self.variance:
             return ""
         return (
-            f"the learned noise, {point.noise:.0e}, is at its floor of {NOISE_FLOOR:g} of y's variance: y is likeliest "
-            "if the kernels explain it exactly, as with labels without contradictions and kernels so narrow that they "
-            "model the noise; for separate noise, give noise= a number, or leave out the narrow "
-            "kernels"
+            f"the learned noise, {point.noise:.0e}, is at its floor of {NOISE_FLOOR:g} of y's variance: the kernels "
+            "fit y exactly, and no noise is left to estimate; give noise= a number, or leave out the narrow kernels"
         )
 
 

@@ -118,7 +118,7 @@ class ArraySource(DataSource):
             raise FileNotFoundError(f"{self.path!r} does not exist.")
         with naming(self.path), self._opened(name) as X:
             if len(X.shape) != 2:
-                raise ValueError(f"{self!r} has shape {X.shape}: an array (n, d) is wanted, a row an example.")
+                raise ValueError(f"{self!r} has shape {X.shape}: give an array (n, d) with one row per example.")
             self.shape, self.itemsize = tuple(int(size) for size in X.shape), X.dtype.itemsize
 
     def _opened(self, name):

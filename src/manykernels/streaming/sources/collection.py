@@ -35,7 +35,7 @@ class DaskCollection(DataSource):
         self.rows = check_integer("rows", rows)
         if hasattr(collection, "chunks"):  # an array of Dask
             if len(collection.shape) != 2:
-                raise ValueError(f"X has shape {collection.shape}: an array (n, d) is wanted, a row an example.")
+                raise ValueError(f"X has shape {collection.shape}: give an array (n, d) with one row per example.")
             collection = collection.rechunk({1: -1})
         self._parts: list[Any] | None = list(np.ravel(collection.to_delayed()))
         self.n_pieces = len(self._parts)
