@@ -159,3 +159,17 @@ def test_fits_side_by_side_in_threads_do_not_disturb_each_other():
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _: fit(Ks, y, "hinge", 1, 1e-5), range(8)))
     assert all(np.array_equal(alone.theta, other.theta) for other in results)
+
+
+@pytest.mark.parametrize("order", ["kernels last", "kernels first", "computed"])
+def test_products_keep_the_digits_of_small_kernel_values_beside_large_ones(order):
+    """Issue 11: k(x_1, x_1) = 1e-20 lost eleven digits to a constant of 1e-10, the smallest entry of the first row."""
+    v = np.array([1.0, 1e-10, 0.7, 0.3])
+    S = np.stack([np.outer(v, v), np.outer(v, v) ** 2], axis=2)
+    if order == "computed":
+        bank = DenseBank.from_scaled(S.transpose(2, 0, 1).copy(), ["a", "b"])
+    else:
+        laid = S if order == "kernels last" else np.ascontiguousarray(S.transpose(2, 0, 1)).transpose(1, 2, 0)
+        bank = DenseBank(laid, normalize=None)
+    found = bank.products(np.array([[1 / 3]]), np.array([1]))[0]
+    np.testing.assert_allclose(found, S[:, 1].T / 3, rtol=1e-14)

@@ -195,3 +195,18 @@ def test_words_of_a_billion_letters_are_refused_at_once():
 
     with pytest.raises(ValueError, match="too many for Spectrum"):
         Spectrum(k=2**40)(["ACGT" * 3, "AACC" * 3])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("method", ["decision_function", "decision_parts", "combined_kernel"])
+def test_a_stack_of_new_examples_that_is_not_finite_is_refused_without_a_warning(method, value):
+    """Issue 11, second generator: ∞ times the weight 0 of another class was a warning of NumPy."""
+    of_class = np.eye(3)[np.arange(12) % 3]
+    S = np.stack([np.outer(z, z) for z in of_class.T], axis=2)
+    model = MKLClassifier("precomputed", regularizer=1).fit(S, np.arange(12) % 3)
+    assert (model.kernel_weights_ == 0).any()
+    new = S.copy()
+    new[0, model.support_[0]] = value
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        getattr(model, method)(new)

@@ -241,3 +241,12 @@ def test_an_example_without_letters_lacks_its_string(kernel, absent):
     np.testing.assert_allclose(K[np.ix_(here, here)], kernel(Sequences.encode(texts)), rtol=1e-6)
     none = np.array([absent] * 3, object)
     assert not kernels.views({"s": none, "t": TABLE[:3]})[0].present.any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_view_whose_sum_its_type_cannot_hold():
+    """Issue 11, second generator: the sum of a float16 table overflowed, with a warning of NumPy."""
+    x = (1000 * np.random.default_rng(0).normal(size=(60, 2)) + 5000).astype(np.float16)
+    y = x[:, 0] > np.median(x[:, 0])
+    fits = [MKLClassifier([("k", RBF(gamma=1e-6), "x")]).fit({"x": x.astype(t)}, y) for t in (np.float16, np.float64)]
+    assert fits[0].objective_ == pytest.approx(fits[1].objective_, rel=2e-3)

@@ -117,3 +117,14 @@ def test_the_certificate_is_that_of_all_examples(tmp_path):
     assert primal == pytest.approx(model.objective_, rel=1e-6)
     assert -1e-6 * primal <= primal - dual <= 1.01e-3 * primal
     assert abs(a.sum()) < 1e-8 and (a * z[model.support_] >= 0).all() and np.abs(a).max() <= 2.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_whose_sum_their_type_cannot_hold(tmp_path):
+    """Issue 11, second generator: the sum of a float16 table overflowed, with a warning of NumPy."""
+    X = (1000 * np.random.default_rng(0).normal(size=(60, 2)) + 5000).astype(np.float16)
+    y = X[:, 0] > np.median(X[:, 0])
+    np.save(tmp_path / "X.npy", X)
+    whole = MKLClassifier([Linear()]).fit(X, y)
+    model = MKLClassifier([Linear()]).fit(ArrayFile(tmp_path / "X.npy"), y)
+    assert model.objective_ == pytest.approx(whole.objective_, rel=3e-3)

@@ -94,7 +94,7 @@ class DenseBank(Bank):
             root = np.sqrt(np.maximum(diagonals, 0))
             self._root = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         total = self._survey(w, diagonals)
-        self._shift = _floor(stack.first_rows())
+        self._shift = _floor(stack.first_rows(), diagonals)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self)
@@ -120,10 +120,11 @@ class DenseBank(Bank):
         bank = cls.__new__(cls)
         bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
         bank.dtype, bank.names, bank.n_jobs, bank.memory_limit = S.dtype, list(names), n_jobs, None
-        bank.trained, bank.normalize, bank._root, bank._shift = None, None, None, _floor(S[:, 0].T)
+        bank.trained, bank.normalize, bank._root = None, None, None
         bank.scale = np.ones(bank.M)
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
         bank._diagonals = np.einsum("mii->mi", S).astype(np.float64)
+        bank._shift = _floor(S[:, 0].T, bank._diagonals)
         return bank
 
     def _correct(self, psd):
@@ -313,13 +314,14 @@ def _survey_exactly(K, w, out):
     out[:] = w @ K @ w, np.abs(K - K.T).max()
 
 
-def _floor(rows):
-    """The constant to subtract from each kernel, from some rows (·, M): the entry nearest to 0.
+def _floor(rows, diagonals):
+    """The constant to subtract from each kernel: the entry nearest to 0 of some rows (·, M) and the diagonals (M, n).
 
-    It keeps the digits of nearly constant kernels; 0 if entries have both signs.
+    It keeps the digits of nearly constant kernels; 0 if entries have both signs. It is at most √(k_ii k_jj), the size of
+    k_ij, so that its rounding does no harm where values are small.
     """
-    rows = np.asarray(rows, dtype=np.float64)
-    return np.maximum(rows.min(axis=0), 0.0) + np.minimum(rows.max(axis=0), 0.0)
+    some = np.concatenate([np.asarray(rows, dtype=np.float64), diagonals.T])
+    return np.maximum(some.min(axis=0), 0.0) + np.minimum(some.max(axis=0), 0.0)
 
 
 def _indices(index, n):

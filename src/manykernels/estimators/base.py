@@ -161,7 +161,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             return decide(self, X, lambda block: self._decide(block, task))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
-            found = check_finite(self.predictor_.decision(X, self.dual_coef_, self.kernel_weights_).T + self.intercept_)
+            ask, known = self.predictor_.decision, (self.dual_coef_, self.kernel_weights_)
+            found = check_finite(lambda: ask(X, *known).T + self.intercept_)
         self._tell_news(X)
         return found
 
@@ -181,7 +182,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             return decide(self, X, lambda block: self.decision_parts(block, task))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
-            parts = np.moveaxis(check_finite(self.predictor_.parts(X, self.dual_coef_, self.kernel_weights_)), 0, 1)
+            ask, known = self.predictor_.parts, (self.dual_coef_, self.kernel_weights_)
+            parts = np.moveaxis(check_finite(lambda: ask(X, *known)), 0, 1)
         self._tell_news(X)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
@@ -200,7 +202,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             Y = None if Y is None else self._new_X(Y, task_Y)
-            found = check_finite(self.predictor_.gram(X, Y, theta=theta))
+            found = check_finite(lambda: self.predictor_.gram(X, Y, theta=theta))
         for new in (X,) if Y is None else (X, Y):
             self._tell_news(new)
         return found

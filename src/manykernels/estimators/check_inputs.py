@@ -237,8 +237,10 @@ def take_examples(X, rows):
     return _safe_indexing(X.tocsr() if unsliced else X, rows)
 
 
-def check_finite(values):
-    """Kernel values or decisions, unchanged; a ValueError if some are not finite."""
+def check_finite(compute):
+    """The kernel values or decisions compute(); a ValueError if some are not finite, without NumPy's warnings."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = compute()
     if not np.isfinite(values).all():
         raise ValueError("X holds NaN or infinity, or kernel values overflow: clean or rescale it first.")
     return values

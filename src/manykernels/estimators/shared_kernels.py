@@ -142,8 +142,8 @@ class SharedFold:
                 return model._decide_anew(X, self.task if task is None else task)
             support = np.searchsorted(plan.rows, model.support_)
             with blas_for(len(support), model.n_jobs):
-                decision = self.bank.decision(self.test, model.dual_coef_, support, model.kernel_weights_)
-            return check_finite(decision.T + model.intercept_)
+                known = self.test, model.dual_coef_, support, model.kernel_weights_
+                return check_finite(lambda: self.bank.decision(*known).T + model.intercept_)
 
         return decide
 

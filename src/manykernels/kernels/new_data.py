@@ -15,6 +15,7 @@ from .._state import check, check_integer, check_is, check_list, check_plain
 from ..sequences import Sequences
 from ._saved_transformers import first_step
 from .frames import is_frame, is_pandas, missing_entries, values
+from .view_data import total
 
 LONGER = 1.5  # ratio of two lengths above which they count as unequal
 
@@ -128,7 +129,7 @@ def _missing(x):
         return {}
     if is_frame(x):
         lost, labels = np.asarray(x.isna()) if is_pandas(x) else missing_entries(values(x)), list(x.columns)
-    elif x.dtype.kind == "f" and not np.isnan(np.sum(x)):
+    elif x.dtype.kind == "f" and np.isfinite(total(x)):
         return {}
     else:
         lost = missing_entries(x if x.ndim == 2 else x[:, None])

@@ -52,7 +52,7 @@ class ViewArrays:
             self.given = {None: X}
             x = _as_columns(X, None in objects)
             self.X, self.n, self.n_features = {None: x}, len_(x), _width(x)
-            self.finite = is_numeric(x) and bool(np.isfinite(x.data.sum() if sp.issparse(x) else np.sum(x)))
+            self.finite = is_numeric(x) and bool(np.isfinite(total(x)))
 
     def _features(self, name, known):
         if self.X[name] is not None:
@@ -126,6 +126,12 @@ class ViewArrays:
         if view not in self.given:
             raise ValueError(f"X lacks the view {view!r}; it has {list(self.given)}.")
         return self.given[view] if columns is None and names is None else self.cut(view, columns, names)
+
+
+def total(x):
+    """The sum of all entries; if it is not finite, an entry may be NaN or infinite, or the sum may overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return x.data.sum() if sp.issparse(x) else np.sum(x)
 
 
 def _as_columns(X, objects=False):

@@ -108,6 +108,11 @@ class DataSource(ABC):
         return []
 
 
+def as_in_memory(block: np.ndarray) -> np.ndarray:
+    """The block with integers, truth values and float16 as float64, as a fit in memory takes them."""
+    return block.astype(np.float64) if block.dtype.kind in "biu" or block.dtype == np.float16 else block
+
+
 class ArraySource(DataSource):
     """Rows of an array that is sliced on disk: a subclass defines `_opened(name)` and calls `_set`."""
 
@@ -138,8 +143,7 @@ class ArraySource(DataSource):
             if X.shape != self.shape:
                 raise ValueError(f"{self!r} had shape {self.shape} and has {tuple(X.shape)} now: it has changed.")
             block, y = np.array(X[low:high]), None
-        if block.dtype.kind in "biu":
-            block = block.astype(np.float64)
+        block = as_in_memory(block)
         if self.target is not None:
             with self._opened(self.target) as targets:
                 if targets.shape[0] != self.shape[0]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._validation import check_integer
 from ...kernels.base import len_
-from .base import DataSource
+from .base import DataSource, as_in_memory
 
 
 class DaskCollection(DataSource):
@@ -63,7 +63,7 @@ class DaskCollection(DataSource):
         for low in range(0, len_(piece), self.rows):
             frame = hasattr(piece, "iloc")  # a frame of pandas
             X: Any = piece.iloc[low : low + self.rows] if frame else np.asarray(piece[low : low + self.rows])
-            X = X.astype(np.float64) if not frame and X.dtype.kind in "biu" else X
+            X = X if frame else as_in_memory(X)
             if self.target is None:
                 yield X, None
                 continue
