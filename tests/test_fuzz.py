@@ -17,8 +17,8 @@ def test_random_fits_are_honest(first):
     assert bad == {}
 
 
-@pytest.mark.parametrize("number", [90, 4817, 12586, 16779])
+@pytest.mark.parametrize("number", [90, 16779])
 def test_fits_that_were_once_not_honest(number):
-    """Issue 11: found on sixteen cores of an x86-64 machine."""
+    """Issue 11: the scale of a gap of least squares, and the gap of a fit that does not converge at the reported b."""
     verdict = judge(draw(20261117, number))
     assert verdict["outcome"] in ("converged", "unconverged"), verdict["why"]

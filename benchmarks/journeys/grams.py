@@ -69,12 +69,27 @@ def one(kernel: Any, columns: Any, X: np.ndarray) -> Gram:
 def lost(kernels: Any, X: np.ndarray | None) -> float:
     """The share of a kernel value that rounding may change at most, where kernels see the columns of X (n, p) as given.
 
-    docs/reliability.md: κu A / k, with A = k (1 + γ (‖x − y‖² + ‖x − x̄‖² + ‖y − x̄‖²)) ≤ k (1 + 6 γ max ‖x − x̄‖²) of an
-    RBF kernel. On values of 1e7 with γ = 0.1 no digit is left: x is not seen to be a training example, say.
+    docs/reliability.md: κu A / k. On values of 1e7 with γ = 0.1 no digit is left: x is not seen to be a training
+    example, say.
     """
-    found = [parts(entry)[0] for entry in kernels] if isinstance(kernels, list) else []
-    rates = [k.gamma for k in found if type(k).__name__ == "RBF" and isinstance(k.gamma, float)]
-    if X is None or not rates:
+    if X is None or not isinstance(kernels, list):
         return 0.0
-    off = X - np.nanmean(X, axis=0)
-    return float(4 * (len(X) + 64) * UNIT * (1 + 6 * max(rates) * np.max(np.nansum(off**2, axis=1))))
+    return 4 * (len(X) + 64) * UNIT * max((share(*parts(entry), X) for entry in kernels), default=0.0)
+
+
+def share(kernel: Any, columns: Any, X: np.ndarray) -> float:
+    """A / k at most, 0 for kernels without an RBF kernel.
+
+    RBF:        A = k (1 + γ (‖x − y‖² + ‖x − x̄‖² + ‖y − x̄‖²)) ≤ k (1 + 6 γ max ‖x − x̄‖²)
+    k₁ + k₂:    A = A₁ + A₂ ≤ k max(A₁ / k₁, A₂ / k₂)
+    k₁ · k₂:    A = A₁ k₂ + k₁ A₂ = k (A₁ / k₁ + A₂ / k₂)
+    """
+    name = type(kernel).__name__
+    if name in ("Sum", "Product"):
+        both = share(kernel.k1, columns, X), share(kernel.k2, columns, X)
+        return max(both) if name == "Sum" else sum(both)
+    if name != "RBF" or isinstance(kernel.gamma, str):
+        return 0.0
+    Z = X if columns is None or isinstance(columns, str) else X[:, columns]  # a name is that of a view
+    gamma = 1.0 / Z.shape[1] if kernel.gamma is None else kernel.gamma
+    return float(1 + 6 * gamma * np.max(np.nansum((Z - np.nanmean(Z, axis=0)) ** 2, axis=1)))

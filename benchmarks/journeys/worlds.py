@@ -189,7 +189,7 @@ def table(rng: np.random.Generator) -> World:
     if np.array_equal(numeric, numeric.astype(np.float32)):
         forms.append(("float32", numeric[:n].astype(np.float32), numeric[n:].astype(np.float32)))
     name = f"table {n}×{p} {dtype} {layout}, {m} new"
-    world = World(name, lay(X, layout), lay(new, layout), kernels, n, forms, signal=numeric[:n, 0])
+    world = World(name, lay(X, layout), lay(new, layout), kernels, n, forms, numbers=numeric, signal=numeric[:n, 0])
     if isinstance(kernels, list) and grams.all_plain(kernels):
         world.grams = lambda: grams.of_table(kernels, numeric[:n])
     if dtype != "O":

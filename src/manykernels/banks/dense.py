@@ -317,8 +317,8 @@ def _survey_exactly(K, w, out):
 def _floor(rows, diagonals):
     """The constant to subtract from each kernel: the entry nearest to 0 of some rows (·, M) and the diagonals (M, n).
 
-    It keeps the digits of nearly constant kernels; 0 if entries have both signs. It is at most √(k_ii k_jj), the size of
-    k_ij, so that its rounding does no harm where values are small.
+    It keeps the digits of nearly constant kernels; 0 if entries have both signs. It is at most √(k_ii k_jj), which
+    bounds |k_ij|, so that its rounding is not larger than that of k_ij may be.
     """
     some = np.concatenate([np.asarray(rows, dtype=np.float64), diagonals.T])
     return np.maximum(some.min(axis=0), 0.0) + np.minimum(some.max(axis=0), 0.0)
