@@ -288,3 +288,14 @@ def test_alignment_knows_kernels_whose_squares_float64_cannot_hold(data, rule, f
     sizes = np.array([1.0, factor, 1.0, factor])
     by_hand = weights(rule, S, y) / (sizes if isinstance(rule, AlignF) else 1.0)  # Σ θ_m K_m stays the same, or ρ does
     np.testing.assert_allclose(weights(rule, sizes[:, None, None] * S, y), by_hand / by_hand.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", [Align(), AlignF()])
+def test_alignment_with_large_targets_knows_kernels_near_the_largest_float(rule):
+    """Issue 11: sums of kernel values of 1e304 with large targets overflowed, and the weights were NaN."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = 1e3 * X[:, 0] + rng.normal(size=60)
+    plain, huge = (MKLRegressor([factor * Linear(), RBF(1.0)], regularizer=rule, C=10.0).fit(X, y).kernel_weights_
+                   for factor in (1.0, 1e304))  # fmt: skip
+    np.testing.assert_allclose(huge, plain, rtol=1e-6)

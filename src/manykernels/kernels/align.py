@@ -99,7 +99,8 @@ def centred_products(bank, Y, weights=None, pairs=False):
     off = np.where(w > 0, Y - (Y @ w / W)[:, None], 0.0)
     off[np.abs(off).max(axis=1) <= precision(Y.dtype) * np.abs(Y).max(axis=1)] = 0.0
     Z = w * off  # Σ Z = 0, so that kernels need no centring
-    target = np.einsum("tmi,ti->m", bank.products(Z, every) / unit[:, None], Z)
+    large = 2.0 ** np.frexp(np.abs(Z).max())[1]  # kernel values near the largest float times Z may overflow
+    target = np.einsum("tmi,ti->m", bank.products(Z / large, every) / unit[:, None], Z) * large
     means = bank.products(w[None] / W, every)[0] / unit[:, None]
     totals, root, one = means @ w / W, np.sqrt(w), np.diag(1 / unit)
     grams = np.zeros((bank.M, bank.M) if pairs else bank.M)
