@@ -30,6 +30,8 @@ def main(data=None, out=".", quick=False, only=None, jobs=None):
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() and not quick else []
     done = {(row["table"], row["method"]) for row in rows}
     cells = [(name, method) for name in names for method in methods if (name, method) not in done]
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    os.environ |= dict.fromkeys(threads, "1")  # of the processes that follow
     with ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as pool:
         running = [pool.submit(measure, *cell, data) for cell in cells]
         for count, finished in enumerate(as_completed(running)):
@@ -63,8 +65,6 @@ def measure(table, method, data):
     """Mean scores over the folds, and the seconds of all of them; a model that fails counts as the commonest class."""
     from sklearn.model_selection import StratifiedKFold
 
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[name] = "1"
     frame, y = load_keel(table, data)
     found, failed, begin = [], None, time.perf_counter()
     with warnings.catch_warnings():

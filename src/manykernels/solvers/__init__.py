@@ -175,7 +175,7 @@ def solve(
         A function is called after each outer step with a dict of iteration, time, primal, dual and gap.
     random_state : int, None or NumPy generator
         For solvers with this option, unless theirs is set.
-    checkpoint : Part, optional
+    checkpoint : CheckpointSlot, optional
     fits : int, default 1
         The number of problems in this fit, such as one-vs-rest classes; they share the allowed work.
 
