@@ -29,7 +29,7 @@ KINDS = ("kernel", "loss", "regularizer", "weighting", "solver", "prior")
 GIVEN = {
     "Mismatch": (3, 1), "GappedKmer": (3, 2), "Spectrum": (2,), "WeightedDegree": (3,), "Degree": (2,),
     "WeightedDegreeShift": (3, 1), "Sum": (RBF(), Linear()), "Product": (RBF(), Linear()), "Fixed": (np.ones(1),),
-    "Nystroem": (RBF(1.0), 3), "RandomFeatures": (RBF(1.0), 4), "On": ("x", RBF()), "Seen": (0, RBF()),
+    "Nystroem": (RBF(1.0), 3), "RandomFeatures": (RBF(1.0), 4), "On": ("x", RBF()), "ViewKernel": (0, RBF()),
 }  # fmt: skip
 
 

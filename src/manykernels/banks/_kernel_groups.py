@@ -9,7 +9,7 @@ from .._state import check, check_array, check_csr, check_is
 from ..kernels.base import len_
 from ..kernels.normalize import inverse_root
 from ..kernels.pair_blocks import KINDS, BlockSide, PairBase, check_block
-from ..kernels.placed import Bundle
+from ..kernels.placed import JoinedViews
 from ..kernels.tasks import ALL, SAME
 from ..sequences import Sequences
 from ..strings.planes import codes_of
@@ -256,12 +256,12 @@ def rows_of(x, rows):
 def check_rows(x, n, width, reads):
     """Raises a ValueError unless x holds n examples: sequences, objects, or `width` numbers each.
 
-    `width` is a list of (width, reads) for a `Bundle`.
+    `width` is a list of (width, reads) for a `JoinedViews`.
     """
     if isinstance(width, list):
-        check(len(check_is("x", x, Bundle).parts) == len(width), "x and its kernels differ in their parts")
-        for part, one in zip(x.parts, width, strict=True):
-            check_rows(part, n, *one)
+        check(len(check_is("x", x, JoinedViews).views) == len(width), "x and its kernels differ in their parts")
+        for view, one in zip(x.views, width, strict=True):
+            check_rows(view, n, *one)
         return
     if width is None:
         check(check_is("x", x, Sequences).shape == (n,), f"x does not have {n} examples")

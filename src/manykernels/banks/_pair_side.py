@@ -25,14 +25,14 @@ MAX_SKEW = 1e-6  # relative to the largest entry
 
 
 class PairSide(Tagged):
-    """Kernels between objects; `known` (m,) are the numbers of the objects of training pairs."""
+    """Kernels between objects; `objects` (m,) are the numbers of the objects of training pairs."""
 
     file_tag = ("pairs/side", 1)
     roots: np.ndarray | None = None  # (P, m): 1 / √k(x, x) for normalize="spherical"
     spectra: Spectra | None = None  # correction of precomputed kernels to positive semidefinite ones
 
-    def __init__(self, side: str, kernels: Any, table: Any, known: np.ndarray, extra: tuple[str, ...]):
-        self.side, self.known, self.extra = side, known, extra
+    def __init__(self, side: str, kernels: Any, table: Any, objects: np.ndarray, extra: tuple[str, ...]):
+        self.side, self.objects, self.extra = side, objects, extra
         self.kernel_list = None
         if isinstance(kernels, str) and kernels == "precomputed":
             self.views = None
@@ -42,7 +42,7 @@ class PairSide(Tagged):
         else:
             if isinstance(table, KernelStack) or getattr(table, "ndim", 2) == 3:  # the user's array, frame or list
                 raise ValueError(f'{side} is a stack of matrices: give "precomputed" as its kernels in Pairwise.')
-            part = take(table, known)
+            part = take(table, objects)
             self.kernel_list = KernelList.from_spec(kernels, part)
             if self.kernel_list.tasks is not None:
                 raise ValueError(f"kernels of {side} are multi_task, which pairs do not know: give plain kernels.")
@@ -64,8 +64,8 @@ class PairSide(Tagged):
         return None if self.kernel_list is None else self.kernel_list.views(take(table, numbers))
 
     def values(self, x: Any, y: Any = None) -> list[np.ndarray]:
-        """k_p between the objects x and y, both (numbers, views, table); y None means the known objects: |x| × |y|."""
-        y = (self.known, self.views, None) if y is None else y
+        """k_p between the objects x and y, both (numbers, views, table); y None means training objects: |x| × |y|."""
+        y = (self.objects, self.views, None) if y is None else y
         own = [self._value(p, x, y) for p in range(self.size)]
         return own + [_extra(name, x[0], y[0]) for name in self.extra]
 
@@ -104,8 +104,8 @@ class PairSide(Tagged):
         return numbers, self._views(table, numbers), table
 
     def fit(self, table: Any, spherical: bool, psd: str = "warn") -> list[np.ndarray]:
-        """The checked matrices between the known objects; sets `roots` if spherical, and `spectra` if corrected."""
-        x = (self.known, self.views, table if self.kernel_list is None else None)
+        """The checked matrices between the training objects; sets `roots` if spherical, and `spectra` if corrected."""
+        x = (self.objects, self.views, table if self.kernel_list is None else None)
         found, self.indefinite = self.values(x, x), []
         some = _spread_out(len(found[0]))
         for name, K in zip(self.names, found, strict=True):
@@ -123,18 +123,19 @@ class PairSide(Tagged):
                     f"psd={psd!r} changes k(x, x), which normalize='spherical' needs of new objects: "
                     "divide the matrices by sqrt(k_ii k_jj) yourself, or take normalize='multiplicative'."
                 )
-            self.spectra, found[: self.size] = Spectra.of(self.known, found[: self.size], psd, self.names)
+            self.spectra, found[: self.size] = Spectra.of(self.objects, found[: self.size], psd, self.names)
         if spherical:
             self.roots = np.array([inverse_root(np.diagonal(K)) for K in found])
             found = [K * root[:, None] * root for K, root in zip(found, self.roots, strict=True)]
         return found
 
     def between(self, table: Any, numbers: np.ndarray) -> list[np.ndarray]:
-        """Normalised kernels between objects of a table and the known ones, |numbers| × m each."""
+        """Normalised kernels between objects of a table and the training objects, |numbers| × m each."""
         x = self.of(table, numbers)
         if self.spectra is not None:
-            whole = [self._value(p, x, (self.spectra.known, None, None)) for p in range(self.size)]
-            return self.spectra.apply(whole, numbers, self.known) + [_extra(e, numbers, self.known) for e in self.extra]
+            whole = [self._value(p, x, (self.spectra.objects, None, None)) for p in range(self.size)]
+            own = self.spectra.apply(whole, numbers, self.objects)
+            return own + [_extra(e, numbers, self.objects) for e in self.extra]
         found = self.values(x)
         if self.roots is None:
             return found
@@ -169,10 +170,10 @@ class PairSide(Tagged):
         return d if view.present is None else np.where(view.present, d, 0.0)
 
     def part(self, keep: np.ndarray) -> PairSide:
-        """The side with only these known objects."""
+        """The side with only these training objects."""
         part = object.__new__(PairSide)
         vars(part).update(vars(self))
-        part.known = self.known[keep]
+        part.objects = self.objects[keep]
         part.roots = None if self.roots is None else self.roots[:, keep]
         if self.views is not None:
             part.views = [
@@ -186,7 +187,7 @@ class PairSide(Tagged):
 
     def to_state(self) -> dict[str, Any]:
         """The state for a file, see `_state`."""
-        own = {"side": self.side, "known": self.known, "names": self.names, "size": self.size, "roots": self.roots}
+        own = {"side": self.side, "known": self.objects, "names": self.names, "size": self.size, "roots": self.roots}
         views = None if self.views is None else [{"x": view.X, "present": view.present} for view in self.views]
         own |= {"extra": list(self.extra), "kernels": self.kernel_list, "views": views}
         return own if self.spectra is None else own | {"spectra": self.spectra.to_state()}
@@ -194,15 +195,15 @@ class PairSide(Tagged):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PairSide:
         found = cls.__new__(cls)
-        found.side, found.known, found.names, found.roots = (state[k] for k in ("side", "known", "names", "roots"))
+        found.side, found.objects, found.names, found.roots = (state[k] for k in ("side", "known", "names", "roots"))
         found.size, found.kernel_list = check_integer("size", state["size"], 1, 2**31), state["kernels"]
         check(found.side in ("left", "right"), f"a side is {found.side!r}")
-        check_index("known", found.known, 2**48, ascending=True)
+        check_index("known", found.objects, 2**48, ascending=True)
         found.extra = tuple(check_list("extra", state["extra"], str, len(state["extra"])))
         check(set(found.extra) <= {SAME, ANY}, f"extra is {found.extra}")
         check_list("names", found.names, str, found.size + len(found.extra))
         if found.roots is not None:
-            check_array("roots", found.roots, np.float64, len(found.names), len(found.known))
+            check_array("roots", found.roots, np.float64, len(found.names), len(found.objects))
         found.views = None if found.kernel_list is None else _restored(found, state["views"])
         if "spectra" in state:
             found.spectra = Spectra.from_state(check_is("spectra", state["spectra"], dict), found)
@@ -210,8 +211,8 @@ class PairSide(Tagged):
 
 
 def _restored(side, views):
-    """The views of the known objects from a file, or a ValueError."""
-    kernels, n = check_is("kernels", side.kernel_list, KernelList), len(side.known)
+    """The views of the training objects from a file, or a ValueError."""
+    kernels, n = check_is("kernels", side.kernel_list, KernelList), len(side.objects)
     check(kernels.M == side.size and kernels.tasks is None, "a side has other kernels than names")
     found = []
     for view, width, reads in zip(

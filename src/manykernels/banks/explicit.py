@@ -150,7 +150,7 @@ class ExplicitBank(Bank):
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
         self.scale = np.ones(self.M)
         moments = self.moments(w)
-        self.scale, self.usable = scales(*moments, normalize, self.known())
+        self.scale, self.usable = scales(*moments, normalize, self.variance_precision())
         return moments
 
     def roots(self):
@@ -161,7 +161,7 @@ class ExplicitBank(Bank):
         diagonal = self.mean_square(w)
         return diagonal, diagonal - self.square_mean(w)
 
-    def known(self):
+    def variance_precision(self):
         """The relative precision of the variance in `moments`: the mean is a sequential sum of n terms."""
         return max(precision(self.own.dtype), self.n * 2.0**-50)
 

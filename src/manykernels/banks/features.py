@@ -126,7 +126,7 @@ class FeatureBank(ExplicitBank):
         mean = self.phi.add(np.arange(self.n), w, self.n_jobs)
         return self.sums(self.phi.squares(w)), self.sums(self.phi.squares(w, mean))
 
-    def known(self):
+    def variance_precision(self):
         return precision(np.float64)  # `moments` centres the features
 
     def sums(self, values):

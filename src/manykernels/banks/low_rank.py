@@ -69,7 +69,7 @@ class LowRankBank(FeatureBank):
             square, mean, spread = _sum(part, blocks(self.n, ROWS_PER_BLOCK), self.n_jobs)
         return self.sums(square), np.maximum(self.sums(spread - mean**2), 0.0)
 
-    def known(self):
+    def variance_precision(self):
         return 1e-6 if self.dtype == np.float32 else 1e-12
 
     def owners(self):
@@ -238,8 +238,8 @@ class LowRankPredictor(ExplicitPredictor):
         self._summed = []
 
     def vectors(self, a):
-        for known, vectors in self._summed:
-            if known is a or np.array_equal(known, a):
+        for before, vectors in self._summed:
+            if before is a or np.array_equal(before, a):
                 return vectors
         vectors = super().vectors(a)
         self._summed = [*self._summed[-31:], (np.array(a), vectors)]

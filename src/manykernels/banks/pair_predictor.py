@@ -44,7 +44,7 @@ class PairPredictor(Predictor):
         check_array("pairs", found.pairs, np.int64, len(found.scale), 2)
         check_array("l", found.l, np.int64, None)
         sides, found._sizes = (found.left, found.right), check_list("sizes", state["sizes"], np.ndarray, 2)
-        found.size = tuple(len(check_is("a side", side, PairSide).known) for side in sides)
+        found.size = tuple(len(check_is("a side", side, PairSide).objects) for side in sides)
         for column, (side, at) in enumerate(zip(sides, (found.l, found.r), strict=True)):
             check(side.side == ("left", "right")[column], f"the side {side.side!r} is in the wrong place")
             check_index("the places of pairs", at, found.size[column], len(found.l))

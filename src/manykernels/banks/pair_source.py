@@ -104,9 +104,9 @@ class Pairwise(Part, Source):
         parts, places = [], []
         sides = ("left", self.left, X.left), ("right", self.right, X.right)
         for column, (name, kernels, table) in enumerate(sides):
-            known, place = objects_of(table, X.index[:, column])
-            parts.append(PairSide(name, kernels, table, known, extra))
-            places.append((place, len(known)))
+            objects, place = objects_of(table, X.index[:, column])
+            parts.append(PairSide(name, kernels, table, objects, extra))
+            places.append((place, len(objects)))
         spherical = normalize == "spherical"
         left, right = parts
         A, B = left.fit(X.left, spherical, self.psd), right.fit(X.right, spherical, self.psd)

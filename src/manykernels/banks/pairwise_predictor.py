@@ -51,12 +51,12 @@ class PairwisePredictor(Predictor):
         return self.n_support, self.tiles.scale.size
 
     def to_state(self):
-        data, known, groups = [], {}, []
+        data, number, groups = [], {}, []
         for group, side in zip(self.tiles.groups, self.sides, strict=True):
-            if id(side.own) not in known:  # groups that differ only in their tasks share the examples
-                known[id(side.own)] = len(data)
+            if id(side.own) not in number:  # groups that differ only in their tasks share the examples
+                number[id(side.own)] = len(data)
                 data.append({"x": side.x, "own": side.own, "square": side.square})
-            own = {"data": known[id(side.own)], "factor": side.factor, "task": side.task}
+            own = {"data": number[id(side.own)], "factor": side.factor, "task": side.task}
             groups.append(group.to_state() | own)
         tiles = {"scale": self.tiles.scale, "mean": self.tiles.mean}
         tiles |= {"n_jobs": self.tiles.n_jobs, "budget": self.tiles.budget}

@@ -58,7 +58,7 @@ class SharedKernels:
         if self.known is None or not _same(kernels, self.known):
             self._compute(model, kernels)
         elif self.known is not kernels:
-            self.known.known = kernels.known  # the same kernels, with other training examples
+            self.known.training_facts = kernels.training_facts  # the same kernels, with other training examples
         return self.whole, self.origin
 
     def _compute(self, model, kernels):

@@ -169,7 +169,7 @@ class StreamPlan:
         examples = self.examples
         warn_units(examples.loss, examples.Y, examples.c, examples.C)
         warn_lengths(model)
-        model.predictor_.kernel_list.known = None  # it describes a part of the examples
+        model.predictor_.kernel_list.training_facts = None  # it describes a part of the examples
 
 
 def _refuse(model, stream, loss, regularizer, task):

@@ -53,8 +53,8 @@ def matched(views, ids, examples):
 
 def _warn_of_strangers(ids):
     """A UserWarning if two views have no id in common, for example numbers and texts."""
-    known = [(name, labels) for name, labels in ids.items() if labels]
-    for (name, labels), (other, others) in pairwise(known):
+    labelled = [(name, labels) for name, labels in ids.items() if labels]
+    for (name, labels), (other, others) in pairwise(labelled):
         if not set(labels) & set(others):
             warnings.warn(
                 f"The views {name!r} and {other!r} have no id in common ({labels[0]!r}, … and {others[0]!r}, …): no "
@@ -68,8 +68,8 @@ def _side_by_side(views):
     sizes = {name: len_(x) for name, x in views.items() if x is not None}
     if len(set(sizes.values())) > 1:
         raise ValueError(f"The views have different numbers of examples, {sizes}: give ids= to match their rows.")
-    first, known = None, [(name, x.index) for name, x in views.items() if is_pandas(x)]
-    for name, index in known:
+    first, indexed = None, [(name, x.index) for name, x in views.items() if is_pandas(x)]
+    for name, index in indexed:
         first = first or (name, index)
         if not index.equals(first[1]):
             raise ValueError(

@@ -12,8 +12,8 @@ from ..sequences.alphabet import check_encoding
 from ._protocol import READS
 from ._scaled import ScaledKernel
 from .base import Kernel, Product, Sum
-from .new_data import known_of_state
-from .placed import Seen
+from .new_data import facts_of_state
+from .placed import ViewKernel
 from .tasks import SAME
 from .transformers import Pipe
 from .view_plan import ViewPlan
@@ -23,9 +23,9 @@ FIELDS = ("kernels", "names", "columns", "view_of", "n_features", "tasks", "task
 
 def state_of(kernels):
     """The state of a list: its views, its kernels, and facts of the training examples."""
-    known = None if kernels.known is None else kernels.known.to_state()
+    facts = None if kernels.training_facts is None else kernels.training_facts.to_state()
     own = dict(zip(FIELDS, attrgetter(*FIELDS)(kernels), strict=True))
-    return {"views": [plan.to_state() for plan in kernels.view_plans], "known": known} | own
+    return {"views": [plan.to_state() for plan in kernels.view_plans], "known": facts} | own
 
 
 def restore(found, state):
@@ -33,7 +33,7 @@ def restore(found, state):
     views = check_is("views", state["views"], list)
     vars(found).update({name: state[name] for name in state.keys() & FIELDS})
     found.view_plans = [ViewPlan.from_state(view) for view in views]
-    found.known = known_of_state(state.get("known"), _checked_sizes(found), len(views))
+    found.training_facts = facts_of_state(state.get("known"), _checked_sizes(found), len(views))
     return found
 
 
@@ -53,7 +53,7 @@ def _checked_sizes(kernels):
         _check_plan(plan, sizes, type(kernels))
     for kernel, v, columns in zip(kernels.kernels, kernels.view_of, kernels.columns, strict=True):
         plan = kernels.view_plans[v]
-        _check_sight(kernel, plan.reads, plan.join)
+        _check_reads(kernel, plan.reads, plan.join)
         check(kernel.split() is None, f"{type(kernel).__name__} in it was never fitted")
         _check_resolved(kernel)
         if columns is not None:
@@ -85,18 +85,18 @@ def _check_plan(plan, sizes, kind):
         check(all(part.join is None for part in plan.join.view_plans), "a join has a join")
 
 
-def _check_sight(kernel, reads, join):
+def _check_reads(kernel, reads, join):
     """A ValueError if a kernel, or a part of a kernel across views, does not read the data of its view."""
     if join is None or kernel.constant:
         loose = kernel.reads in ("anything", "nothing")
         able = ("numeric", "anything", "nothing", "objects", *["views"] * (join is not None))
         check(reads in (able if loose else (kernel.reads,)), "a kernel sees a view that is not for it")
     elif isinstance(kernel, Sum | Product):
-        _check_sight(kernel.k1, reads, join)
-        _check_sight(kernel.k2, reads, join)
+        _check_reads(kernel.k1, reads, join)
+        _check_reads(kernel.k2, reads, join)
     else:
-        part = check_integer("part", check_is("a kernel across views", kernel, Seen).part, 0, join.n_views - 1)
-        _check_sight(kernel.kernel, join.view_plans[part].reads, None)
+        part = check_integer("part", check_is("a kernel across views", kernel, ViewKernel).part, 0, join.n_views - 1)
+        _check_reads(kernel.kernel, join.view_plans[part].reads, None)
 
 
 def _check_resolved(kernel):

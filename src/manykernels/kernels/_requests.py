@@ -36,7 +36,7 @@ class Request(NamedTuple):
         """The kernel that names are made from: the `resolved` one, or the given one if it was split."""
         return resolved if self.kernel is self.given and not leaves(self.given) else self.given
 
-    def parts(self) -> list[KernelSpec]:
+    def operands(self) -> list[KernelSpec]:
         """The specifications of the On kernels in a product or sum across views; [] for other kernels."""
         found = leaves(self.kernel)
         if not found:
@@ -83,7 +83,7 @@ def object_views(requests: list[Request]) -> list[str | None]:
     return found
 
 
-class Sight(NamedTuple):
+class KernelColumns(NamedTuple):
     """The part of X that one kernel sees, and its label; kernels with the same `key` share a view."""
 
     key: Hashable
@@ -93,42 +93,43 @@ class Sight(NamedTuple):
     join: Any = None  # the KernelList of the parts of a kernel across views
 
 
-def sight_of(request: Request, source: ViewArrays, join: Any) -> Sight:
-    """The Sight of a request; a kernel across views shares its view with no other."""
+def columns_of(request: Request, arrays: ViewArrays, join: Any) -> KernelColumns:
+    """The KernelColumns of a request; a kernel across views shares its view with no other."""
     spec, _, transformer, kernel = request
     if join is not None:
-        return Sight(id(join), next(iter(source.X)), None, "", join)
+        return KernelColumns(id(join), next(iter(arrays.X)), None, "", join)
     if request.sees_nothing:
-        return Sight("nothing", next(iter(source.X)), None, "all")
-    name, columns, label = source.resolve(spec.columns, spec.name)
+        return KernelColumns("nothing", next(iter(arrays.X)), None, "all")
+    name, columns, label = arrays.resolve(spec.columns, spec.name)
     cut = None if columns is None else columns.tobytes()
-    return Sight((name, cut, kernel.encoding, kernel.reads == "objects", signature(transformer)), name, columns, label)
+    key = name, cut, kernel.encoding, kernel.reads == "objects", signature(transformer)
+    return KernelColumns(key, name, columns, label)
 
 
-def planned(requests: list[Request], sights: list[Sight], source: ViewArrays) -> tuple[np.ndarray, list[ViewPlan]]:
+def planned(requests: list[Request], seen: list[KernelColumns], arrays: ViewArrays) -> tuple[Any, list[ViewPlan]]:
     """(the number of each kernel's view (M,), the plans of the views); the transformers are not fitted yet."""
     members: dict[Hashable, list[int]] = {}
-    for m, sight in enumerate(sights):
-        members.setdefault(sight.key, []).append(m)
+    for m, one in enumerate(seen):
+        members.setdefault(one.key, []).append(m)
     number = {key: v for v, key in enumerate(members)}
-    plans = [_plan(sights[own[0]], [requests[m] for m in own], source) for own in members.values()]
-    return np.array([number[sight.key] for sight in sights]), plans
+    plans = [_plan(seen[own[0]], [requests[m] for m in own], arrays) for own in members.values()]
+    return np.array([number[one.key] for one in seen]), plans
 
 
-def _plan(sight, requests, source):
+def _plan(seen, requests, arrays):
     """The plan of the view that the kernels of these requests share."""
     for spec, _, _, kernel in requests:
         if spec.missing not in ("error", "zero"):
             raise ValueError(f'missing={spec.missing!r} of {spec.name or kernel} must be "error" or "zero".')
     first = requests[0]
-    blind = sight.join is not None or sight.key == "nothing"
+    blind = seen.join is not None or seen.key == "nothing"
     return ViewPlan(
-        name=sight.name,
-        columns=NO_COLUMNS if blind else sight.columns,
-        column_names=[] if blind else source.names(sight.name, sight.columns),
-        encoding=None if sight.join is not None else first.kernel.encoding,
+        name=seen.name,
+        columns=NO_COLUMNS if blind else seen.columns,
+        column_names=[] if blind else arrays.names(seen.name, seen.columns),
+        encoding=None if seen.join is not None else first.kernel.encoding,
         transformer=None if first.transformer is None else Pipe(first.transformer),
-        join=sight.join,
+        join=seen.join,
         missing="zero" if {request.spec.missing for request in requests} == {"zero"} else "error",
         reads=min([request.kernel.reads for request in requests], key=READS.index),
     )

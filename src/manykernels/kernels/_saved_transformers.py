@@ -205,8 +205,8 @@ def _restore_categories(found, state):
     for values in categories:
         check(values.ndim == 1 and len(values) and values.dtype.kind in "biufUO", "categories_ has no categories")
         if values.dtype.kind in "biuf":  # found by bisection
-            known = values[:-1] if values[-1] != values[-1] else values
-            check((known[1:] > known[:-1]).all() and (known == known).all(), "categories_ do not ascend")
+            numbers = values[:-1] if values[-1] != values[-1] else values
+            check((numbers[1:] > numbers[:-1]).all() and (numbers == numbers).all(), "categories_ do not ascend")
         else:
             for value in values:
                 check(value is None or isinstance(value, str | Real | np.generic), f"categories_ has {value!r}")
@@ -256,8 +256,8 @@ def _pipeline(params):
     steps = [tuple(step) for step in check_is("steps", params.pop("steps"), list)]
     for name, step in steps:
         check_is("a step", name, str)
-        known = step in ("passthrough", None) or hasattr(step, "transform")  # scikit-learn's
-        check(known, f"the step {name!r} is no transformer")
+        able = step in ("passthrough", None) or hasattr(step, "transform")  # scikit-learn's
+        check(able, f"the step {name!r} is no transformer")
     check(params.pop("memory", None) is None and not params.pop("transform_input", None), "it has a memory")
     found = _class("Pipeline")(steps, verbose=check_is("verbose", params.pop("verbose", False), bool))
     check(not params and len(steps) > 0, f"a pipeline has {sorted(params)}")

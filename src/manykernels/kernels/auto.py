@@ -73,16 +73,16 @@ def choose_kernels(
             'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
             "words anywhere, or degree_kernels(10) for words at a position of equally long ones (manykernels.strings)."
         )
-    source = ViewArrays(X)
-    plain = None in source.X and not sp.issparse(source.X[None])
+    arrays = ViewArrays(X)
+    plain = None in arrays.X and not sp.issparse(arrays.X[None])
     if plain:
-        table = Table(source, None, weights)
-        specs, text = choose_for(table.columns, source.n, memory_limit)
+        table = Table(arrays, None, weights)
+        specs, text = choose_for(table.columns, arrays.n, memory_limit)
         if table.of("numbers"):
             table.numbers(table.of("numbers"))  # raises an error that names columns with infinity
         specs, said = [spec._replace(columns=table.where(spec.columns)) for spec in specs], [text]
     else:
-        found = [_few(Table(source, view, weights)) for view in source.X]
+        found = [_few(Table(arrays, view, weights)) for view in arrays.X]
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     if not specs:
         raise ValueError(
@@ -95,9 +95,9 @@ def choose_kernels(
 class Table:
     """One view of X, or X itself, with the kinds of its columns."""
 
-    def __init__(self, source, view, weights):
-        self.source, self.view, self.x, self.n = source, view, source.X[view], source.n
-        self.given = source.present.get(view)
+    def __init__(self, arrays, view, weights):
+        self.arrays, self.view, self.x, self.n = arrays, view, arrays.X[view], arrays.n
+        self.given = arrays.present.get(view)
         self.weights = None if weights is None else np.asarray(weights, float)
         if self.given is not None:
             self.weights = self.given * (1.0 if self.weights is None else self.weights)
@@ -127,10 +127,10 @@ class Table:
 
     def numbers(self, columns):
         """Columns (n, d) as numbers, dense or sparse."""
-        x = self.source.cut(self.view, np.asarray(columns))
+        x = self.arrays.cut(self.view, np.asarray(columns))
         x = x if sp.issparse(x) or is_numeric(x) else to_numbers(x, lambda: self.labels)
         if not sp.issparse(x):
-            checked_view(x, True, False, lambda: self.source.labels(self.view, columns))  # refuses infinity
+            checked_view(x, True, False, lambda: self.arrays.labels(self.view, columns))  # refuses infinity
         return x
 
     def spec(self, kernel, columns, transformer=None, called=None):

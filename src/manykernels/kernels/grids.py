@@ -123,9 +123,9 @@ def feature_bank(
 
 def median_distance(X, columns=None, weights=None):
     """The median of ‖x−y‖² over pairs of different examples, 1 if there are none; see `_median`."""
-    source = ViewArrays(X)
-    view, indices, _ = source.resolve(columns)
-    present = source.present.get(view)
+    arrays = ViewArrays(X)
+    view, indices, _ = arrays.resolve(columns)
+    present = arrays.present.get(view)
     if present is not None:
         weights = present * (1.0 if weights is None else np.asarray(weights, float))
-    return median_between(source.numbers(view, indices), weights)
+    return median_between(arrays.numbers(view, indices), weights)

@@ -11,11 +11,11 @@ import numpy as np
 from .._tags import Tagged
 from ._kernel_list_state import restore, state_of
 from ._naming import names_of
-from ._requests import object_views, planned, read_spec, sight_of
+from ._requests import columns_of, object_views, planned, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
-from .new_data import Known, News, learn, news
-from .placed import Bundle, Seen, resolved
+from .new_data import News, TrainingFacts, learn_facts, news
+from .placed import JoinedViews, ViewKernel, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
 from .view_data import View, ViewArrays
@@ -63,7 +63,7 @@ class KernelList(Tagged):
     columns: list[Any]
     task_of: Any = ()
     tasks: Any = None
-    known: Known | None = None  # facts of the training examples, to which new ones are compared
+    training_facts: TrainingFacts | None = None  # facts of the training examples, to which new ones are compared
     chosen: str | None = None  # the sentence that describes the kernels of "auto"; a file has it with the model
 
     @classmethod
@@ -83,7 +83,7 @@ class KernelList(Tagged):
             return kernels
         if isinstance(kernels, str) and kernels == "auto":
             specs, chosen = choose_kernels(split(X)[0], memory_limit, weights)
-            found = cls(specs, X, weights)._learned(X)
+            found = cls(specs, X, weights)._with_facts(X)
             found.chosen = chosen
             return found
         if isinstance(kernels, dict):
@@ -95,22 +95,22 @@ class KernelList(Tagged):
             raise ValueError("kernels=[] has no kernel; give at least one, such as RBF(gamma=0.1).")
         if change is not None:
             specs = [spec._replace(kernel=change(as_kernel(spec.kernel), m)) for m, spec in enumerate(specs)]
-        return cls(specs, X, weights)._learned(X)
+        return cls(specs, X, weights)._with_facts(X)
 
     def __init__(self, specs: list[KernelSpec], X: Any, weights: np.ndarray | None = None) -> None:
         data, task = split(X)
         specs, self.task_of, self.tasks = spread(specs, task)
         requests = [read_spec(spec) for spec in specs]
-        source = ViewArrays(data, objects=object_views(requests))
-        self.n_features = source.n_features
-        joins = [KernelList(parts, data, weights) if (parts := request.parts()) else None for request in requests]
-        sights = [sight_of(request, source, join) for request, join in zip(requests, joins, strict=True)]
-        self.view_of, plans = planned(requests, sights, source)
-        self.view_plans = [plan.fitted(source, weights) for plan in plans]
-        self.columns = [sight.columns for sight in sights]
+        arrays = ViewArrays(data, objects=object_views(requests))
+        self.n_features = arrays.n_features
+        joins = [KernelList(own, data, weights) if (own := request.operands()) else None for request in requests]
+        seen = [columns_of(request, arrays, join) for request, join in zip(requests, joins, strict=True)]
+        self.view_of, plans = planned(requests, seen, arrays)
+        self.view_plans = [plan.fitted(arrays, weights) for plan in plans]
+        self.columns = [one.columns for one in seen]
         self.kernels = self._resolve([request.kernel for request in requests], X, weights)
         named = [request.named(kernel) for request, kernel in zip(requests, self.kernels, strict=True)]
-        self.names = names_of(specs, named, [sight.label for sight in sights])
+        self.names = names_of(specs, named, [one.label for one in seen])
 
     def _resolve(self, kernels, X, weights):
         """The kernels resolved on the examples; a view that no kernel needs is not made."""
@@ -125,18 +125,18 @@ class KernelList(Tagged):
             for kernel, v, look, join in zip(kernels, self.view_of, looks, joins, strict=True)
         ]
 
-    def _learned(self, X):
-        """The list itself, with `known` of the training examples."""
-        learn(self, self._source(X))
+    def _with_facts(self, X):
+        """The list itself, with its `training_facts`."""
+        learn_facts(self, self._arrays(X))
         return self
 
-    def _source(self, X):
+    def _arrays(self, X):
         """X by views; lists of objects stay lists."""
         return ViewArrays(split(X)[0], self.n_features, [plan.name for plan in self.view_plans if plan.takes_objects])
 
     def news(self, X: Any, used: np.ndarray, growing: bool = True) -> list[News]:
         """What is new in X to the kernels in the mask `used` (M,), see `new_data`."""
-        return news(self, self._source(X), used, growing)
+        return news(self, self._arrays(X), used, growing)
 
     @property
     def M(self) -> int:
@@ -194,8 +194,8 @@ class KernelList(Tagged):
         part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
         part.view_plans = [self.view_plans[v] for v in seen]
-        if self.known is not None:
-            part.known = self.known._replace(lengths=[self.known.lengths[v] for v in seen])
+        if (facts := self.training_facts) is not None:
+            part.training_facts = facts._replace(lengths=[facts.lengths[v] for v in seen])
         return part
 
     def by_source(self) -> tuple[KernelList, list[np.ndarray | None]]:
@@ -203,28 +203,28 @@ class KernelList(Tagged):
         found = copy(self)
         found.view_plans, number, columns = by_source(self.view_plans)
         found.view_of = number[self.view_of]
-        if self.known is not None:
-            found.known = self.known._replace(lengths=[None] * found.n_views)  # no view holds sequences
+        if (facts := self.training_facts) is not None:
+            found.training_facts = facts._replace(lengths=[None] * found.n_views)  # no view holds sequences
         return found, [columns[v] for v in self.view_of]
 
     def views(self, X: Any, which: Iterable[int] | None = None) -> list[Any]:
         """The checked views of X: a list of View, None for views whose number is not in `which`."""
-        source = self._source(X)
+        arrays = self._arrays(X)
         X, task = split(X)
-        if source.n_features != self.n_features:
+        if arrays.n_features != self.n_features:
             raise ValueError(
-                f"X has {source.n_features} features, but the kernels were specified on {self.n_features}; "
+                f"X has {arrays.n_features} features, but the kernels were specified on {self.n_features}; "
                 "give X with the columns of the training data."
             )
         code = numbers(self.tasks, task)
         views: list[Any] = [None] * self.n_views
         for v in range(self.n_views) if which is None else which:
             plan = self.view_plans[v]
-            view = plan.view(source) if plan.join is None else plan.join.bundle(X)
+            view = plan.view(arrays) if plan.join is None else plan.join.joined(X)
             views[v] = view if code is None else view._replace(task=code)
         return views
 
-    def bundle(self, X: Any) -> View:
+    def joined(self, X: Any) -> View:
         """All views of X as one, for products and sums across views; an example that lacks one view lacks all."""
         views, present = self.views(X), None
         for view in views:
@@ -232,12 +232,12 @@ class KernelList(Tagged):
                 present = view.present if present is None else present & view.present
         if any(view.X is None for view in views):
             return View(None, np.zeros(len(present), bool))  # type: ignore[arg-type]  # a view without X has a mask
-        return View(Bundle([view.X for view in views]), present)
+        return View(JoinedViews([view.X for view in views]), present)
 
 
 def _across(kernel, join):
     """A kernel across views, with each On replaced by its resolved kernel."""
-    return resolved(kernel, [Seen(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
+    return resolved(kernel, [ViewKernel(int(part), k) for part, k in zip(join.view_of, join.kernels, strict=True)])
 
 
 def _resolved(kernel, view, weights):

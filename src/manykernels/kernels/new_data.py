@@ -1,6 +1,6 @@
 """What new examples have and no training example had: missing values, categories, lengths of sequences.
 
-A `KernelList` keeps the `Known` facts of its training examples, and `news` compares new examples with them.
+A `KernelList` keeps the `TrainingFacts` of its training examples, and `news` compares new examples with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .view_data import total
 LONGER = 1.5  # ratio of two lengths above which they count as unequal
 
 
-class Known(NamedTuple):
+class TrainingFacts(NamedTuple):
     """Facts of the training examples.
 
     `gaps` has for each view the columns with missing values, by name or position, and also None if examples lack the
@@ -35,8 +35,8 @@ class Known(NamedTuple):
         return {"gaps": [[view, list(columns)] for view, columns in self.gaps.items()], "lengths": self.lengths}
 
 
-def known_of_state(state, sizes, n_views):
-    """The checked Known of a state; None for the state of an older file, which has none."""
+def facts_of_state(state, sizes, n_views):
+    """The checked TrainingFacts of a state; None for the state of an older file, which has none."""
     if state is None:
         return None
     gaps = {}
@@ -50,7 +50,7 @@ def known_of_state(state, sizes, n_views):
         for length in span or ():
             check_integer("lengths", length, 0, 2**48)
         check(span is None or len(span) == 2 and span[0] <= span[1], "lengths are no span")
-    return Known(gaps, lengths)
+    return TrainingFacts(gaps, lengths)
 
 
 class News(NamedTuple):
@@ -62,30 +62,30 @@ class News(NamedTuple):
     example: Any = None
 
 
-def learn(kernels, source):
-    """Sets `known` of a KernelList, and of the lists of its joins, from the training examples."""
-    gaps = {view: list(_missing(x)) for view, x in source.X.items()}
-    for view, present in source.present.items():
+def learn_facts(kernels, arrays):
+    """Sets `training_facts` of a KernelList, and of the lists of its joins, from the training examples."""
+    gaps = {view: list(_missing(x)) for view, x in arrays.X.items()}
+    for view, present in arrays.present.items():
         gaps[view] += [None] * (present is not None and not present.all())
     for one in (kernels, *(plan.join for plan in kernels.view_plans if plan.join is not None)):
-        one.known = Known(gaps, [_span(plan, source) for plan in one.view_plans])
+        one.training_facts = TrainingFacts(gaps, [_span(plan, arrays) for plan in one.view_plans])
 
 
-def news(kernels, source, used, growing):
-    """What is new in a source to the kernels in the mask `used` (M,); with `growing`, lengths of sequences too."""
-    gaps = [] if kernels.known is None else _new_gaps(kernels, source, used)
-    return gaps + _new_in_views(kernels, source, used, growing)
+def news(kernels, arrays, used, growing):
+    """What is new in these arrays to the kernels in the mask `used` (M,); with `growing`, lengths of sequences too."""
+    gaps = [] if kernels.training_facts is None else _new_gaps(kernels, arrays, used)
+    return gaps + _new_in_views(kernels, arrays, used, growing)
 
 
-def _new_in_views(kernels, source, used, growing):
+def _new_in_views(kernels, arrays, used, growing):
     found = []
     for v in np.unique(kernels.view_of[used]):
         plan = kernels.view_plans[v]
         if plan.join is not None:
-            found += _new_in_views(plan.join, source, np.ones(plan.join.M, bool), growing)
+            found += _new_in_views(plan.join, arrays, np.ones(plan.join.M, bool), growing)
         elif plan.transformer is not None:
-            found += _new_categories(plan, source)
-    return found + (_new_lengths(kernels, source, used) if growing and kernels.known is not None else [])
+            found += _new_categories(plan, arrays)
+    return found + (_new_lengths(kernels, arrays, used) if growing and kernels.training_facts is not None else [])
 
 
 def unequal(kernels, used):
@@ -101,17 +101,17 @@ def unequal(kernels, used):
 
 def _grown(kernels, m):
     """The least and the largest size of the training sequences of kernel m, None if its norm does not grow."""
-    span = None if kernels.known is None else kernels.known.lengths[kernels.view_of[m]]
+    span = None if kernels.training_facts is None else kernels.training_facts.lengths[kernels.view_of[m]]
     sizes = None if span is None else kernels.kernels[m].sizes(np.array(span))
     return None if sizes is None else (int(sizes[0]), int(sizes[1]))
 
 
-def _new_gaps(kernels, source, used):
+def _new_gaps(kernels, arrays, used):
     found = []
     for view, columns in kernels.needs(used).items():
-        old, x, present = kernels.known.gaps.get(view, []), source.X[view], source.present.get(view)
+        old, x, present = kernels.training_facts.gaps.get(view, []), arrays.X[view], arrays.present.get(view)
         of = "" if view is None else f" of the view {view!r}"
-        lost = np.ones(source.n, bool) if x is None else np.zeros(source.n, bool) if present is None else ~present
+        lost = np.ones(arrays.n, bool) if x is None else np.zeros(arrays.n, bool) if present is None else ~present
         if lost.any() and None not in old:
             found.append(News("missing", f"the view {view!r}", np.flatnonzero(lost)))
         for column, rows in _missing(x).items():
@@ -137,14 +137,14 @@ def _missing(x):
     return {labels[j]: np.flatnonzero(lost[:, j]) for j in np.flatnonzero(lost.any(axis=0))}
 
 
-def _new_categories(plan, source):
+def _new_categories(plan, arrays):
     first = first_step(plan.transformer.fitted)
     if not hasattr(first, "categories_") and not hasattr(first, "transformers_"):  # an encoder, a ColumnTransformer
         return []
-    view = plan.before_transformer(source)
+    view = plan.before_transformer(arrays)
     if view.X is None:
         return []
-    labels = source.labels(*plan.where)
+    labels = arrays.labels(*plan.where)
     return [
         News("category", f"column {labels[j]!r}", rows, example)
         for j, rows, example in _strange(first, view.X, range(len(labels)), view.present)
@@ -162,13 +162,13 @@ def _strange(transformer, X, columns, present):
             x = _safe_indexing(X, which, axis=1)
             own = [at.index(name) for name in x.columns] if is_frame(x) else np.arange(X.shape[1])[which]
             yield from _strange(part, x, [columns[j] for j in np.atleast_1d(own)], present)
-    known = getattr(transformer, "categories_", ())  # an encoder's, scikit-learn's or a user's
+    learned = getattr(transformer, "categories_", ())  # an encoder's, scikit-learn's or a user's
     x = values(X) if is_frame(X) else np.asarray(X)
     x = x[:, None] if x.ndim == 1 else x
-    if len(known) != x.shape[1]:
+    if len(learned) != x.shape[1]:
         return
     lost = missing_entries(x) if present is None else missing_entries(x) | ~present[:, None]
-    for j, categories in enumerate(known):
+    for j, categories in enumerate(learned):
         with suppress(TypeError):  # the encoder refuses values that cannot be compared
             here = set(categories if isinstance(categories, list) else categories.tolist())
             column = x[:, j].tolist()
@@ -177,13 +177,13 @@ def _strange(transformer, X, columns, present):
                 yield columns[j], rows, column[rows[0]]
 
 
-def _new_lengths(kernels, source, used):
+def _new_lengths(kernels, arrays, used):
     found = []
     for m in np.flatnonzero(used):
         span = _grown(kernels, m)
         if span is None:
             continue
-        lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], source)
+        lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], arrays)
         sizes = kernels.kernels[m].sizes(lengths)
         far = np.flatnonzero((sizes > LONGER * max(span[1], 1)) | (sizes * LONGER < span[0]))
         if len(far):
@@ -192,19 +192,19 @@ def _new_lengths(kernels, source, used):
     return found
 
 
-def _sizes(plan, source):
+def _sizes(plan, arrays):
     """(lengths, rows) of the sequences of a view, without missing ones."""
-    x = source.column(*plan.where) if source.X[plan.name] is not None else []
+    x = arrays.column(*plan.where) if arrays.X[plan.name] is not None else []
     if isinstance(x, Sequences):
         return np.asarray(x.lengths, np.int64), np.arange(len(x.lengths))
     items = np.asarray(x, object).ravel()
     rows = np.array([i for i, item in enumerate(items) if isinstance(item, str | bytes) and len(item)], int)
-    present = source.present.get(plan.name)
+    present = arrays.present.get(plan.name)
     rows = rows if present is None else rows[present[rows]]
     return np.array([len(items[i]) for i in rows], np.int64), rows
 
 
-def _span(plan, source):
+def _span(plan, arrays):
     """The least and the largest length of the sequences of a view; None for other views."""
-    lengths = [] if plan.encoding is None else _sizes(plan, source)[0]
+    lengths = [] if plan.encoding is None else _sizes(plan, arrays)[0]
     return (int(lengths.min()), int(lengths.max())) if len(lengths) else None

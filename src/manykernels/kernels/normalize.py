@@ -133,14 +133,14 @@ def precision(dtype):
     return 1e-6 if dtype == np.float32 else 1e-12
 
 
-def scales(diagonal, variance, normalize, known):
+def scales(diagonal, variance, normalize, precision):
     """(scale, usable) of kernels, (M,) each, from mean diagonals Σ w_i k_ii / W and variances in feature space.
 
     The variance is Σ w_i k_ii / W − Σ w_i w_j k_ij / W². A kernel is not usable, and its scale is 0, if its variance is
-    at most `known`, the precision of its computation, times the mean diagonal.
+    at most `precision`, that of its computation, times the mean diagonal.
     """
     diagonal, variance = np.asarray(diagonal, float), np.asarray(variance, float)
     by = {"multiplicative": variance, "trace": diagonal}.get(normalize, np.ones_like(diagonal))
     scale = np.divide(1.0, by, out=np.zeros_like(by), where=by > np.finfo(float).tiny)
-    usable = (variance > known * np.maximum(np.abs(diagonal), np.finfo(float).tiny)) & (scale > 0)
+    usable = (variance > precision * np.maximum(np.abs(diagonal), np.finfo(float).tiny)) & (scale > 0)
     return np.where(usable, scale, 0.0), usable

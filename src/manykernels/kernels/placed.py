@@ -25,8 +25,8 @@ class PlacedKernel(Kernel):
     def check_state(self) -> None:
         check_plain("columns", self.columns)
         check_is("kernel", self.kernel, Kernel)
-        known = self.transformer is None or hasattr(self.transformer, "transform")  # scikit-learn's or a user's
-        check(known, "transformer has no method transform")
+        able = self.transformer is None or hasattr(self.transformer, "transform")  # scikit-learn's or a user's
+        check(able, "transformer has no method transform")
         check(self.missing in ("error", "zero"), f"missing is {self.missing!r}")
 
     @property
@@ -39,8 +39,8 @@ class PlacedKernel(Kernel):
         return said if self.missing == "error" else said | {"missing": self.missing}
 
 
-class Seen(Kernel):
-    """`kernel` of part number `part` of a Bundle: the resolved form of an On."""
+class ViewKernel(Kernel):
+    """`kernel` of view number `part` of a JoinedViews: the resolved form of an On."""
 
     file_tag = ("kernel/seen", 1)
     reads = "views"
@@ -58,43 +58,43 @@ class Seen(Kernel):
         return self.kernel.psd
 
     def __call__(self, X: Any, Y: Any = None) -> np.ndarray:
-        return self.kernel(X.parts[self.part], None if Y is None else Y.parts[self.part])
+        return self.kernel(X.views[self.part], None if Y is None else Y.views[self.part])
 
     def between(self, X: Any, Y: Any) -> np.ndarray:
-        return self.kernel.between(X.parts[self.part], Y.parts[self.part])
+        return self.kernel.between(X.views[self.part], Y.views[self.part])
 
     def diag(self, X: Any) -> np.ndarray:
-        return self.kernel.diag(X.parts[self.part])
+        return self.kernel.diag(X.views[self.part])
 
 
-class Bundle(Tagged):
+class JoinedViews(Tagged):
     """Several views of the same examples, sliced by rows together."""
 
     file_tag = ("kernel/bundle", 1)
 
-    def __init__(self, parts: list[Any]) -> None:
-        self.parts = parts
+    def __init__(self, views: list[Any]) -> None:
+        self.views = views
 
     def to_state(self) -> dict[str, Any]:
-        return {"parts": self.parts}
+        return {"parts": self.views}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Bundle:
+    def from_state(cls, state: dict[str, Any]) -> JoinedViews:
         return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` checks each
 
     @property
     def shape(self) -> tuple[int]:
-        return (len_(self.parts[0]),)
+        return (len_(self.views[0]),)
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(part, "nbytes", 8 * len_(part)) for part in self.parts)  # SciPy's CSR matrices have none
+        return sum(getattr(view, "nbytes", 8 * len_(view)) for view in self.views)  # SciPy's CSR matrices have none
 
     def __len__(self) -> int:
-        return len_(self.parts[0])
+        return len_(self.views[0])
 
-    def __getitem__(self, rows: Any) -> Bundle:
-        return Bundle([part[rows] for part in self.parts])
+    def __getitem__(self, rows: Any) -> JoinedViews:
+        return JoinedViews([view[rows] for view in self.views])
 
 
 def leaves(kernel: Any) -> list[PlacedKernel]:
@@ -110,7 +110,7 @@ def leaves(kernel: Any) -> list[PlacedKernel]:
     return found
 
 
-def resolved(kernel: Kernel, parts: list[Seen]) -> Kernel:
+def resolved(kernel: Kernel, parts: list[ViewKernel]) -> Kernel:
     """The kernel with each On replaced by the next of `parts`, which are removed from the list."""
     if isinstance(kernel, PlacedKernel):
         return parts.pop(0)

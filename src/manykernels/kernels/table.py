@@ -171,27 +171,27 @@ def _other(name, specs, more):
 
 def _described(name, x):
     lost = missing_entries(x)
-    known, gaps = x[~lost], int(lost.sum())
-    kind, why = _kind(known, len(x))
+    given, gaps = x[~lost], int(lost.sum())
+    kind, why = _kind(given, len(x))
     if kind in USED_KINDS and gaps > MAX_MISSING_SHARE * len(x):
         kind, why = "empty", f"empty in {gaps} of {len(x)} rows"
     return ColumnFacts(name, kind, gaps, why)
 
 
-def _kind(known, n):
-    """(kind, why it is left out) of a column, from its known entries among n."""
-    if known.dtype.kind in "mM":
+def _kind(given, n):
+    """(kind, why it is left out) of a column, from its entries that are not missing, among n."""
+    if given.dtype.kind in "mM":
         return "times", "times"
-    if known.dtype.kind == "c":
+    if given.dtype.kind == "c":
         return "complex", "complex numbers"
-    if not len(known):
+    if not len(given):
         return "empty", "nothing in it"
-    if known.dtype.kind in "iuf":
-        return _kind_of_numbers(known.astype(float), n)
-    items = known.tolist()
+    if given.dtype.kind in "iuf":
+        return _kind_of_numbers(given.astype(float), n)
+    items = given.tolist()
     if not any(isinstance(item, str | bytes | bool) for item in items):
         try:
-            return _kind_of_numbers(known.astype(float), n)  # includes whole numbers beyond 64 bits
+            return _kind_of_numbers(given.astype(float), n)  # includes whole numbers beyond 64 bits
         except (TypeError, ValueError, OverflowError):
             return "objects", "objects"
     return _kind_of_texts([str(item) for item in items])

@@ -120,19 +120,19 @@ def reads_of(transformer):
     return "objects" if tags is not None and tags.string and not tags.two_d_array else "anything"
 
 
-def raw_view(source, key, transformer, zero):
+def raw_view(arrays, key, transformer, zero):
     """The input View of a transformer: texts (n,), a frame, numbers or objects (n, d)."""
     name, columns, names = key
     if reads_of(transformer) == "objects":
-        return _texts(source.X[name] if columns is None and not is_frame(source.X[name]) else source.cut(*key), zero)
-    frame = source.X[name]
+        return _texts(arrays.X[name] if columns is None and not is_frame(arrays.X[name]) else arrays.cut(*key), zero)
+    frame = arrays.X[name]
     if is_frame(frame) and hasattr(first_step(transformer), "transformers"):  # a ColumnTransformer knows names
         return View(in_double(frame if columns is None else frame[names or [frame.columns[c] for c in columns]]), None)
-    x = in_double(source.cut(*key))
+    x = in_double(arrays.cut(*key))
     x = x.reshape(-1, 1) if len(x.shape) == 1 else x
     tags = _tags(transformer)
     if is_numeric(x) and not (tags is not None and tags.allow_nan):
-        return checked_view(x, zero, source.finite, lambda: source.labels(*key))
+        return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*key))
     if not zero or sp.issparse(x):
         return View(x, None)
     present = ~missing_entries(x).all(axis=1)

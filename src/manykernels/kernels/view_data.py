@@ -26,12 +26,12 @@ class View(NamedTuple):
 class ViewArrays:
     """X as arrays by view name: {None: array} for an array, a CSR matrix or a DataFrame, else the dict's entries.
 
-    A view that all examples lack may be None if `known` has its number of features. Lists in the views `objects` hold
-    one object of any type per example. `present` has a mask for each view of a Views that some examples lack; their
-    rows hold the data of any other example.
+    A view that all examples lack may be None if `n_features` has its width. Lists in the views `objects` hold one
+    object of any type per example. `present` has a mask for each view of a Views that some examples lack; their rows
+    hold the data of any other example.
     """
 
-    def __init__(self, X, known=None, objects=()):
+    def __init__(self, X, n_features=None, objects=()):
         self.present, n = {}, None
         if isinstance(X, Views):
             n = len(X)
@@ -46,7 +46,7 @@ class ViewArrays:
             if len(set(sizes.values())) != 1 and (sizes or n is None):
                 raise ValueError(f"The views of X have different numbers of examples, or none: {sizes}.")
             self.n = next(iter(sizes.values()), n)
-            self.n_features = {name: self._features(name, known) for name in X}
+            self.n_features = {name: self._features(name, n_features) for name in X}
             self.finite = False
         else:
             self.given = {None: X}
@@ -54,12 +54,12 @@ class ViewArrays:
             self.X, self.n, self.n_features = {None: x}, len_(x), _width(x)
             self.finite = is_numeric(x) and bool(np.isfinite(total(x)))
 
-    def _features(self, name, known):
+    def _features(self, name, n_features):
         if self.X[name] is not None:
             return _width(self.X[name])
-        if not isinstance(known, dict) or name not in known:
+        if not isinstance(n_features, dict) or name not in n_features:
             raise ValueError(f"X[{name!r}] is None: give an array, or leave the view out.")
-        return known[name]
+        return n_features[name]
 
     def resolve(self, columns, name=None):
         """(view name, column indices or None for all, label) of a `columns` specification of the kernel `name`."""

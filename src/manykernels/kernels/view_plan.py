@@ -19,7 +19,7 @@ NO_COLUMNS = np.empty(0, int)  # the columns of kernels that see no data
 class ViewPlan:
     """The part of X that a view is, and the steps before the kernels.
 
-    `view(source)` cuts the columns out of X, refuses examples without these columns or marks them as absent, and
+    `view(arrays)` cuts the columns out of X, refuses examples without these columns or marks them as absent, and
     applies the transformer. A `ViewArrays` holds X by the names of its parts.
 
     Attributes
@@ -77,59 +77,59 @@ class ViewPlan:
         """Whether it has a transformer or a join, which are fitted on the training examples."""
         return self.transformer is not None or self.join is not None
 
-    def fitted(self, source: ViewArrays, weights: np.ndarray | None) -> ViewPlan:
-        """The plan with its transformer fitted on the examples of a source, with weights (n,) or None."""
+    def fitted(self, arrays: ViewArrays, weights: np.ndarray | None) -> ViewPlan:
+        """The plan with its transformer fitted on the examples of these arrays, with weights (n,) or None."""
         if self.transformer is None:
             return self
-        return replace(self, transformer=self.transformer.fit(self.before_transformer(source), weights))
+        return replace(self, transformer=self.transformer.fit(self.before_transformer(arrays), weights))
 
-    def view(self, source: ViewArrays) -> View:
-        """The View of a source; its X is None if the kernels read strings or objects and all examples lack them."""
-        view = self.before_transformer(source)
+    def view(self, arrays: ViewArrays) -> View:
+        """The View of these arrays; its X is None if the kernels read strings or objects and all examples lack them."""
+        view = self.before_transformer(arrays)
         return view if self.transformer is None else self.transformer.transform(view)
 
-    def before_transformer(self, source: ViewArrays) -> View:
-        """The View of a source before the transformer, with examples that lack this part of X marked as absent."""
-        given = source.present.get(self.name)
-        if given is None or source.X[self.name] is None or self.sees_nothing:
-            return self._cut(source)
+    def before_transformer(self, arrays: ViewArrays) -> View:
+        """The View of X before the transformer, with examples that lack this part of X marked as absent."""
+        given = arrays.present.get(self.name)
+        if given is None or arrays.X[self.name] is None or self.sees_nothing:
+            return self._cut(arrays)
         if self.missing == "error":
             raise ValueError(
-                f"X lacks the view {self.name!r} in {int((~given).sum())} of {source.n} examples, but kernels need it: "
+                f"X lacks the view {self.name!r} in {int((~given).sum())} of {arrays.n} examples, but kernels need it: "
                 f'give them as (name, kernel, {self.name!r}, "zero"), in a product as On({self.name!r}, kernel, '
                 f'missing="zero"), or keep the others, X[X.present[{self.name!r}]].'
             )
-        view = self._cut(source)
+        view = self._cut(arrays)
         return view._replace(present=given if view.present is None else given & view.present)
 
-    def _cut(self, source):
+    def _cut(self, arrays):
         """The View of the columns; with missing="zero", examples with missing values are absent."""
         zero = self.missing == "zero"
         if self.sees_nothing:
-            return View(np.zeros((source.n, 1)), None)
-        if self.name in source.X and source.X[self.name] is None:
-            return self._absent(source)
+            return View(np.zeros((arrays.n, 1)), None)
+        if self.name in arrays.X and arrays.X[self.name] is None:
+            return self._absent(arrays)
         if self.transformer is not None:
-            return raw_view(source, self.where, self.transformer.given, zero)
+            return raw_view(arrays, self.where, self.transformer.given, zero)
         if self.encoding is not None:
-            return string_view(source.column(*self.where), self.encoding, zero)
-        x = source.cut(*self.where)
+            return string_view(arrays.column(*self.where), self.encoding, zero)
+        x = arrays.cut(*self.where)
         if self.reads == "objects":
             return object_view(x, zero)
         if self.reads in ("anything", "nothing") and not is_numeric(x):
             return View(x, None)
-        return checked_view(x, zero, source.finite, lambda: source.labels(*self.where))
+        return checked_view(x, zero, arrays.finite, lambda: arrays.labels(*self.where))
 
-    def _absent(self, source):
-        """The View of a source without this part of X."""
+    def _absent(self, arrays):
+        """The View of an X without this part of X."""
         if self.missing == "error":
             raise ValueError(
                 f"X[{self.name!r}] is None, but kernels need it: give it, or fit them with missing, "
                 f'(name, kernel, {self.name!r}, "zero"), to predict without.'
             )
-        width = source.n_features[self.name] if self.columns is None else len(self.columns)
+        width = arrays.n_features[self.name] if self.columns is None else len(self.columns)
         numbers = self.reads == "numeric" and self.transformer is None
-        return View(np.zeros((source.n, width)) if numbers else None, np.zeros(source.n, bool))
+        return View(np.zeros((arrays.n, width)) if numbers else None, np.zeros(arrays.n, bool))
 
     def width(self, n_features: Any) -> Any:
         """The number of columns, None for strings, a list of (width, reads) for a join; X has `n_features`."""
