@@ -118,7 +118,7 @@ def test_exact_stores_give_the_kernels_themselves(kind, store, normalize, monkey
     S, new = strings(kind), strings(kind, 12, seed=1)
     weights = np.random.default_rng(2).integers(1, 4, len(S)).astype(float)
     bank, kernels = make(kind, store, S, normalize=normalize, weights=weights, n_jobs=2)
-    assert {part.view for part in bank.parts} == set(range(len(bank.views)))
+    assert {reader.view for reader in bank.readers} == set(range(len(bank.views)))
     check(bank, *matrices(kernels, S, normalize, new, weights), new)
 
 
@@ -162,8 +162,8 @@ def test_the_error_of_hashing_has_the_mean_and_the_variance_that_are_stated(kern
             error = (bank.block(np.arange(50), np.ones(1)) - exact)[apart]
             means.append(error.mean())
             squares.append(np.mean(error**2))
-            for part in bank.parts:
-                part.lay(salt=rng.integers(2**64, size=part.table.max() + 1, dtype=np.uint64)[part.table])
+            for reader in bank.readers:
+                reader.set_fields(salt=rng.integers(2**64, size=reader.table.max() + 1, dtype=np.uint64)[reader.table])
         assert abs(np.mean(means)) < 4 * np.std(means) / np.sqrt(16)
         assert np.mean(squares) == pytest.approx(variance[apart].mean() / 2**bits, rel=0.25)
         assert squares[0] < 2 * bound[apart].mean() / 2**bits  # the hash that is shipped is none of the bad ones
@@ -225,7 +225,7 @@ def test_stores_are_chosen_by_size_and_refused_where_they_do_not_fit(monkeypatch
     kind = "spectrum"
     monkeypatch.setattr(words, "MIN_MAP_WORDS", 2**12)
     bank, _ = make(kind)  # 30 strings of about 20 letters: 4^8 words are far more than occur
-    assert [sorted(set(part.channels["kind"])) for part in bank.parts] == [[0], [0], [1], [0]]
+    assert [sorted(set(reader.channels["kind"])) for reader in bank.readers] == [[0], [0], [1], [0]]
     assert bank.n_places < 2**10 + 600
     assert make(kind, "map")[0].n_places == 64 + 340 + 4**8 + 16
     with pytest.raises(ValueError, match="features='map'.*memory_limit.*'sorted'"):

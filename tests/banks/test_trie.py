@@ -8,7 +8,7 @@ from agreement import assert_agree
 from problems import costs
 
 from manykernels import MKLClassifier, load, losses
-from manykernels.banks import _trie, trie
+from manykernels.banks import _trie_stores, trie
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.trie import TrieBank
 from manykernels.datasets import make_splice
@@ -117,7 +117,7 @@ def check(spec, S, new, normalize=None):
 @every_list
 @pytest.mark.parametrize("direct, unknown", [(4, "N"), (16, ""), (2**14, "N")])
 def test_tables_and_tries_give_the_kernels_themselves(kind, direct, unknown, monkeypatch):
-    monkeypatch.setattr(_trie, "MAX_TABLE_WORDS", direct)
+    monkeypatch.setattr(_trie_stores, "MAX_TABLE_WORDS", direct)
     monkeypatch.setattr(trie, "ROWS_PER_BLOCK", 9)
     check(LISTS[kind], strings(unknown=unknown), strings(15, seed=1))
 
@@ -196,8 +196,8 @@ def test_memory_follows_the_support_and_the_limit():
     assert 0 < used <= 2 * 50 * 141
     vectors.add(np.arange(50), np.ones(50), np.ones(50))
     assert sum(store.used for store in vectors.stores[0]) == used
-    assert bank.shared[0].direct == 6
-    assert TrieBank.from_list(kernels, X, memory_limit=4 * 12 * 141 * 90).shared[0].direct == 3
+    assert bank.groups[0].direct == 6
+    assert TrieBank.from_list(kernels, X, memory_limit=4 * 12 * 141 * 90).groups[0].direct == 3
 
 
 def test_kernels_without_positions_are_refused():

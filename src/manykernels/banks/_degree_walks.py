@@ -46,7 +46,7 @@ class WalkGroup(KernelGroup):
     coef is a CSR matrix (M, L·d) if they do, else (M, d).
     """
 
-    room = _STACK_ENTRIES
+    max_entries = _STACK_ENTRIES
 
     def __init__(self, view, kernels, members, X, dtype, task, n_tasks, coef=None):
         self.view, self.members, self.task, self.n_tasks = view, np.array(members), task, n_tasks
@@ -149,7 +149,7 @@ class WalkGroup(KernelGroup):
 
     def pieces(self, B, left, right, chosen):
         """One block per kernel, some at a time, for kernels whose rows have different factors."""
-        step = max(1, min(chosen.size, self.room // max(B.size, 1)))
+        step = max(1, min(chosen.size, self.max_entries // max(B.size, 1)))
         for first in range(0, chosen.size, step):
             ms = chosen[first : first + step]
             blocks = np.zeros((ms.size, *B.shape), B.dtype)
@@ -169,7 +169,7 @@ class WalkTiles(Tiles):
         self.walks = [group for group in groups if isinstance(group, WalkGroup)]
         if budget is not None:
             for group in self.walks:
-                group.room = min(_STACK_ENTRIES, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
+                group.max_entries = min(_STACK_ENTRIES, budget // (2 * self.dtype.itemsize * n_threads(n_jobs)))
 
     def shape(self, n_rows, n_cols, layers=1, parts=16):
         return super().shape(n_rows, n_cols, 2 * layers if self.walks else layers, parts)  # half is for a walk

@@ -13,7 +13,7 @@ MATRIX_SHARE = 0.6  # that kernels as matrices may take
 
 
 class DevicePlace:
-    """A PyTorch device, the precision of its kernel values, and the free bytes, `room`.
+    """A PyTorch device, the precision of its kernel values, and the free bytes, `available`.
 
     If the device is the host, it has `limit` bytes, or 4 GiB.
     """
@@ -23,7 +23,7 @@ class DevicePlace:
 
         self.device, self.dtype = device, torch.float32 if single else torch.float64
         self.limit = 2**32 if limit is None else int(limit)
-        self.room = self.free()
+        self.available = self.free()
 
     def free(self):
         """Bytes that are free now."""
@@ -46,8 +46,8 @@ class DevicePlace:
         return torch.arange(n, device=self.device) if rows is None else torch.as_tensor(rows, device=self.device)
 
     def stripes(self, rows, cols, layers=1):
-        """Slices of the rows whose blocks of `layers` layers, three at once, fit in a quarter of the room."""
-        size = self.room // 4 if self.device.type == "cuda" else min(self.room // 4, 2**25)
+        """Slices of the rows whose blocks of `layers` layers, three at once, fit in a quarter of them."""
+        size = self.available // 4 if self.device.type == "cuda" else min(self.available // 4, 2**25)
         step = max(1, int(size // (24 * layers * max(len(cols), 1))))
         return (slice(r, r + step) for r in range(0, len(rows), step))
 
@@ -70,10 +70,10 @@ class Sums:
 
         weights, block = np.asarray(theta, float) * self.scale, rows is cols
         rows, cols = self.place.index(rows, self.n), self.place.index(cols, self.n)
-        need, room = 8 * len(rows) * len(cols) * (2 if block else 1), self.place.free()
-        if need > room:
+        need, left = 8 * len(rows) * len(cols) * (2 if block else 1), self.place.free()
+        if need > left:
             raise ValueError(
-                f"the device has {room} bytes left, and {len(rows)} × {len(cols)} examples need {need}, with the "
+                f"the device has {left} bytes left, and {len(rows)} × {len(cols)} examples need {need}, with the "
                 "factor of their block: take a larger device, fewer examples or device='cpu'"
             )
         out = torch.zeros(len(rows), len(cols), dtype=torch.float64, device=self.place.device)
@@ -241,12 +241,12 @@ def empty_stack(place, M, n, names):
     import torch
 
     need = M * n * n * (4 if place.dtype == torch.float32 else 8)
-    if need > MATRIX_SHARE * place.room:
+    if need > MATRIX_SHARE * place.available:
         raise ValueError(
             f"kernels {', '.join(names[:3])} need {M} matrices of {n} × {n} on the device, {need} bytes, but of its "
-            f"{place.room} free bytes matrices may take {int(MATRIX_SHARE * place.room)}: take device='cpu'"
+            f"{place.available} free bytes matrices may take {int(MATRIX_SHARE * place.available)}: take device='cpu'"
         )
-    place.room -= need
+    place.available -= need
     return torch.empty(M, n, n, dtype=place.dtype, device=place.device)
 
 

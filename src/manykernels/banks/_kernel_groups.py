@@ -284,7 +284,7 @@ def try_kernel(kernel, x, n):
         check(shape == (rows.size, rows.size), f"{type(kernel).__name__} gives {shape} for {rows.size} examples")
 
 
-def share(groups, sides):
+def merge_equal_sides(groups, sides):
     """The sides; groups that differ only in their tasks share one copy of the examples."""
     first = {}
     for group, side in zip(groups, sides, strict=True):

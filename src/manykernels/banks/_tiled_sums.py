@@ -103,7 +103,7 @@ class Tiles:
         that are summed together: `SmoothColumns` and `NarrowViews`.
         """
         T, nowhere, threads = len(weights), np.zeros_like(self.mean), n_threads(self.n_jobs)
-        room = threads * SmoothColumns.buffers(T, rb, cb, self.dtype.itemsize)
+        used = threads * SmoothColumns.buffers(T, rb, cb, self.dtype.itemsize)
         plans, many = [], {}
         for i, group, chosen in self.active((weights != 0).any(axis=0)):
             a, b = left[i], right[i]
@@ -113,20 +113,20 @@ class Tiles:
             shift = (self.mean if shifted and plain else nowhere)[group.members]
             if 3 * p < n and 0.06 * p * T < group.cost(chosen, T):
                 size = SmoothColumns.size(p, T, a, b)
-                if self._fits(room + size):
-                    room += size
+                if self._fits(used + size):
+                    used += size
                     sums = weights[:, group.members[chosen]], shift[chosen]
                     many.setdefault("smooth", SmoothColumns()).append(group, chosen, a, b, *sums, *smooth[:2], p)
                     continue
             top, exponentials, direct, table = group.top(a, b), chosen[:0], chosen, None
             if plain:
-                exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, room, threads)
+                exponentials, direct = self._exponentials(group, chosen, a, b, top, 2.5 * T, used, threads)
             if exponentials.size:
                 table = self._mixed(group, exponentials, weights, shift, top)
-                room += 2 * table[0].nbytes
+                used += 2 * table[0].nbytes
             shift = shift.astype(self.dtype)
             if plain and NarrowViews.takes(group, chosen, a, b):
-                room += a.x.nbytes + b.x.nbytes
+                used += a.x.nbytes + b.x.nbytes
                 forms = group.degree[direct], group.g[direct], group.c[direct], shift[direct]
                 views = many.setdefault(group.pairs.kind, NarrowViews(group.pairs.kind))
                 views.append(a, b, table, forms, weights[:, group.members[direct]])
@@ -178,7 +178,7 @@ class Tiles:
 
     def _plan_products(self, left, right, A, n_rows, wanted, halved, check):
         """(plans for `_block_products`, plans for `column_products`)."""
-        (T, n_cols), threads, room = A.shape, n_threads(self.n_jobs), 0
+        (T, n_cols), threads, used = A.shape, n_threads(self.n_jobs), 0
         size = n_rows, n_cols, T
         plans, columns, shared = [], [], np.ascontiguousarray(A, self.dtype)[None]
         for i, group, chosen in self.active(wanted):
@@ -193,13 +193,13 @@ class Tiles:
                 columns.append(column)
                 continue
             top, table = group.top(a, b), None
-            exponentials, direct = self._exponentials(group, chosen, a, b, top, 6.0 * T, room, threads)
+            exponentials, direct = self._exponentials(group, chosen, a, b, top, 6.0 * T, used, threads)
             if cost < _row_cost(group, chosen, exponentials, top, *size, halved):
                 columns.append(column)
                 continue
             if exponentials.size:
                 table = tables(group.rate[exponentials], top, self.dtype)
-                room += table[0].nbytes
+                used += table[0].nbytes
             plans.append(RowProducts(i, group, chosen, vectors, exponentials, direct, table))
         return plans, columns
 

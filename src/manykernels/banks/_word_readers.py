@@ -10,14 +10,14 @@ from ..strings.planes import across, planes
 
 MAP, SORTED, HASH = range(3)
 CHANNEL = np.dtype(
-    [(name, np.int64) for name in ("span", "depth", "share", "kern", "kind", "first", "low", "high")]
+    [(name, np.int64) for name in ("span", "depth", "prefix", "kern", "kind", "first", "low", "high")]
     + [("weight", np.float64), ("salt", np.uint64), ("shift", np.uint64)]
 )
-N_LANES = 4  # parts that threads change in parallel
+WORD_LANES = 4  # parts that threads change in parallel
 STRING_END = 2**62  # means the end of a string
 
 
-class Anywhere:
+class FreeWords:
     """Kernel m, of words at any place of [start:stop]; `channels` (C,), `places` and `moves` (C, k)."""
 
     def __init__(self, kernel, m, view, X, hashed):
@@ -35,18 +35,18 @@ class Anywhere:
             self.channels[c]["span"], self.channels[c]["depth"] = reading.span, depth
             self.channels[c]["weight"], self.channels[c]["kern"] = reading.weight, m
             if before is not None and before.span <= reading.span:
-                self.channels[c]["share"] = max(0, min(_alike(before, reading), len(before.places) - 1))
+                self.channels[c]["prefix"] = max(0, min(_alike(before, reading), len(before.places) - 1))
             before = reading
         self.spaces = [self.size ** int(depth) for depth in self.channels["depth"]]
         self.of = self.channels["kern"]
         self.words = np.empty(0, np.int64)
 
-    def lay(self, **fields):
+    def set_fields(self, **fields):
         """Sets fields of the channels."""
         for name, values in fields.items():
             self.channels[name] = values
 
-    def _reader(self, lane=slice(None), codes=False):
+    def _loop(self, lane=slice(None), codes=False):
         """The argument of the loops; `codes` replaces the places by the codes of the words."""
         from ..loops.linadd import WordReader
 
@@ -58,7 +58,7 @@ class Anywhere:
         return WordReader(self.size, self.start, self.stop, self.whole, *where)
 
     def lanes(self, hashed):
-        return [slice(None)] if hashed else [s for s in slices(len(self.channels), N_LANES) if s.stop > s.start]
+        return [slice(None)] if hashed else [s for s in slices(len(self.channels), WORD_LANES) if s.stop > s.start]
 
     def occurring(self, X, wanted):
         """The different words of each channel that is `wanted`, ascending."""
@@ -66,11 +66,11 @@ class Anywhere:
 
         rows = np.arange(len(X))
         for c in np.flatnonzero(wanted):
-            one = self._reader(slice(c, c + 1), codes=True)
+            one = self._loop(slice(c, c + 1), codes=True)
             begin = np.concatenate([[0], np.cumsum(self._windows(X, self.channels[c]["span"]))])
-            codes, known = np.empty(begin[-1], np.int64), np.empty(begin[-1])
-            places_of(_text(X), rows, one, begin, codes, known)
-            yield np.unique(codes[known > 0])
+            codes, sign = np.empty(begin[-1], np.int64), np.empty(begin[-1])
+            places_of(_text(X), rows, one, begin, codes, sign)
+            yield np.unique(codes[sign > 0])
 
     def _windows(self, X, span):
         """The number of windows of each string."""
@@ -81,7 +81,7 @@ class Anywhere:
     def add(self, X, rows, delta, root, lane, values, q):
         from ..loops.linadd import visit
 
-        reader, step = self._reader(lane), delta if root is None else delta * root[:, self.m]
+        reader, step = self._loop(lane), delta if root is None else delta * root[:, self.m]
         growth = np.zeros(len(reader.channels))
         visit(_text(X), rows, reader, values, step, growth)
         q[self.m] += growth.sum()
@@ -91,7 +91,7 @@ class Anywhere:
 
         if use[self.m]:
             found = np.zeros(len(rows))
-            visit(_text(X), rows, self._reader(), values, np.empty(0), found)
+            visit(_text(X), rows, self._loop(), values, np.empty(0), found)
             out[:, self.m] = found
 
     def norms(self, X, rows, out):
@@ -99,7 +99,7 @@ class Anywhere:
         from ..loops.linadd import norms
 
         found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
-        norms(_text(X), rows, self._reader(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
+        norms(_text(X), rows, self._loop(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
         out[:, self.m] = found
 
     def block(self, X, rows, n_jobs):
@@ -110,7 +110,7 @@ class Anywhere:
 
         def part(lane):
             out = np.zeros((len(rows), len(rows)))
-            gram(_text(X), rows, self._reader(lane, codes=True), 1 << (most - 1).bit_length(), out)
+            gram(_text(X), rows, self._loop(lane, codes=True), 1 << (most - 1).bit_length(), out)
             return out
 
         return np.sum(run_blocks(part, self.lanes(False), n_jobs), axis=0)
@@ -122,12 +122,12 @@ class Anywhere:
         count = np.sum([self._windows(X, span) for span in self.channels["span"]], axis=0)
         begin = np.concatenate([[0], np.cumsum(count)])
         place, sign = np.empty(begin[-1], np.int64), np.empty(begin[-1])
-        places_of(_text(X), np.arange(len(X)), self._reader(), begin, place, sign)
+        places_of(_text(X), np.arange(len(X)), self._loop(), begin, place, sign)
         here = sign != 0
         return place[here], sign[here], np.diff(np.concatenate([[0], np.cumsum(here)])[begin])
 
 
-class Placed:
+class PositionedWords:
     """Kernels of words at positions, each (position, length) of at most one kernel; `channels` (L, d).
 
     The feature of a word is `weight` = √coef. `depth` (L,) is the length of the longest words at a position.
@@ -158,12 +158,12 @@ class Placed:
         self.spaces = [self.size ** (int(k) + 1) for k in self.where[1]]
         self.of = self.kern[self.where]
 
-    def lay(self, **fields):
+    def set_fields(self, **fields):
         for name, values in fields.items():
             self.channels[name][self.where] = values
 
     def lanes(self, hashed):
-        return [slice(0, self.L)] if hashed else [s for s in slices(self.L, N_LANES) if s.stop > s.start]
+        return [slice(0, self.L)] if hashed else [s for s in slices(self.L, WORD_LANES) if s.stop > s.start]
 
     def occurring(self, X, wanted):
         letters, chosen = X.codes(), np.zeros(self.coef.shape, bool)
@@ -226,7 +226,7 @@ def _text(X):
 
 
 def _alike(before, reading):
-    """The number of first letters that two readings share."""
+    """The number of first letters in which two readings agree."""
     letters = zip(before.places, before.moves, strict=True), zip(reading.places, reading.moves, strict=True)
     same = 0
     for one, other in zip(*letters, strict=False):

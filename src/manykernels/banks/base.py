@@ -246,8 +246,8 @@ class Predictor(Stored, ABC):
     def decision(self, X: Any, A: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new), in blocks."""
 
-    def prepared(self, A: np.ndarray, theta: np.ndarray, room: int) -> Callable[[Any], np.ndarray]:
-        """`decision` as a function of X alone, to be called for many blocks; it keeps at most `room` bytes."""
+    def prepared(self, A: np.ndarray, theta: np.ndarray, limit: int) -> Callable[[Any], np.ndarray]:
+        """`decision` as a function of X alone, to be called for many blocks; it keeps at most `limit` bytes."""
         return lambda X: self.decision(X, A, theta)
 
     @abstractmethod

@@ -16,7 +16,7 @@ from .degree_predictor import DegreePredictor
 from .explicit import ROWS_PER_BLOCK, ExplicitBank, Team, Vectors
 
 TABLE_BYTES = 2**27  # bytes for the values of short words
-N_LANES = 16  # ranges of positions that threads change in parallel
+DEGREE_LANES = 16  # ranges of positions that threads change in parallel
 LANE_PADDING = 16  # float64 between the sums of two threads, which keeps them on different cache lines
 
 
@@ -36,9 +36,9 @@ class DegreeBank(ExplicitBank):
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
-        room = max(TABLE_BYTES, 3 * self.n * self.L)  # less than one more node per word would take
-        room = room if memory_limit is None else min(room, memory_limit // 4)
-        self.direct, self.even = self._direct(room), self._is_even()
+        limit = max(TABLE_BYTES, 3 * self.n * self.L)  # less than one more node per word would take
+        limit = limit if memory_limit is None else min(limit, memory_limit // 4)
+        self.direct, self.even = self._direct(limit), self._is_even()
         self.text = AlignedText(sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
         self._find_nodes()
         self.coef, self.scale = self.raw_coef, np.ones(self.M)
@@ -72,10 +72,10 @@ class DegreeBank(ExplicitBank):
         bank.kernels = kernels
         return bank
 
-    def _direct(self, room):
+    def _direct(self, limit):
         """The length of the longest words whose values are in the table."""
         direct = 1
-        while direct < self.d and self.L * 4 * self._width(direct + 1) <= room:
+        while direct < self.d and self.L * 4 * self._width(direct + 1) <= limit:
             direct += 1
         return direct
 
@@ -187,7 +187,7 @@ class DegreeVectors(Vectors):
         self.nodes = np.zeros(max(bank.n_nodes, 1), np.float32)
         self.q = np.zeros(bank.M)
         self.empty, self.stale = True, False
-        self.lanes = [lane for lane in slices(bank.L, N_LANES) if lane.stop > lane.start]
+        self.lanes = [lane for lane in slices(bank.L, DEGREE_LANES) if lane.stop > lane.start]
 
     def clear(self):
         self.q[:], self.empty, self.stale = 0, True, True

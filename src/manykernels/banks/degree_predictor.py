@@ -54,11 +54,11 @@ class DegreePredictor(Predictor):
     def decision(self, X, A, theta):
         return self.prepared(A, theta, GATHERED_BYTES)(X)
 
-    def prepared(self, A, theta, room):
+    def prepared(self, A, theta, limit):
         thetas = np.broadcast_to(theta, (len(A), len(self.scale)))
         one = np.zeros_like(self.kern)  # all words count together
         walks = [
-            SupportWalk(self.sequences, a, self.coef * weights[self.kern], one, 1, room // len(A), self.n_jobs)
+            SupportWalk(self.sequences, a, self.coef * weights[self.kern], one, 1, limit // len(A), self.n_jobs)
             for a, weights in zip(A, thetas, strict=True)
         ]
 
@@ -113,10 +113,10 @@ class DegreePredictor(Predictor):
 class SupportWalk:
     """Σ_i a_i k_m(x_i, ·) of the support `sequences`, as a function of new sequences; coef and kern (L, d).
 
-    It gathers as many positions at a time as fit in `room` bytes, and keeps them if all positions fit.
+    It gathers as many positions at a time as fit in `limit` bytes, and keeps them if all positions fit.
     """
 
-    def __init__(self, sequences, a, coef, kern, M, room, n_jobs):
+    def __init__(self, sequences, a, coef, kern, M, limit, n_jobs):
         used, (L, d) = np.flatnonzero(a), coef.shape
         self.a, self.codes = np.ascontiguousarray(a[used], dtype=float), sequences[used].codes()
         self.coef, self.kern, self.M, self.n_jobs = coef, kern, M, n_jobs
@@ -130,7 +130,7 @@ class SupportWalk:
         self.small = np.uint32 if self.held * self.bits <= 32 else np.uint64
         width = 12 * size**self.direct * size // max(size - 1, 1)
         each = np.dtype(self.small).itemsize + (16 if self.more else 8)
-        fit = room // (width + each * len(used))  # positions
+        fit = limit // (width + each * len(used))  # positions
         self.step = L if fit >= L else max(1, fit // n_threads(n_jobs))  # one share per thread
         self.kept = self._gathered(slice(0, L)) if fit >= L else None
 
@@ -179,5 +179,5 @@ class SupportWalk:
         loops.begin(codes, part.start, *letters, *words)
         for at, support in zip(range(part.start, part.stop), gathered, strict=True):
             shape, coef, kern = self._shape(at), self.coef[at], self.kern[at]
-            loops.meet(self.codes, self.a, codes, at, shape, support, words, coef, kern, out)
+            loops.add_matches(self.codes, self.a, codes, at, shape, support, words, coef, kern, out)
             loops.move(codes, at, *letters, *words)

@@ -108,7 +108,7 @@ class DeviceBank(OnDevice, PairwiseBank):
         own = {"dot": lambda: (x * x).sum(1), "min": lambda: x.sum(1)}.get(pairs.kind, lambda: x.new_zeros(len(x)))()
         return BlockSide(x, own.cpu().numpy(), None, index)
 
-    def _room(self):
+    def _free_bytes(self):
         """None: the large arrays are on the device."""
 
     def _keep(self):
@@ -122,9 +122,9 @@ class DeviceBank(OnDevice, PairwiseBank):
                 parts.append((group.members, from_host(place, group, side, self.n)))
                 continue
             part, key = Family(place, group, side), (group.view, group.pairs.kind)
-            if key not in kept and size <= BASE_SHARE * place.room:
+            if key not in kept and size <= BASE_SHARE * place.available:
                 part.keep(self.n)
-                place.room -= size
+                place.available -= size
                 kept[key] = part.base
             part.base = kept.get(key)
             parts.append((group.members, part))

@@ -311,10 +311,10 @@ class ExplicitPredictor(Predictor):
     def decision(self, X, A, theta):
         return self._decision(X, A, map(self.vectors, A), theta)
 
-    def prepared(self, A, theta, room):
+    def prepared(self, A, theta, limit):
         """Keeps the vectors of a single output; those of several outputs may not fit."""
         if len(A) > 1:
-            return super().prepared(A, theta, room)
+            return super().prepared(A, theta, limit)
         kept = [self.vectors(a) for a in A]
         return lambda X: self._decision(X, A, kept, theta)
 

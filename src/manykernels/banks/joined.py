@@ -9,41 +9,41 @@ from .explicit import ExplicitBank, Vectors
 
 
 class JoinedBank(ExplicitBank):
-    """`parts` are banks; `which` holds an index array for each, the positions of its kernels in the whole list."""
+    """`members` are banks; `which` holds an index array for each, the positions of its kernels in the whole list."""
 
-    def __init__(self, kernels, parts, which):
-        self.kernels, self.parts, self.which = kernels, parts, which
-        self.n, self.M, self.names, self.n_jobs = parts[0].n, kernels.M, list(kernels.names), parts[0].n_jobs
-        self.memory_limit = parts[0].memory_limit
-        self.scale = joined([part.scale for part in parts], which)
-        self.usable = joined([part.usable for part in parts], which)
-        self.prefers = tuple(dict.fromkeys(name for part in parts for name in part.prefers))
+    def __init__(self, kernels, members, which):
+        self.kernels, self.members, self.which = kernels, members, which
+        self.n, self.M, self.names, self.n_jobs = members[0].n, kernels.M, list(kernels.names), members[0].n_jobs
+        self.memory_limit = members[0].memory_limit
+        self.scale = joined([member.scale for member in members], which)
+        self.usable = joined([member.usable for member in members], which)
+        self.prefers = tuple(dict.fromkeys(name for member in members for name in member.prefers))
 
     def diagonals(self):
-        return joined([part.diagonals().T for part in self.parts], self.which).T
+        return joined([member.diagonals().T for member in self.members], self.which).T
 
     def vectors(self):
         return JoinedVectors(self)
 
     def owners(self):
-        found = [part.owners() for part in self.parts]
+        found = [member.owners() for member in self.members]
         if any(owners is None for owners in found):
             return None
         return np.concatenate([own[owners] for own, owners in zip(self.which, found, strict=True)])
 
     def dense(self, rows):
-        return np.hstack([part.dense(rows) for part in self.parts])
+        return np.hstack([member.dense(rows) for member in self.members])
 
     def block(self, rows, theta):
-        return sum(part.block(rows, theta[own]) for part, own in zip(self.parts, self.which, strict=True))
+        return sum(member.block(rows, theta[own]) for member, own in zip(self.members, self.which, strict=True))
 
     def predictor(self, support):
-        return JoinedPredictor(self.kernels, [part.predictor(support) for part in self.parts], self.which)
+        return JoinedPredictor(self.kernels, [member.predictor(support) for member in self.members], self.which)
 
 
 class JoinedVectors(Vectors):
     def __init__(self, bank):
-        self.which, self.members = bank.which, [part.vectors() for part in bank.parts]
+        self.which, self.members = bank.which, [member.vectors() for member in bank.members]
 
     @property
     def q(self):
@@ -104,9 +104,9 @@ class JoinedPredictor(Predictor):
     def decision(self, X, A, theta):
         return sum(member.decision(X, A, weights) for member, weights in self._weighted(theta))
 
-    def prepared(self, A, theta, room):
-        room //= len(self.members)
-        each = [member.prepared(A, weights, room) for member, weights in self._weighted(theta)]
+    def prepared(self, A, theta, limit):
+        limit //= len(self.members)
+        each = [member.prepared(A, weights, limit) for member, weights in self._weighted(theta)]
         return lambda X: sum(outputs(X) for outputs in each)
 
     def parts(self, X, A, theta):

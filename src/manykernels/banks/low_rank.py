@@ -43,8 +43,8 @@ class LowRankBank(FeatureBank):
         views = kernels.views(X)
         bank.n, bank.first = len_of(views), _offsets(kernels, views)
         bank.phi = bank._lazy(views)
-        room = MemoryBudget(memory_limit).share("features kept")
-        if single and 4 * bank.n * int(bank.first[-1]) <= room:
+        limit = MemoryBudget(memory_limit).share("features kept")
+        if single and 4 * bank.n * int(bank.first[-1]) <= limit:
             bank.phi.keep(n_jobs)
         bank.normalise(weights, normalize)
         return bank

@@ -22,7 +22,7 @@ from ..kernels.kernel_list import KernelList
 from ..kernels.normalize import Scaled, check_choice, kind_of, precision, scales
 from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles, make_groups
-from ._kernel_groups import arrays_of, data_of, nbytes, share
+from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
 from .base import Bank, Predictor
 from .dense import DenseBank, report_unusable, warn_indefinite
@@ -84,7 +84,7 @@ class PairwiseBank(Bank):
         self.groups = make_groups(kernel_list, views, self.dtype)
         index = np.arange(self.n)
         self.sides = self._make_sides(views, index)
-        self.free = self._room()  # half of it is for tiles, the other half for `restrict`
+        self.free = self._free_bytes()  # half of it is for tiles, the other half for `restrict`
         self._keep()
         tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")
         self.most = None if tiles is None else max(MIN_MATRIX_BYTES, tiles)
@@ -102,12 +102,12 @@ class PairwiseBank(Bank):
 
     def _make_sides(self, views, index):
         sides = [group.side(views[group.view], index, self.normalize, n_jobs=self.n_jobs) for group in self.groups]
-        return share(self.groups, sides)
+        return merge_equal_sides(self.groups, sides)
 
     def _make_tiles(self, budget):
         return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
 
-    def _room(self):
+    def _free_bytes(self):
         """Bytes that memory_limit leaves besides the data, M × n sums and a tile per thread; None without a limit."""
         if self.memory_limit is None:
             return None
@@ -136,7 +136,7 @@ class PairwiseBank(Bank):
         Without a limit this is 2 GiB. A block that is smaller than its data is kept whenever it fits.
         """
         free = SHARES["tiles"].unlimited if self.free is None else self.free
-        room = MemoryBudget(self.free).share("base blocks")
+        limit = MemoryBudget(self.free).share("base blocks")
         rows, _ = tile_shape(self.n, self.n, self.dtype.itemsize)
         kept = {}  # kernels of several tasks share a block
         for group, side in zip(self.groups, self.sides, strict=True):
@@ -146,9 +146,9 @@ class PairwiseBank(Bank):
                 side.cache = kept[key]
             size = self.n**2 * self.dtype.itemsize
             wide = dear or type(side) is BlockSide and (issparse(side.x) or np.shape(side.x)[:1] > (8,))
-            if not wide or side.cache is not None or size > max(room, min(free, nbytes(data_of(side)))):
+            if not wide or side.cache is not None or size > max(limit, min(free, nbytes(data_of(side)))):
                 continue
-            room, free = room - size, free - size
+            limit, free = limit - size, free - size
             cache = np.empty((self.n, self.n), self.dtype)
 
             def work(r0, group=group, side=side, cache=cache):
@@ -292,8 +292,8 @@ class PairwiseBank(Bank):
         sides = [self.sides[i] for i, _, _ in self.tiles.active(np.isin(np.arange(self.M), kernels))]
         cached = nbytes(side.cache for side in sides if side.cache is not None)
         other = nbytes(array for side in sides if side.cache is None for array in data_of(side))
-        share = rows.size / self.n
-        return int(share * other + share**2 * cached) + 16 * kernels.size * rows.size
+        part = rows.size / self.n
+        return int(part * other + part**2 * cached) + 16 * kernels.size * rows.size
 
     def _part(self, rows, kernels, free=None):
         """The bank on some rows and kernels with the same scales; it keeps the base blocks that fit."""

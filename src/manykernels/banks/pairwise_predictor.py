@@ -14,7 +14,7 @@ from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
 from ..sequences import Sequences
 from ._degree_walks import WalkTiles, grouped
-from ._kernel_groups import share
+from ._kernel_groups import merge_equal_sides
 from .base import Predictor
 
 
@@ -38,7 +38,7 @@ class PairwisePredictor(Predictor):
             elif isinstance(side.x, Sequences):  # which share the storage of all sequences
                 side.x = side.x.compact()
             self.sides.append(side.double(group.pairs.kind))
-        self.sides = share(groups, self.sides)
+        self.sides = merge_equal_sides(groups, self.sides)
         self.tiles = WalkTiles(
             groups, np.dtype(np.float64), bank.scale, bank.tiles.mean, bank.n_jobs, bank.tiles.budget
         )

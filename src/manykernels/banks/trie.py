@@ -17,7 +17,7 @@ from .._state import check, check_is, check_same
 from .._threads import run_blocks
 from ..kernels.normalize import inverse_root, kind_of
 from ..strings.base import check_alike, check_length
-from ._trie import N_LANES, Store, TrieGroup, letters
+from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
 from .explicit import ExplicitBank, Vectors, diagonals, len_of
 
 ROWS_PER_BLOCK = 4096
@@ -25,7 +25,7 @@ NO_CELLS = np.empty(0, np.int32)
 
 
 class TrieBank(ExplicitBank):
-    """`shared` is a list of `TrieGroup`s: kernels of one view that share stores."""
+    """`groups` is a list of `TrieGroup`s: kernels of one view that share stores."""
 
     file_tag = ("bank/trie", 1)
 
@@ -34,7 +34,7 @@ class TrieBank(ExplicitBank):
         self.n, self.M, self.memory_limit = len_of(self.views), kernels.M, memory_limit
         self.own = self._sizes(tables)
         self.root = inverse_root(self.own) if kind_of(normalize) == "spherical" else None
-        self.shared = self._group(tables, memory_limit)
+        self.groups = self._group(tables, memory_limit)
         self.normalise(weights, normalize)
 
     @classmethod
@@ -62,18 +62,18 @@ class TrieBank(ExplicitBank):
         """Groups the kernels of one view whose roots, if any, are proportional."""
         members = {}
         for m, view in enumerate(self.kernels.view_of):
-            share, factor = None, 1.0
+            row_factor, factor = None, 1.0
             if self.root is not None:
                 factor = self.root[:, m].max() or 1.0
-                share = self.root[:, m] / factor
-            key = view, None if share is None else share.tobytes()
-            members.setdefault(key, (share, [], []))
+                row_factor = self.root[:, m] / factor
+            key = view, None if row_factor is None else row_factor.tobytes()
+            members.setdefault(key, (row_factor, [], []))
             members[key][1].append(m)
             members[key][2].append(factor)
-        room = None if memory_limit is None else memory_limit // (4 * len(members))
+        limit = None if memory_limit is None else memory_limit // (4 * len(members))
         return [
-            TrieGroup(view, self.views[view].X.alphabet, which, [tables[m] for m in which], share, factors, room)
-            for (view, _), (share, which, factors) in members.items()
+            TrieGroup(view, self.views[view].X.alphabet, which, [tables[m] for m in which], row_factor, factors, limit)
+            for (view, _), (row_factor, which, factors) in members.items()
         ]
 
     def square_mean(self, w):
@@ -83,20 +83,20 @@ class TrieBank(ExplicitBank):
             return vectors.q
 
         # lane by lane, since the words of all examples may not fit
-        return np.sum(run_blocks(squares, range(N_LANES), self.n_jobs), axis=0)
+        return np.sum(run_blocks(squares, range(TRIE_LANES), self.n_jobs), axis=0)
 
     def to_state(self):
-        return super().to_state() | {"shared": [group.to_state() for group in self.shared]}
+        return super().to_state() | {"shared": [group.to_state() for group in self.groups]}
 
     @classmethod
     def from_state(cls, state):
         bank = cls._restored(state)
-        bank.shared = [TrieGroup.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
-        for group in bank.shared:
+        bank.groups = [TrieGroup.from_state(own, bank.views) for own in check_is("shared", state["shared"], list)]
+        for group in bank.groups:
             check(((group.which >= 0) & (group.which < bank.M)).all(), "shared has unknown kernels")
             check((bank.kernels.view_of[group.which] == group.view).all(), "shared has kernels of another view")
-            check((group.share is None) == (bank.root is None), "share and spherical contradict each other")
-        check_same("which", np.sort(np.concatenate([group.which for group in bank.shared])), np.arange(bank.M))
+            check((group.row_factor is None) == (bank.root is None), "share and spherical contradict each other")
+        check_same("which", np.sort(np.concatenate([group.which for group in bank.groups])), np.arange(bank.M))
         return bank
 
     def vectors(self):
@@ -107,27 +107,28 @@ class TrieBank(ExplicitBank):
         part.views = [view._replace(X=view.X[support].compact(), present=None) for view in self.views]
         part.n, part.own = len_of(part.views), self.own[support]
         part.root = None if self.root is None else self.root[support]
-        part.shared = [copy(group) for group in self.shared]
-        for group in part.shared:
-            group.share = None if group.share is None else group.share[support]
+        part.groups = [copy(group) for group in self.groups]
+        for group in part.groups:
+            group.row_factor = None if group.row_factor is None else group.row_factor[support]
         return part
 
     def block(self, rows, theta):
         K = np.zeros((len(rows), len(rows)))
-        for group in self.shared:
+        for group in self.groups:
             weight = group.weight(theta * self.scale)
             if weight.any():
-                found, share = group.block(self.views[group.view].X[rows], weight, self.n_jobs), group.of(rows)
-                K += found if share is None else found * share[:, None] * share
+                found = group.block(self.views[group.view].X[rows], weight, self.n_jobs)
+                by_row = group.row_factors(rows)
+                K += found if by_row is None else found * by_row[:, None] * by_row
         return K
 
 
 class TrieVectors(Vectors):
     """A list of stores for each group of kernels, for the positions of these `lanes`."""
 
-    def __init__(self, bank, lanes=range(N_LANES)):
+    def __init__(self, bank, lanes=range(TRIE_LANES)):
         self.bank, self.q, self.zero = bank, np.zeros(bank.M), True
-        self.stores = [[Store(group, lane) for lane in lanes] for group in bank.shared]
+        self.stores = [[Store(group, lane) for lane in lanes] for group in bank.groups]
 
     def clear(self):
         self.q, self.zero = np.zeros(self.bank.M), True
@@ -143,46 +144,46 @@ class TrieVectors(Vectors):
         rows, delta = np.asarray(rows)[keep], np.asarray(delta, dtype=float)[keep]
         if self.zero:
             self._add(rows, delta)
-            self.q, self.zero = self._meet(rows, delta), False
+            self.q, self.zero = self._products(rows, delta), False
         else:
             self._add(rows, 0.5 * delta)
-            self.q += 2 * self._meet(rows, delta)
+            self.q += 2 * self._products(rows, delta)
             self._add(rows, 0.5 * delta)
 
-    def _meet(self, rows, delta):
+    def _products(self, rows, delta):
         """Σ_r delta_r ⟨v_m, φ_m(x_r)⟩, (M,)."""
         starts = range(0, len(rows), ROWS_PER_BLOCK)
         return sum(delta[s : s + ROWS_PER_BLOCK] @ self.parts(rows[s : s + ROWS_PER_BLOCK], None) for s in starts)
 
     def _add(self, rows, delta):
         bank = self.bank
-        for group, stores in zip(bank.shared, self.stores, strict=True):
-            X, share = bank.views[group.view].X, group.of(rows)
-            step = delta if share is None else delta * share
+        for group, stores in zip(bank.groups, self.stores, strict=True):
+            X, by_row = bank.views[group.view].X, group.row_factors(rows)
+            step = delta if by_row is None else delta * by_row
             for start in range(0, len(rows), ROWS_PER_BLOCK):
                 what = *group.pack(X[rows[start : start + ROWS_PER_BLOCK]]), step[start : start + ROWS_PER_BLOCK]
                 run_blocks(lambda store, what=what: store.add(*what), stores, bank.n_jobs)
 
     def outputs(self, rows, theta, a):
         out = np.zeros(len(rows))
-        for group, stores in zip(self.bank.shared, self.stores, strict=True):
-            X, share = self.bank.views[group.view].X[rows], group.of(rows)
+        for group, stores in zip(self.bank.groups, self.stores, strict=True):
+            X, by_row = self.bank.views[group.view].X[rows], group.row_factors(rows)
             found = self._look_up(group, stores, X, group.weight(theta * self.bank.scale))[:, 0]
-            out += found if share is None else found * share
+            out += found if by_row is None else found * by_row
         return out
 
     def parts(self, rows, a):
         out = np.empty((len(rows), self.bank.M))
-        for group, stores in zip(self.bank.shared, self.stores, strict=True):
-            X, share = self.bank.views[group.view].X[rows], group.of(rows)
+        for group, stores in zip(self.bank.groups, self.stores, strict=True):
+            X, by_row = self.bank.views[group.view].X[rows], group.row_factors(rows)
             found = self._look_up(group, stores, X) * (self.bank.scale[group.which] * group.factor**2)
-            out[:, group.which] = found if share is None else found * share[:, None]
+            out[:, group.which] = found if by_row is None else found * by_row[:, None]
         return out
 
     def at(self, views, theta=None):
         bank, folded = self.bank, theta is not None and self.bank.root is None
         out = np.zeros(len_of(views) if folded else (len_of(views), bank.M))
-        for group, stores in zip(bank.shared, self.stores, strict=True):
+        for group, stores in zip(bank.groups, self.stores, strict=True):
             X = views[group.view].X
             check_alike(X.alphabet, group.alphabet)
             check_length(X, group.shape[1])

@@ -36,7 +36,7 @@ from .._state import check
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import inverse_root
 from ..strings.base import check_alike, check_length
-from ._word_readers import HASH, MAP, SORTED, Anywhere, Placed
+from ._word_readers import HASH, MAP, SORTED, FreeWords, PositionedWords
 from .explicit import ExplicitBank, Vectors, len_of
 
 MAX_HASH_BITS = 22  # a hash table has at most 2^22 places
@@ -54,8 +54,8 @@ class WordBank(ExplicitBank):
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
         self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
-        self.room = _room(memory_limit)
-        self._lay()
+        self.max_values = _max_values(memory_limit)
+        self._assign_places()
         self.own = self.norms(views)
         self.normalise(weights, normalize)
 
@@ -79,7 +79,7 @@ class WordBank(ExplicitBank):
     @classmethod
     def from_state(cls, state):
         bank = cls._restored(state)
-        bank.store, bank.room = state["store"], _room(bank.memory_limit)
+        bank.store, bank.max_values = state["store"], _max_values(bank.memory_limit)
         check(bank.store in ("auto", "map", "sorted", "hash"), f"store is {bank.store!r}")
         for kernel, view in zip(bank.kernels.kernels, bank.kernels.view_of, strict=True):
             X = bank.views[view].X
@@ -89,16 +89,16 @@ class WordBank(ExplicitBank):
                 check(kernel.family == "channels", f"{kernel!r} is not of words")
                 readings = kernel.n_readings(X.alphabet.size, bank.hashed)
                 check(readings <= MAX_FILE_READINGS, f"{kernel!r} has too many words")
-        bank._lay(MAX_FILE_WORDS)
+        bank._assign_places(MAX_FILE_WORDS)
         return bank
 
-    def _lay(self, most=np.inf):
+    def _assign_places(self, most=np.inf):
         """Finds the ways to read words and gives them places; at most `most` words at positions."""
-        self.parts, walks = [], []
+        self.readers, walks = [], []
         for m, (kernel, v) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
             X = self.views[v].X
             if kernel.family == "channels":
-                self.parts.append(Anywhere(kernel, m, int(v), X, self.hashed))
+                self.readers.append(FreeWords(kernel, m, int(v), X, self.hashed))
                 continue
             if not len(X):  # without support there are no words, and all sums are 0
                 continue
@@ -109,42 +109,42 @@ class WordBank(ExplicitBank):
                     f"an alphabet of {X.alphabet.size} ({self.names[m]!r}): take features='auto'."
                 )
             if not any(walk.view == v and walk.take_in(m, table) for walk in walks):
-                walks.append(Placed(int(v), X))
+                walks.append(PositionedWords(int(v), X))
                 walks[-1].take_in(m, table)
                 check(sum(walk.coef.size for walk in walks) <= most, "kernels have too many words")
         for walk in walks:
             walk.finish()
-        self.parts += walks
+        self.readers += walks
         self._hash() if self.hashed else self._place()
 
     def _hash(self):
-        if self.room < 16 * self.M:
-            raise ValueError(f"memory_limit leaves {self.room} places for {self.M} hash tables: raise it.")
-        self.bits = min(MAX_HASH_BITS, (self.room // self.M).bit_length() - 1)
+        if self.max_values < 16 * self.M:
+            raise ValueError(f"memory_limit leaves {self.max_values} places for {self.M} hash tables: raise it.")
+        self.bits = min(MAX_HASH_BITS, (self.max_values // self.M).bit_length() - 1)
         self.n_places, rng = self.M << self.bits, np.random.default_rng(0)
-        for part in self.parts:
-            salt = rng.integers(2**64, size=part.table.max() + 1, dtype=np.uint64)[part.table]
-            part.lay(kind=HASH, first=part.of << self.bits, salt=salt, shift=64 - self.bits)
+        for reader in self.readers:
+            salt = rng.integers(2**64, size=reader.table.max() + 1, dtype=np.uint64)[reader.table]
+            reader.set_fields(kind=HASH, first=reader.of << self.bits, salt=salt, shift=64 - self.bits)
 
     def _place(self):
-        """Gives places to maps and sorted words, one part after another."""
+        """Gives places to maps and sorted words, one reader after another."""
         self.n_places = 0
-        for part in self.parts:
-            X = self.views[part.view].X
+        for reader in self.readers:
+            X = self.views[reader.view].X
             few = max(MIN_MAP_WORDS, 8 * int(X.lengths.sum(dtype=np.int64)))
-            spaces, room = part.spaces, self.room - self.n_places
+            spaces, left = reader.spaces, self.max_values - self.n_places
             kind = np.full(len(spaces), MAP if self.store == "map" else SORTED)
             if self.store == "auto":
                 for c in sorted(range(len(spaces)), key=lambda c: spaces[c]):
-                    if spaces[c] <= few and spaces[c] <= room:
-                        kind[c], room = MAP, room - spaces[c]
-            self._lay_part(part, X, kind)
+                    if spaces[c] <= few and spaces[c] <= left:
+                        kind[c], left = MAP, left - spaces[c]
+            self._assign_to(reader, X, kind)
 
-    def _lay_part(self, part, X, kind):
+    def _assign_to(self, reader, X, kind):
         first, low, high = np.zeros((3, len(kind)), np.int64)
         found, count = [], 0
-        occurring = part.occurring(X, kind == SORTED)
-        for c, space in enumerate(part.spaces):
+        occurring = reader.occurring(X, kind == SORTED)
+        for c, space in enumerate(reader.spaces):
             first[c], low[c] = self.n_places, count
             if kind[c] == SORTED:
                 found.append(next(occurring))
@@ -152,14 +152,14 @@ class WordBank(ExplicitBank):
                 count += space
             high[c] = count
             self.n_places += space
-            if self.n_places + count > self.room:
+            if self.n_places + count > self.max_values:
                 other = "'sorted'" if self.store == "map" else "'hash', which is not exact"
                 raise ValueError(
-                    f"features={self.store!r} needs room for more than {self.room} values: raise memory_limit, or take "
-                    f"features={other}."
+                    f"features={self.store!r} needs room for more than {self.max_values} values: raise memory_limit, "
+                    f"or take features={other}."
                 )
-        part.words = np.concatenate([part.words, *found])
-        part.lay(kind=kind, first=first, low=low, high=high)
+        reader.words = np.concatenate([reader.words, *found])
+        reader.set_fields(kind=kind, first=first, low=low, high=high)
 
     def norms(self, views):
         """k_m(x_i, x_i) of the examples in these views, (n, M), before normalisation."""
@@ -170,8 +170,8 @@ class WordBank(ExplicitBank):
 
         def some(rows):
             index = np.arange(rows.start, rows.stop)
-            for part in self.parts:
-                part.norms(views[part.view].X, index, out[rows])
+            for reader in self.readers:
+                reader.norms(views[reader.view].X, index, out[rows])
 
         run_blocks(some, slices(len(out), n_threads(self.n_jobs)), self.n_jobs)
         return out
@@ -181,8 +181,8 @@ class WordBank(ExplicitBank):
 
         values = np.zeros(self.n_places)
         for start in range(0, len(out), 64):
-            for part in self.parts:
-                place, value, count = part.features(views[part.view].X[start : start + 64])
+            for reader in self.readers:
+                place, value, count = reader.features(views[reader.view].X[start : start + 64])
                 hashed_norms(place, value, ends(count), self.bits, values, out[start : start + 64])
 
     def vectors(self):
@@ -193,7 +193,7 @@ class WordBank(ExplicitBank):
         bank.n, bank.own = len(support), self.own[support]
         bank.root = None if self.root is None else self.root[support]
         bank.views = [view._replace(X=view.X[support].compact()) for view in self.views]
-        bank._lay()
+        bank._assign_places()
         return bank
 
     def block(self, rows, theta):
@@ -201,16 +201,16 @@ class WordBank(ExplicitBank):
             return super().block(rows, theta)
         rows, weight, out = numbers(rows), theta * self.scale, np.zeros((len(rows), len(rows)))
         left = weight.copy()  # of the remaining kernels
-        for part in self.parts:
-            X = self.views[part.view].X
-            if isinstance(part, Anywhere) and weight[part.m]:
-                m, left[part.m] = part.m, 0.0
-                K = part.block(X, rows, self.n_jobs)
+        for reader in self.readers:
+            X = self.views[reader.view].X
+            if isinstance(reader, FreeWords) and weight[reader.m]:
+                m, left[reader.m] = reader.m, 0.0
+                K = reader.block(X, rows, self.n_jobs)
                 np.fill_diagonal(K, self.own[rows, m])
                 out += weight[m] * (K if self.root is None else K * self.root[rows, m, None] * self.root[rows, m])
-            elif isinstance(part, Placed) and self.root is None:
-                out += part.block(X, rows, weight)
-                left[part.of] = 0.0
+            elif isinstance(reader, PositionedWords) and self.root is None:
+                out += reader.block(X, rows, weight)
+                left[reader.of] = 0.0
         return out + super().block(rows, np.where(left != 0, theta, 0.0)) if left.any() else out
 
     def between(self, left, right, theta, left_root=None, right_root=None):
@@ -219,8 +219,8 @@ class WordBank(ExplicitBank):
         weight, out = theta * self.scale, np.zeros((len_of(left), len_of(right)))
         for views in (left, right):
             self.check_alike(views)
-        for part in self.parts:
-            F, G = (self._features(part, views) for views in (left, right))
+        for reader in self.readers:
+            F, G = (self._features(reader, views) for views in (left, right))
             out += product(F[0], F[1] * weight[F[0] >> self.bits], F[2], *G)
         return out
 
@@ -228,13 +228,13 @@ class WordBank(ExplicitBank):
         """Raises a ValueError if views of new examples differ from the bank's views in alphabet or length."""
         for view, own in zip(views, self.views, strict=True):
             check_alike(view.X.alphabet, own.X.alphabet)
-        for part in self.parts:
-            if isinstance(part, Placed):
-                check_length(views[part.view].X, part.L)
+        for reader in self.readers:
+            if isinstance(reader, PositionedWords):
+                check_length(views[reader.view].X, reader.L)
 
-    def _features(self, part, views):
+    def _features(self, reader, views):
         """Hashed features, normalised except for the scale: (places, values, number of each example)."""
-        place, value, count = part.features(views[part.view].X)
+        place, value, count = reader.features(views[reader.view].X)
         if self.root is not None:
             root = inverse_root(self.norms(views))
             value = value * root[np.repeat(np.arange(len(count)), count), place >> self.bits]
@@ -246,7 +246,7 @@ class WordVectors(Vectors):
 
     def __init__(self, bank):
         self.bank, self.values, self.norms = bank, np.zeros(bank.n_places), np.zeros(bank.M)
-        self.tasks = [(part, lane) for part in bank.parts for lane in part.lanes(bank.hashed)]
+        self.tasks = [(reader, lane) for reader in bank.readers for lane in reader.lanes(bank.hashed)]
 
     @property
     def q(self):
@@ -263,9 +263,9 @@ class WordVectors(Vectors):
         root = None if bank.root is None else bank.root[rows]
 
         def change(task):
-            part, lane = task
+            reader, lane = task
             q = np.zeros(bank.M)
-            part.add(bank.views[part.view].X, rows, delta, root, lane, self.values, q)
+            reader.add(bank.views[reader.view].X, rows, delta, root, lane, self.values, q)
             return q
 
         self.norms += np.sum(run_blocks(change, self.tasks, bank.n_jobs), axis=0)
@@ -277,8 +277,8 @@ class WordVectors(Vectors):
 
         def some(block):
             found = np.zeros((block.stop - block.start, bank.M))
-            for part in bank.parts:
-                part.look_up(views[part.view].X, rows[block], scale != 0, self.values, found)
+            for reader in bank.readers:
+                reader.look_up(views[reader.view].X, rows[block], scale != 0, self.values, found)
             found *= scale if root is None else scale * root[block]
             out[block] = found if theta is None else found.sum(axis=1)
 
@@ -301,7 +301,7 @@ class WordVectors(Vectors):
         return self._look_up(views, np.arange(len_of(views)), root, theta)
 
 
-def _room(memory_limit):
+def _max_values(memory_limit):
     """The number of values that fit in memory."""
     return MemoryBudget(memory_limit).share("values of words") // 8
 

@@ -4,8 +4,8 @@ At a position the support is sorted by the words that begin there. One table hol
 `direct` letters. For each word of `direct` letters its examples are sorted by their next letters, with running sums of
 a, so that binary search finds the examples that share k letters with a new word. `shape` is (direct, held, size, bits),
 `support` (table, first, order, tails, sums) of one position, `words` (word, tail, stop) of new sequences there; plain
-tuples are faster than named ones in short calls. Helpers of `meet` take no arrays: counting references would cost more
-than the walk.
+tuples are faster than named ones in short calls. Helpers of `add_matches` take no arrays: counting references would
+cost more than the walk.
 """
 
 import numpy as np
@@ -88,18 +88,18 @@ def gather(codes, at, shape, a, support):
         count *= size
     last, top = offset, count
     for i in range(n):
-        word, offset, count, known = 0, 0, size, True
+        word, offset, count, whole = 0, 0, size, True
         for k in range(direct):
             c = codes[i, at + k]
             if c >= size:
-                known = False
+                whole = False
                 break
             word = word * size + c
             if k + 1 < direct:
                 offset += count
                 count *= size
         words[i] = -1
-        if known:
+        if whole:
             table[last + word] += a[i]
             if at + direct < L and held > 0:
                 words[i] = word
@@ -161,7 +161,7 @@ def fold(direct, size, coef, table):
 
 
 @njit(**OPTIONS)
-def meet(codes, a, new, at, shape, support, words, coef, kern, out):
+def add_matches(codes, a, new, at, shape, support, words, coef, kern, out):
     """Adds Σ_k coef[k] Σ_i a_i [the words of k + 1 letters at that position agree] to out[:, kern[k]].
 
     `words` of the new sequences (L, n) are those of `begin`. Where out has one column the table is that of `fold`.
@@ -179,11 +179,11 @@ def meet(codes, a, new, at, shape, support, words, coef, kern, out):
     for zeros in range(65):
         equal[zeros] = min(max(zeros - (64 - held * bits), 0) // bits, held)
     for j in range(n):
-        known = min(stop[j] - at, d)
-        if known < direct or not folded:
+        letters = min(stop[j] - at, d)
+        if letters < direct or not folded:
             short, offset, count = word[j], last, width
             for k in range(direct - 1, -1, -1):
-                if k < known:
+                if k < letters:
                     if folded:
                         out[j, 0] += table[offset + short]
                         break
@@ -191,16 +191,16 @@ def meet(codes, a, new, at, shape, support, words, coef, kern, out):
                 count //= size
                 offset -= count
                 short //= size
-            if known < direct:
+            if letters < direct:
                 continue
         else:
             out[j, 0] += table[last + word[j]]
-        if known <= direct or held == 0:
+        if letters <= direct or held == 0:
             continue
         low, high = np.int64(first[word[j]]), np.int64(first[word[j] + 1])
         if low == high:
             continue
-        before, key, most, k = low, tail[j], known - direct, 0
+        before, key, most, k = low, tail[j], letters - direct, 0
         while high - low > MAX_SCANNED_PLACES and k < min(most, held):
             shift = np.uint64(bits * (held - 1 - k))
             own = key >> shift
@@ -238,7 +238,7 @@ def meet(codes, a, new, at, shape, support, words, coef, kern, out):
                     out[j, kern[direct + e]] += coef[direct + e] * own_a
             if same == held and len(order) > 0:
                 i = order[place]
-                for e in range(direct + held, known):  # what one number does not hold
+                for e in range(direct + held, letters):  # what one number does not hold
                     if codes[i, at + e] != new[at + e, j]:
                         break
                     out[j, kern[e]] += coef[e] * a[i]

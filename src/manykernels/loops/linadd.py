@@ -19,13 +19,12 @@ PackedText = namedtuple("PackedText", "data starts lengths bits")
 # the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters
 WordReader = namedtuple("WordReader", "size start stop whole channels places moves words")
 # of some rows: their letters, how many, whether all are known, and the codes of the beginnings of their words
-Spelled = namedtuple("Spelled", "letters counts known codes")
+Spelled = namedtuple("Spelled", "letters counts all_known codes")
 
 
 @njit(**OPTIONS)
-def unpack(data, start, length, bits, size, out):
-    """Writes the codes of one packed sequence; returns whether all letters are known."""
-    known = True
+def unpack(data, start, length, bits, out):
+    """Writes the codes of one packed sequence."""
     if bits == 8:
         for j in range(length):
             out[j] = data[start + j]
@@ -35,10 +34,6 @@ def unpack(data, start, length, bits, size, out):
     else:
         for j in range(length):
             out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
-    if bits > 2 or size < 4:
-        for j in range(length):
-            known &= out[j] < size
-    return known
 
 
 @njit(**OPTIONS)
@@ -48,7 +43,7 @@ def clip(bound, length):
 
 
 @njit(**OPTIONS)
-def room(lengths, rows, k, most, least):
+def buffers(lengths, rows, k, most, least):
     """Memory to spell up to `most` rows at a time, at least `least`, as fits in the cache."""
     longest = 1
     for r in range(len(rows)):
@@ -60,14 +55,19 @@ def room(lengths, rows, k, most, least):
 
 @njit(**OPTIONS)
 def read(text, rows, reader, spelled):
-    """letters[r, :counts_r] = the part [start:stop] of sequence rows_r; known_r says that it has no unknown letter."""
-    (data, starts, lengths, bits), (letters, counts, known, _) = text, spelled
+    """letters[r, :counts_r] = the part [start:stop] of sequence rows_r; all_known_r if all letters are known."""
+    (data, starts, lengths, bits), (letters, counts, all_known, _) = text, spelled
     size, start, stop = reader.size, reader.start, reader.stop
     for r in range(len(rows)):
         length = lengths[rows[r]]
         begin, end = clip(start, length), clip(stop, length)
         counts[r] = max(end - begin, 0)
-        known[r] = unpack(data, starts[rows[r]], length, bits, size, letters[r])
+        unpack(data, starts[rows[r]], length, bits, letters[r])
+        complete = True
+        if bits > 2 or size < 4:
+            for p in range(length):
+                complete &= letters[r, p] < size
+        all_known[r] = complete
         if begin > 0:
             for p in range(counts[r]):
                 letters[r, p] = letters[r, begin + p]
@@ -77,24 +77,24 @@ def read(text, rows, reader, spelled):
 def spell(rows, reader, c, spelled):
     """codes[r, j, p] = the first j letters of the word at window p of each row as a number, all j but the last.
 
-    A word has the letters at `places`, each moved on by `moves`; the first `share` are as in the channel before.
+    A word has the letters at `places`, each moved on by `moves`; the first `prefix` are as in the channel before.
     """
-    (letters, counts, known, codes), size, whole = spelled, reader.size, reader.whole
+    (letters, counts, all_known, codes), size, whole = spelled, reader.size, reader.whole
     channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
-    share = channel.share if c > 0 else 0
+    prefix = channel.prefix if c > 0 else 0
     for r in range(rows):
         n = counts[r] - channel.span + 1
-        if share == 0:
+        if prefix == 0:
             for p in range(n):
                 codes[r, 0, p] = 0
-            if whole and not known[r]:
+            if whole and not all_known[r]:
                 for p in range(n):
                     for j in range(channel.span):
                         if letters[r, p + j] >= size:
                             codes[r, 0, p] = -1
-        for j in range(share, channel.depth - 1):
+        for j in range(prefix, channel.depth - 1):
             at, move = places[j], moves[j]
-            if known[r] and move == 0:
+            if all_known[r] and move == 0:
                 for p in range(n):
                     codes[r, j + 1, p] = codes[r, j, p] * size + letters[r, p + at]
             else:
@@ -142,7 +142,7 @@ def find(r, n, reader, c, spelled, place, sign):
     letters, codes, size, words = spelled.letters, spelled.codes, reader.size, reader.words
     channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
     last = channel.depth - 1
-    if spelled.known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0:
+    if spelled.all_known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0:
         at, first = places[last], channel.first
         for p in range(n):
             place[p], sign[p] = first + codes[r, last, p] * size + letters[r, p + at], 1.0
@@ -162,8 +162,8 @@ def visit(text, rows, reader, values, delta, out):
     Channels outside, rows inside, so that the values of a channel stay in cache.
     """
     size, channels, places, moves = reader.size, reader.channels, reader.places, reader.moves
-    spelled = room(text.lengths, rows, places.shape[1], len(rows), 1)
-    letters, counts, known, codes = spelled
+    spelled = buffers(text.lengths, rows, places.shape[1], len(rows), 1)
+    letters, counts, all_known, codes = spelled
     place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
     for low in range(0, len(rows), most):
         some = rows[low : low + most]
@@ -176,7 +176,7 @@ def visit(text, rows, reader, values, delta, out):
             at = places[c, last]
             for r in range(len(some)):
                 n = max(counts[r] - channel.span + 1, 0)
-                if plain and known[r]:
+                if plain and all_known[r]:
                     total = 0.0
                     if len(delta) > 0:
                         step = delta[low + r]
@@ -214,7 +214,7 @@ def add_at(place, sign, n, step, values):
 @njit(**OPTIONS)
 def places_of(text, rows, reader, begin, place, sign):
     """Place and sign of every word of each row, from begin_r on; the words of channel c before those of c + 1."""
-    channels, spelled = reader.channels, room(text.lengths, rows, reader.places.shape[1], 1, 1)
+    channels, spelled = reader.channels, buffers(text.lengths, rows, reader.places.shape[1], 1, 1)
     for r in range(len(rows)):
         read(text, rows[r : r + 1], reader, spelled)
         at = begin[r]
@@ -231,7 +231,7 @@ def norms(text, rows, reader, times, out):
 
     Channels are of kind MAP with first = 0, so that places are words.
     """
-    channels, spelled = reader.channels, room(text.lengths, rows, reader.places.shape[1], len(rows), 1)
+    channels, spelled = reader.channels, buffers(text.lengths, rows, reader.places.shape[1], len(rows), 1)
     letters, counts = spelled.letters, spelled.counts
     word, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
     for low in range(0, len(rows), most):
@@ -288,7 +288,7 @@ def gram(text, rows, reader, buckets, out):
     neighbouring channels are mostly equal: their pairs are counted together.
     """
     R, first, size, channels = len(rows), np.empty(buckets + 2, np.int64), reader.size, reader.channels
-    spelled = room(text.lengths, rows, reader.places.shape[1], R, R)
+    spelled = buffers(text.lengths, rows, reader.places.shape[1], R, R)
     letters, counts = spelled.letters, spelled.counts
     word, sign, box = np.empty(letters.shape, np.int64), np.empty(letters.shape[1]), np.empty(letters.shape, np.uint64)
     count, owner, code = np.zeros(R * R, np.int64), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)

@@ -1,7 +1,7 @@
 """Words at positions as explicit features: linadd for position-dependent kernels in the stores of linadd.py.
 
 `channels` (L, d) are CHANNELs, one for the words of each length 1 … d at each place; weight 0 means unused.
-`unpack` and `seek` are copies from linadd.py: loops and their helpers share a file.
+numba's cache checks only this file: touch it when `seek` or `unpack` changes.
 """
 
 from collections import namedtuple
@@ -10,51 +10,12 @@ import numpy as np
 from numba import njit
 
 from . import OPTIONS
+from .linadd import seek, unpack
 
-MAP, SORTED = range(2)
-MAX_LETTERS = 2**17  # held at a time
+MAX_HELD_LETTERS = 2**17  # at a time
 
 PlacedText = namedtuple("PlacedText", "data starts bits size")
 PlacedWords = namedtuple("PlacedWords", "channels depth words")  # depth (L,): of the longest words at each place
-
-
-@njit(**OPTIONS)
-def unpack(data, start, length, bits, out):
-    """The codes of one packed sequence."""
-    if bits == 8:
-        for j in range(length):
-            out[j] = data[start + j]
-    elif bits == 4:
-        for j in range(length):
-            out[j] = (data[start + (j >> 1)] >> ((j & 1) << 2)) & 15
-    else:
-        for j in range(length):
-            out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
-
-
-@njit(**OPTIONS)
-def seek(code, channel, words):
-    """(place, sign) of a word, sign 0 if it has no place."""
-    if code < 0:
-        return np.int64(0), 0.0
-    if channel.kind == MAP:
-        return channel.first + code, 1.0
-    if channel.kind == SORTED:
-        low, high = channel.low, channel.high
-        while low < high:
-            middle = (low + high) >> 1
-            if words[middle] < code:
-                low = middle + 1
-            else:
-                high = middle
-        if low < channel.high and words[low] == code:
-            return channel.first + low - channel.low, 1.0
-        return np.int64(0), 0.0
-    z = np.uint64(code) + channel.salt  # the finaliser of splitmix64 (Steele, Lea and Flood 2014)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return channel.first + np.int64(z >> channel.shift), 1.0 - 2.0 * np.float64(z & np.uint64(1))
 
 
 @njit(**OPTIONS)
@@ -66,7 +27,7 @@ def visit_placed(text, rows, placed, low, high, root, values, delta, out):
     """
     (data, starts, bits, size), (channels, depth, words) = text, placed
     L, d = channels.shape
-    most = max(1, min(len(rows), MAX_LETTERS // L))
+    most = max(1, min(len(rows), MAX_HELD_LETTERS // L))
     letters = np.empty((most, L), np.uint8)
     for first in range(0, len(rows), most):
         some = rows[first : first + most]

@@ -33,8 +33,8 @@ def _lowest(typing_context, word):
 
 
 @njit(**OPTIONS)
-def pack(codes, size, bits, words, known):
-    """words (n, L) uint64: the letters from each position on, as many as fit; known (n, L): how many are known."""
+def pack(codes, size, bits, words, counts):
+    """words (n, L) uint64: the letters from each position on, as many as fit; counts (n, L): how many are known."""
     step, mask = np.uint64(bits), ~np.uint64(0) >> np.uint64(64 % bits)
     for i in range(codes.shape[0]):
         word, run = np.uint64(0), 0
@@ -43,11 +43,11 @@ def pack(codes, size, bits, words, known):
             word = (word << step) & mask
             if run > 0:
                 word |= np.uint64(codes[i, p])
-            words[i, p], known[i, p] = word, run
+            words[i, p], counts[i, p] = word, run
 
 
 @njit(**OPTIONS)
-def add(words, known, delta, trie, longest, used):
+def add(words, counts, delta, trie, longest, used):
     """Adds delta_r to the values of all words of example r at the places; returns the number of nodes in use.
 
     At places[i] words have up to longest[i] letters.
@@ -58,7 +58,7 @@ def add(words, known, delta, trie, longest, used):
     for i in range(len(places)):
         at = places[i]
         for r in range(len(words)):
-            last, word = min(longest[i], known[r, at]), words[r, at]
+            last, word = min(longest[i], counts[r, at]), words[r, at]
             offset, mask = np.uint64(0), letter
             for _ in range(min(direct, last)):
                 table[i, offset + (word & mask)] += delta[r]
@@ -93,7 +93,7 @@ def add(words, known, delta, trie, longest, used):
 
 
 @njit(**OPTIONS)
-def look_up(words, known, trie, deep, weight, kernels, out):
+def look_up(words, counts, trie, deep, weight, kernels, out):
     """out[r, 0] += Σ_{l at the places} Σ_p Σ_k weight[|p − l|, min(p, l), k] · value at l of the word of r at p.
 
     weight (S + 1, L, d), and deep (S + 1, L) the letters up to its last coefficient that is not 0; words have k + 1.
@@ -109,7 +109,7 @@ def look_up(words, known, trie, deep, weight, kernels, out):
             total = 0.0
             for p in range(max(0, at - S), min(L, at + S + 1)):
                 s, low = abs(p - at), min(p, at)
-                last, word = min(deep[s, low], known[r, p]), words[r, p]
+                last, word = min(deep[s, low], counts[r, p]), words[r, p]
                 offset, mask, k = np.uint64(0), letter, min(direct, last)
                 for j in range(k):
                     value = table[i, offset + (word & mask)]

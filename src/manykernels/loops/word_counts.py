@@ -37,7 +37,7 @@ def word_squares(keys, w, d, most, bits, unknown, squares):
     """
     n, mask = len(keys), np.uint64((1 << bits) - 1)
     total, begun, own = 0.0, np.empty(most), np.zeros(most + 1)
-    shared, known, weight = 0, 0, 0.0
+    shared, before, weight = 0, 0, 0.0
     squares[:] = 0.0
     for i in range(n + 1):
         common, letters = 0, 0
@@ -50,14 +50,14 @@ def word_squares(keys, w, d, most, bits, unknown, squares):
         if i > 0:
             deepest = max(shared, common)
             own[deepest] += weight * weight
-            own[known] -= weight * weight
+            own[before] -= weight * weight
             for k in range(common, shared):
                 squares[k] += (total - begun[k]) ** 2
             for k in range(shared, common):
                 begun[k] = total - weight
             shared = common
         if i < n:
-            known, weight = letters, w[i] if len(w) > 0 else 1.0
+            before, weight = letters, w[i] if len(w) > 0 else 1.0
             total += weight
     run = 0.0
     for k in range(most):

@@ -9,20 +9,21 @@ from .._threads import n_threads, run_blocks, slices
 from ..strings.planes import across, planes
 
 MAX_TABLE_WORDS = 2**12  # of the longest length in the table of a position
-SAVED = ("view", "which", "share", "factor", "shape", "cells", "direct")  # attributes of a group in files
-N_LANES = 4  # ranges of positions that threads change in parallel
+SAVED = ("view", "which", "row_factor", "factor", "shape", "cells", "direct")  # attributes of a group in files
+NAMES = {"row_factor": "share"}  # their other names there
+TRIE_LANES = 4  # ranges of positions that threads change in parallel
 
 
 class TrieGroup:
     """The kernels `which` of one view: coefficients `cells` (CSR, ((S + 1) L d, M)), and positions where words begin.
 
-    The normalised features of example i and kernel m have the factor share_i factor_m; share None means 1.
+    The normalised features of example i and kernel m have the factor row_factor_i factor_m; row_factor None means 1.
     """
 
-    def __init__(self, view, alphabet, which, tables, share, factor, room):
+    def __init__(self, view, alphabet, which, tables, row_factor, factor, limit):
         import scipy.sparse as sp
 
-        self.view, self.alphabet, self.which, self.share = view, alphabet, np.array(which), share
+        self.view, self.alphabet, self.which, self.row_factor = view, alphabet, np.array(which), row_factor
         self.factor = np.array(factor)
         L = tables[0].shape[1]
         self.shape = max(len(table) for table in tables), L, max(table.shape[2] for table in tables)
@@ -33,7 +34,7 @@ class TrieGroup:
         self.cells = sp.csr_array((values, (rows, columns)), shape=(np.prod(self.shape), len(tables)))
         self.deep, self.places, self.longest = self._survey()
         self.bits = bits_of(alphabet)
-        self.direct = self._direct(room)
+        self.direct = self._direct(limit)
 
     def _survey(self):
         """(deep, places, longest): word lengths by shift and position, positions where words begin, lengths there."""
@@ -46,19 +47,19 @@ class TrieGroup:
 
     def to_state(self):
         """The state for a file, see `_state`."""
-        return {name: vars(self)[name] for name in SAVED}
+        return {NAMES.get(name, name): vars(self)[name] for name in SAVED}
 
     @classmethod
     def from_state(cls, state, views):
         """The group of sequences that these views hold, or a ValueError."""
         group = cls.__new__(cls)
-        vars(group).update({name: state[name] for name in SAVED})
+        vars(group).update({name: state[NAMES.get(name, name)] for name in SAVED})
         X = views[check_integer("view", group.view, 0, len(views) - 1)].X
         group.alphabet, group.bits = X.alphabet, bits_of(X.alphabet)
         check_index("which", group.which, 2**48)
         check_array("factor", group.factor, np.float64, len(group.which))
-        if group.share is not None:
-            check_array("share", group.share, np.float64, len(X))
+        if group.row_factor is not None:
+            check_array("share", group.row_factor, np.float64, len(X))
         check(type(group.shape) is tuple and len(group.shape) == 3, "shape does not have three entries")
         for size in group.shape:
             check_integer("shape", size, 1, 2**31)
@@ -70,26 +71,27 @@ class TrieGroup:
         group.deep, group.places, group.longest = group._survey()
         return group
 
-    def _direct(self, room):
+    def _direct(self, limit):
         """The length of the longest words whose values are in the table."""
         direct = 1
         while direct < self.shape[2] and 2 ** (self.bits * (direct + 1)) <= MAX_TABLE_WORDS:
-            if room is not None and len(self.places) * 12 * width(self.bits, direct + 1) > room:
+            if limit is not None and len(self.places) * 12 * width(self.bits, direct + 1) > limit:
                 break
             direct += 1
         return direct
 
     def pack(self, X):
-        """(words, known), both (n, L): see loops/trie."""
+        """(words, counts), both (n, L): see loops/trie."""
         from ..loops import trie as loops
 
         codes = X.codes()
-        words, known = np.empty(codes.shape, np.uint64), np.empty(codes.shape, np.int32)
-        loops.pack(codes, self.alphabet.size, self.bits, words, known)
-        return words, known
+        words, counts = np.empty(codes.shape, np.uint64), np.empty(codes.shape, np.int32)
+        loops.pack(codes, self.alphabet.size, self.bits, words, counts)
+        return words, counts
 
-    def of(self, rows):
-        return None if self.share is None else self.share[rows]
+    def row_factors(self, rows):
+        """The factors of these rows, None for 1."""
+        return None if self.row_factor is None else self.row_factor[rows]
 
     def weight(self, theta):
         """Σ_m θ_m coef_m, (S + 1, L, d), for the weights θ of all kernels."""
@@ -125,7 +127,7 @@ class Store:
     """The values of all words at some positions: a table of short words, nodes of longer words (see loops/trie)."""
 
     def __init__(self, group, lane):
-        self.group, part = group, slices(len(group.places), N_LANES)[lane]
+        self.group, part = group, slices(len(group.places), TRIE_LANES)[lane]
         self.places, self.longest = group.places[part], group.longest[part]
         tail = self.longest.max(initial=0) - group.direct
         self.new = len(self.places) * (1 + -(-tail // (64 // group.bits))) if tail > 0 else 0  # nodes for an example
@@ -142,7 +144,7 @@ class Store:
         nodes = self.nodes, self.nodes.view(np.uint64), self.nodes.view(np.int32)
         return Trie(self.group.bits, self.group.direct, self.places, self.table, self.first, *nodes)
 
-    def add(self, words, known, delta):
+    def add(self, words, counts, delta):
         from ..loops import trie as loops
 
         need = self.used + 1 + len(words) * self.new
@@ -150,14 +152,14 @@ class Store:
             nodes = np.empty((max(need, 3 * len(self.nodes) // 2), 4))
             nodes[: self.used + 1] = self.nodes[: self.used + 1]
             self.nodes = nodes
-        self.used = loops.add(words, known, delta, self._trie(), self.longest, self.used)
+        self.used = loops.add(words, counts, delta, self._trie(), self.longest, self.used)
 
-    def look_up(self, words, known, deep, weight, *entries):
+    def look_up(self, words, counts, deep, weight, *entries):
         """Σ weight · value of each example, (n, 1), or with `entries` of each kernel, (n, M)."""
         from ..loops import trie as loops
 
         out = np.zeros((len(words), len(self.group.which) if len(entries[1]) else 1))
-        loops.look_up(words, known, self._trie(), deep, weight, loops.CellKernels(*entries), out)
+        loops.look_up(words, counts, self._trie(), deep, weight, loops.CellKernels(*entries), out)
         return out
 
 
