@@ -22,7 +22,15 @@ def test_a_share_is_a_part_of_the_limit_and_is_asked_for(part):
 
 
 def test_no_other_file_divides_the_limit():
-    """But for the trie, whose tables share a quarter, and the words of degree kernels, bounded by the data besides."""
     pattern = re.compile(r"\b(?:memory_)?limit\s*//\s*\(?\d")
-    found = {f.name for f in SOURCE.rglob("*.py") if pattern.search(f.read_text())}
-    assert found <= {"trie.py", "degree.py", "dense.py", "table.py"}, found
+    found = {f.name for f in SOURCE.rglob("*.py") if f.name != "_memory.py" and pattern.search(f.read_text())}
+    assert not found
+
+
+def test_the_docs_show_every_share():
+    """The table of docs/performance.md has as many of each fraction as `SHARES`."""
+    text = (Path(__file__).parents[1] / "docs" / "performance.md").read_text()
+    table = text[text.index("| part | share of the limit") :].split("\n\n")[0]
+    cells = ";".join(row.split("|")[2] for row in table.splitlines()[2:])
+    shown = sorted(1 if cell.strip() == "all" else int(cell.strip().removeprefix("1/")) for cell in cells.split(";"))
+    assert shown == sorted(share.divisor for share in SHARES.values())

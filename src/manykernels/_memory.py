@@ -19,18 +19,26 @@ class Share(NamedTuple):
 SHARES = {
     "matrices kept": Share(2, 2**32),  # kernel matrices that a fit keeps
     "matrices of folds": Share(1, 2**32),  # of all examples; folds share them
+    "copied rows": Share(1, 2**63),  # of a stack in memory, for the active examples
+    "rows read from files": Share(2, 2**63),  # of a stack on disk
+    "matrices of auto kernels": Share(1, 2**63),  # in float32; bounds the number of kernels
     "corrected matrices": Share(1, 2**32),  # with another spectrum, psd="clip" or "shift"
     "one matrix of pairs": Share(1, 2**32),  # the largest one of a kernel of pairs
     "base blocks": Share(4, 2**31),  # distances and products for kernels computed on the fly
     "tiles": Share(2, 2**33),  # of kernels computed on the fly
     "kernel rows": Share(4, 2**30),  # that `chunking` caches
     "values of words": Share(2, 2**29),
+    "tables of words": Share(4, 2**63),  # values of short words, besides a bound by the data
     "features kept": Share(2, 2**31),  # of approximated kernels
+    "features of columns": Share(1, 2**63),  # that linear kernels take from X
     "features of a pass": Share(4, 2**31),  # that `primal` keeps from pass to pass
+    "device on the host": Share(1, 2**32),  # PyTorch's device "cpu"
     "blocks of a stream": Share(4, 2**29),
     "bank of a stream": Share(2, 2**63),  # of its active examples
     "active examples": Share(2, 2**63),
 }
+
+DEVICE_SHARES = {"base block": 0.4, "matrices": 0.6, "stripes": 0.25}  # of the free memory of a device
 
 
 class MemoryBudget(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import issparse
 
+from .._memory import DEVICE_SHARES, MemoryBudget
 from ._device_loops import mix, multiply
 
 BASES = ("dot", "sqdist", "l1", "chi2", "min", "same")
-BASE_SHARE = 0.4  # of the free memory that one base block may take
-MATRIX_SHARE = 0.6  # that kernels as matrices may take
+MAX_STRIPE_BYTES = 2**25  # on the host
 
 
 class DevicePlace:
@@ -22,7 +22,7 @@ class DevicePlace:
         import torch
 
         self.device, self.dtype = device, torch.float32 if single else torch.float64
-        self.limit = 2**32 if limit is None else int(limit)
+        self.limit = int(MemoryBudget(limit).share("device on the host"))
         self.available = self.free()
 
     def free(self):
@@ -46,8 +46,9 @@ class DevicePlace:
         return torch.arange(n, device=self.device) if rows is None else torch.as_tensor(rows, device=self.device)
 
     def stripes(self, rows, cols, layers=1):
-        """Slices of the rows whose blocks of `layers` layers, three at once, fit in a quarter of them."""
-        size = self.available // 4 if self.device.type == "cuda" else min(self.available // 4, 2**25)
+        """Slices of the rows whose blocks of `layers` layers, three at once, fit in a share of `available`."""
+        size = DEVICE_SHARES["stripes"] * self.available
+        size = size if self.device.type == "cuda" else min(size, MAX_STRIPE_BYTES)
         step = max(1, int(size // (24 * layers * max(len(cols), 1))))
         return (slice(r, r + step) for r in range(0, len(rows), step))
 
@@ -241,10 +242,11 @@ def empty_stack(place, M, n, names):
     import torch
 
     need = M * n * n * (4 if place.dtype == torch.float32 else 8)
-    if need > MATRIX_SHARE * place.available:
+    most = DEVICE_SHARES["matrices"] * place.available
+    if need > most:
         raise ValueError(
             f"kernels {', '.join(names[:3])} need {M} matrices of {n} × {n} on the device, {need} bytes, but of its "
-            f"{place.available} free bytes matrices may take {int(MATRIX_SHARE * place.available)}: take device='cpu'"
+            f"{place.available} free bytes matrices may take {int(most)}: take device='cpu'"
         )
     place.available -= need
     return torch.empty(M, n, n, dtype=place.dtype, device=place.device)

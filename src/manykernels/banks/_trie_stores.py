@@ -75,7 +75,7 @@ class TrieGroup:
         """The length of the longest words whose values are in the table."""
         direct = 1
         while direct < self.shape[2] and 2 ** (self.bits * (direct + 1)) <= MAX_TABLE_WORDS:
-            if limit is not None and len(self.places) * 12 * width(self.bits, direct + 1) > limit:
+            if len(self.places) * 12 * width(self.bits, direct + 1) > limit:
                 break
             direct += 1
         return direct

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import kind_of
 from ..strings.planes import across, planes
@@ -37,7 +38,7 @@ class DegreeBank(ExplicitBank):
         self.letters = len(sequences.alphabet.letters)
         self.raw_coef, self.kern = np.asarray(coef, dtype=np.float64), np.asarray(kern, dtype=np.int32)
         limit = max(TABLE_BYTES, 3 * self.n * self.L)  # less than one more node per word would take
-        limit = limit if memory_limit is None else min(limit, memory_limit // 4)
+        limit = min(limit, MemoryBudget(memory_limit).share("tables of words"))
         self.direct, self.even = self._direct(limit), self._is_even()
         self.text = AlignedText(sequences.data, sequences.starts, sequences.bits, self.L, self.letters)
         self._find_nodes()

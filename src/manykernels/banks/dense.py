@@ -244,7 +244,8 @@ class DenseBank(Bank):
             return None
         kernels = _indices(kernels, self.M)
         size = len(kernels) * len(rows) ** 2 * self.dtype.itemsize
-        if self.memory_limit is not None and size > self.memory_limit // (2 if self.stack.on_disk else 1):
+        part = "rows read from files" if self.stack.on_disk else "copied rows"
+        if size > MemoryBudget(self.memory_limit).share(part):
             return None
         S = np.empty((len(kernels), len(rows), len(rows)), self.dtype)
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._memory import DEVICE_SHARES
 from ..inner.device import DeviceProblem
 from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles
 from ._device_decisions import open_device, there
-from ._device_parts import BASE_SHARE, DevicePlace, Family, Matrices, Sums, empty_stack, from_host
+from ._device_parts import DevicePlace, Family, Matrices, Sums, empty_stack, from_host
 from ._kernel_groups import rows_of
 from .base import Bank, Predictor
 from .dense import DenseBank
@@ -122,7 +123,7 @@ class DeviceBank(OnDevice, PairwiseBank):
                 parts.append((group.members, from_host(place, group, side, self.n)))
                 continue
             part, key = Family(place, group, side), (group.view, group.pairs.kind)
-            if key not in kept and size <= BASE_SHARE * place.available:
+            if key not in kept and size <= DEVICE_SHARES["base block"] * place.available:
                 part.keep(self.n)
                 place.available -= size
                 kept[key] = part.base

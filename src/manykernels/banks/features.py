@@ -11,6 +11,7 @@ from copy import copy
 import numpy as np
 from scipy.sparse import issparse
 
+from .._memory import MemoryBudget
 from .._state import check, check_array, check_csr, check_index, check_is, check_list, check_offsets
 from ..kernels.linear import Linear
 from ..kernels.normalize import kind_of, precision
@@ -46,7 +47,7 @@ class FeatureBank(ExplicitBank):
         bank.n = len_of(views)
         parts, widths = bank._parts(views)
         entries = sum(part.nnz if issparse(part) else part.size for part in parts)
-        too_large = memory_limit is not None and 12 * entries > memory_limit
+        too_large = 12 * entries > MemoryBudget(memory_limit).share("features of columns")
         if too_large or entries > MAX_FEATURE_RATIO * bank.n * max(bank.n, 1000):
             return None
         bank.first = np.concatenate([[0], np.cumsum(widths)])

@@ -13,6 +13,7 @@ from copy import copy
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .._state import check, check_is, check_same
 from .._threads import run_blocks
 from ..kernels.normalize import inverse_root, kind_of
@@ -70,7 +71,7 @@ class TrieBank(ExplicitBank):
             members.setdefault(key, (row_factor, [], []))
             members[key][1].append(m)
             members[key][2].append(factor)
-        limit = None if memory_limit is None else memory_limit // (4 * len(members))
+        limit = MemoryBudget(memory_limit).share("tables of words") // len(members)
         return [
             TrieGroup(view, self.views[view].X.alphabet, which, [tables[m] for m in which], row_factor, factors, limit)
             for (view, _), (row_factor, which, factors) in members.items()

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._memory import MemoryBudget
 from .categorical import Categorical
 from .features import Features
 from .frames import is_pandas, listed, missing_entries
@@ -64,7 +65,7 @@ def choose_for(
         columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
     numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS)
     most = int(min(MAX_KERNEL_ENTRIES / max(n, 1) ** 2, MAX_COLUMN_KERNELS))
-    most = most if memory_limit is None else min(most, int(memory_limit // (4 * max(n, 1) ** 2)))
+    most = min(most, int(MemoryBudget(memory_limit).share("matrices of auto kernels") // (4 * max(n, 1) ** 2)))
     groups, specs, said = _grouped(columns, numbers, most), [], []
     if len(numbers) > 1:
         gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
