@@ -9,7 +9,7 @@ from test_banks import BANKS, raw
 
 from manykernels.kernels import matrix_files
 
-LIMIT, SLACK = 2_000_000, 1_200_000  # SLACK: tables of float32 exponentials, and the objects of Python
+LIMIT, SLACK = 1_000_000, 600_000  # SLACK: tables of float32 exponentials, and the objects of Python
 TIMES = 12  # so often the data of the contract
 KINDS = [name for name in BANKS if "device" not in name and name != "low rank, float32"]  # that has a limit of its own
 

@@ -12,26 +12,13 @@ import numpy as np
 from numba import njit
 
 from . import OPTIONS
+from .sequences import unpack
 
 ROWS_PER_TILE = 2**16  # the values of one position then stay in the cache
 
 # packed sequences of one length: a letter has `bits` of `data`, and is unknown from `size` on
 AlignedText = namedtuple("AlignedText", "data starts bits length size")
 WordValues = namedtuple("WordValues", "direct table nodes depth begin ids")
-
-
-@njit(**OPTIONS)
-def unpack(data, start, length, bits, out):
-    """The codes of one packed sequence."""
-    if bits == 8:
-        for j in range(length):
-            out[j] = data[start + j]
-    elif bits == 4:
-        for j in range(length):
-            out[j] = (data[start + (j >> 1)] >> ((j & 1) << 2)) & 15
-    else:
-        for j in range(length):
-            out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
 
 
 @njit(**OPTIONS)

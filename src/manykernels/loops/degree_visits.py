@@ -14,7 +14,8 @@ from numba import njit
 
 from . import OPTIONS
 from .box_qp import single_steps
-from .degree import add, look_up, unpack
+from .degree import add, look_up
+from .sequences import unpack
 from .strings import add_degrees, add_positions, bit_planes
 from .team import command, commanded, meet
 

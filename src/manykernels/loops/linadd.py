@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from . import OPTIONS
+from .sequences import unpack
 
 MAP, SORTED = range(2)  # HASH is the third
 MAX_CODES = 2**17  # held at a time, so that they fit in the cache with the values of a channel
@@ -20,20 +21,6 @@ PackedText = namedtuple("PackedText", "data starts lengths bits")
 WordReader = namedtuple("WordReader", "size start stop whole channels places moves words")
 # of some rows: their letters, how many, whether all are known, and the codes of the beginnings of their words
 Spelled = namedtuple("Spelled", "letters counts all_known codes")
-
-
-@njit(**OPTIONS)
-def unpack(data, start, length, bits, out):
-    """Writes the codes of one packed sequence."""
-    if bits == 8:
-        for j in range(length):
-            out[j] = data[start + j]
-    elif bits == 4:
-        for j in range(length):
-            out[j] = (data[start + (j >> 1)] >> ((j & 1) << 2)) & 15
-    else:
-        for j in range(length):
-            out[j] = (data[start + (j >> 2)] >> ((j & 3) << 1)) & 3
 
 
 @njit(**OPTIONS)

@@ -1,7 +1,7 @@
 """Words at positions as explicit features: linadd for position-dependent kernels in the stores of linadd.py.
 
 `channels` (L, d) are CHANNELs, one for the words of each length 1 … d at each place; weight 0 means unused.
-numba's cache checks only this file: touch it when `seek` or `unpack` changes.
+numba's cache checks only this file: touch it when a loop of another file that it calls changes.
 """
 
 from collections import namedtuple
@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from . import OPTIONS
-from .linadd import seek, unpack
+from .linadd import seek
+from .sequences import unpack
 
 MAX_HELD_LETTERS = 2**17  # at a time
 

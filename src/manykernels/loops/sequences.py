@@ -31,7 +31,10 @@ def pack(letters, offsets, table, size, bits, data, at, starts):
 
 @njit(**OPTIONS)
 def unpack(data, start, length, bits, out):
-    """out[:length] = the codes of the sequence that starts at byte `start`."""
+    """out[:length] = the codes of the sequence that starts at byte `start`.
+
+    numba's cache checks one file only: touch degree.py, degree_visits.py, linadd.py and linadd_placed.py with it.
+    """
     if bits == 8:
         for j in range(length):
             out[j] = data[start + j]

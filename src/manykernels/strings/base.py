@@ -27,6 +27,9 @@ class StringKernel(Kernel):
     reads = "sequences"
     equal_lengths = False
 
+    def __init__(self, start: Any, stop: Any, alphabet: Any, unknown: str) -> None:
+        self.start, self.stop, self.alphabet, self.unknown = start, stop, alphabet, unknown
+
     @property
     def encoding(self) -> tuple:  # type: ignore[override]  # depends on its parameters
         """(alphabet, unknown): how strings become Sequences for this kernel."""

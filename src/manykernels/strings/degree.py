@@ -50,10 +50,7 @@ class Degree(PositionKernel):
         unknown: str = "error",
     ) -> None:
         self.k = k
-        self.start = start
-        self.stop = stop
-        self.alphabet = alphabet
-        self.unknown = unknown
+        super().__init__(start, stop, alphabet, unknown)
 
     def check(self, length: int | None) -> None:
         integer(self, "k")

@@ -54,10 +54,7 @@ class GappedKmer(WordKernel):
     ) -> None:
         self.l = l
         self.k = k
-        self.start = start
-        self.stop = stop
-        self.alphabet = alphabet
-        self.unknown = unknown
+        super().__init__(start, stop, alphabet, unknown)
 
     def check(self, length: int | None) -> None:
         integer(self, "k", 1, integer(self, "l"))

@@ -58,10 +58,7 @@ class Mismatch(WordKernel):
     ) -> None:
         self.k = k
         self.m = m
-        self.start = start
-        self.stop = stop
-        self.alphabet = alphabet
-        self.unknown = unknown
+        super().__init__(start, stop, alphabet, unknown)
 
     def check(self, length: int | None) -> None:
         integer(self, "m", 0, integer(self, "k"))

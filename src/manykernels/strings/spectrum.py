@@ -47,10 +47,7 @@ class Spectrum(WordKernel):
         unknown: str = "error",
     ) -> None:
         self.k = k
-        self.start = start
-        self.stop = stop
-        self.alphabet = alphabet
-        self.unknown = unknown
+        super().__init__(start, stop, alphabet, unknown)
 
     def _lengths(self):
         if not isinstance(self.k, tuple | list):

@@ -59,10 +59,7 @@ class WeightedDegreeShift(StringKernel):
     ) -> None:
         self.d = d
         self.shift = shift
-        self.start = start
-        self.stop = stop
-        self.alphabet = alphabet
-        self.unknown = unknown
+        super().__init__(start, stop, alphabet, unknown)
 
     def check(self, length: int | None) -> None:
         integer(self, "d")
