@@ -35,8 +35,8 @@ def test_a_look_up_is_the_sum_over_the_support(alphabet, d, length, unknown, mon
     naive = a @ kernels.kernels[0](support, new)
     size = np.abs(a) @ np.abs(kernels.kernels[0](support, new))
     for room, tile, words in ((2**24, 2**15, 2**18), (0, 7, 2**18), (0, 2**15, 4), (2**24, 25, 64)):
-        monkeypatch.setattr(degree_predictor, "ROWS_PER_TILE", tile)
-        monkeypatch.setattr(degree_predictor, "MAX_TABLE_WORDS", words)
+        monkeypatch.setattr(degree_predictor, "NEW_SEQUENCES_PER_TILE", tile)
+        monkeypatch.setattr(degree_predictor, "MAX_SUPPORT_WORDS", words)
         found = predictor.prepared(a, np.ones(1), room)(new)
         assert np.all(np.abs(found - naive) <= 1e-12 * size)
 

@@ -145,7 +145,7 @@ def test_named_columns_are_found_wherever_they_stand():
 
 @pytest.mark.parametrize("case", ["views", "rank one of CSR", "overlapping groups", "overlapping groups of CSR"])
 def test_threads_do_not_change_a_bit(case, monkeypatch):
-    monkeypatch.setattr(_feature_rows, "ROWS_PER_BLOCK", 8)
+    monkeypatch.setattr(_feature_rows, "FEATURE_ROWS", 8)
     found = []
     for n_jobs in (1, 3):
         bank, _, _ = bank_and_matrices(case, "multiplicative", n_jobs=n_jobs)

@@ -118,7 +118,7 @@ def check(spec, S, new, normalize=None):
 @pytest.mark.parametrize("direct, unknown", [(4, "N"), (16, ""), (2**14, "N")])
 def test_tables_and_tries_give_the_kernels_themselves(kind, direct, unknown, monkeypatch):
     monkeypatch.setattr(_trie_stores, "MAX_TABLE_WORDS", direct)
-    monkeypatch.setattr(trie, "ROWS_PER_BLOCK", 9)
+    monkeypatch.setattr(trie, "PACKED_ROWS", 9)
     check(LISTS[kind], strings(unknown=unknown), strings(15, seed=1))
 
 

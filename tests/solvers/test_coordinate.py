@@ -96,8 +96,8 @@ def test_scales_are_those_of_the_matrices(normalize, weighted):
 def test_predictions_are_those_of_the_kernels(kind, monkeypatch):
     from manykernels.banks import degree_predictor
 
-    monkeypatch.setattr(degree_predictor, "ROWS_PER_TILE", 7)
-    monkeypatch.setattr(degree_predictor, "MAX_TABLE_WORDS", 64)
+    monkeypatch.setattr(degree_predictor, "NEW_SEQUENCES_PER_TILE", 7)
+    monkeypatch.setattr(degree_predictor, "MAX_SUPPORT_WORDS", 64)
     S, new = strings(), strings(20, seed=5)
     bank, _ = bank_and_kernels(kind, S, n_jobs=2)
     support, rng = np.arange(0, 60, 2), np.random.default_rng(3)

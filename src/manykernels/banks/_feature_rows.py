@@ -11,7 +11,7 @@ from ..kernels.pair_blocks import span
 
 MAX_CSR_DENSITY = 0.2  # share of nonzero entries up to which CSR is faster
 DENSE_COLUMN_DIVISOR = 3  # a column with entries in more than one of three rows is treated as dense
-ROWS_PER_BLOCK = 1024
+FEATURE_ROWS = 1024  # of a block
 
 
 def as_rows(parts, first, spherical, sparse=None):
@@ -138,7 +138,7 @@ class SparseRows:
             add(*self.arrays, rows[part], delta[part], v)
             return v
 
-        return sum(run_blocks(block, blocks(len(rows), max(ROWS_PER_BLOCK, len(rows) // 4 + 1)), n_jobs))
+        return sum(run_blocks(block, blocks(len(rows), max(FEATURE_ROWS, len(rows) // 4 + 1)), n_jobs))
 
     def look_up(self, rows, w, n_jobs):
         from ..loops.features import look_up
@@ -159,7 +159,7 @@ class SparseRows:
 
         first = np.zeros(len(w) + 2, np.int64)
         owner, value, G = gather(*self.arrays, rows, w, max(len(rows) // DENSE_COLUMN_DIVISOR, 1), first)
-        K, parts = _square(G, n_jobs), blocks(len(rows), ROWS_PER_BLOCK // 4)
+        K, parts = _square(G, n_jobs), blocks(len(rows), FEATURE_ROWS // 4)
         run_blocks(lambda b: add_products(first, owner, value, b.start, b.stop, K), parts, n_jobs)
         mirror(K)
         return K
@@ -173,7 +173,7 @@ class SparseRows:
 def _square(G, n_jobs):
     """G Gᵀ, (n, n)."""
     with limit_blas(1):
-        if len(G) <= ROWS_PER_BLOCK:
+        if len(G) <= FEATURE_ROWS:
             return G @ G.T
         return np.concatenate(run_blocks(lambda block: G[block] @ G.T, blocks(len(G)), n_jobs))
 
@@ -185,6 +185,6 @@ def _sums(F, values, first):
     return np.bincount(at, values, minlength=n * M).reshape(n, M)
 
 
-def blocks(n, size=ROWS_PER_BLOCK):
+def blocks(n, size=FEATURE_ROWS):
     """Slices of `size` numbers that cover range(n), at least one."""
     return [slice(low, min(low + size, n)) for low in range(0, max(n, 1), size)]

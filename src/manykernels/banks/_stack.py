@@ -6,7 +6,7 @@ from .._threads import run_blocks
 from ..kernels.matrix_files import MatrixFiles
 from ..kernels.stack import KernelStack
 
-ROWS_PER_BLOCK = 64  # fixed, so that results do not depend on the number of threads
+STACK_ROWS = 64  # of a block; fixed, so that results do not depend on the number of threads
 
 
 class Stack:
@@ -83,10 +83,10 @@ class Stack:
         loop = loops.combine_last if self.last else loops.combine_first
 
         def block(r0):
-            part = slice(r0, r0 + ROWS_PER_BLOCK)
+            part = slice(r0, r0 + STACK_ROWS)
             loop(self.array, kernels, w, shift, rows[part], cols, r0 if symmetric else -1, out[part])
 
-        run_blocks(block, range(0, len(rows), ROWS_PER_BLOCK), n_jobs)
+        run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
         if symmetric:
             loops.mirror(out)
         return out
@@ -101,13 +101,13 @@ class Stack:
         out = np.empty((len(A), len(kernels), len(rows)))
 
         def block(r0):
-            part = slice(r0, r0 + ROWS_PER_BLOCK)
+            part = slice(r0, r0 + STACK_ROWS)
             if self.last:
                 loops.multiply_last(self.array, kernels, shift, A, sums, cols, rows[part], out[:, :, part])
             else:
                 loops.multiply_first(self.array, kernels, shift[kernels], A, sums, cols, rows[part], out[:, :, part])
 
-        run_blocks(block, range(0, len(rows), ROWS_PER_BLOCK), n_jobs)
+        run_blocks(block, range(0, len(rows), STACK_ROWS), n_jobs)
         return out
 
 

@@ -14,7 +14,7 @@ from .._threads import n_threads, run_blocks, slices
 from ..kernels.normalize import kind_of
 from ..strings.planes import across, planes
 from .degree_predictor import DegreePredictor
-from .explicit import ROWS_PER_BLOCK, ExplicitBank, Team, Vectors
+from .explicit import EXAMPLES_PER_BLOCK, ExplicitBank, Team, Vectors
 
 TABLE_BYTES = 2**27  # bytes for the values of short words
 DEGREE_LANES = 16  # ranges of positions that threads change in parallel
@@ -224,7 +224,7 @@ class DegreeVectors(Vectors):
             return q
 
         self.q += np.sum(run_blocks(lane, self.lanes, bank.n_jobs), axis=0)
-        grows, blocks = delta * (2 * before + delta), slices(len(rows), -(-len(rows) // ROWS_PER_BLOCK))
+        grows, blocks = delta * (2 * before + delta), slices(len(rows), -(-len(rows) // EXAMPLES_PER_BLOCK))
         self.q += np.sum(run_blocks(lambda part: grows[part] @ bank.alone[rows[part]], blocks, bank.n_jobs), axis=0)
 
     def team(self, inner, a, outputs, size, most, precision):
@@ -238,8 +238,8 @@ class DegreeVectors(Vectors):
 
         def part(block):
             loops.look_up(bank.text, rows[block], values, weight, 0, bank.L, out[block])
-            for low in range(block.start, block.stop, ROWS_PER_BLOCK):
-                some = slice(low, min(low + ROWS_PER_BLOCK, block.stop))
+            for low in range(block.start, block.stop, EXAMPLES_PER_BLOCK):
+                some = slice(low, min(low + EXAMPLES_PER_BLOCK, block.stop))
                 out[some] += (bank.alone[rows[some]] @ theta) * a[some]
 
         run_blocks(part, slices(len(rows), n_threads(bank.n_jobs)), bank.n_jobs)

@@ -15,8 +15,8 @@ from ..strings.base import check_alike
 from ..strings.planes import across, codes_of, planes
 from .base import Predictor
 
-ROWS_PER_TILE = 2**15  # new sequences
-MAX_TABLE_WORDS = 2**18  # words of the longest length in the table
+NEW_SEQUENCES_PER_TILE = 2**15
+MAX_SUPPORT_WORDS = 2**18  # words of the longest length in the table
 GATHERED_BYTES = 2**26  # of the support, if it is not kept
 
 
@@ -121,7 +121,7 @@ class SupportWalk:
         self.a, self.codes = np.ascontiguousarray(a[used], dtype=float), sequences[used].codes()
         self.coef, self.kern, self.M, self.n_jobs = coef, kern, M, n_jobs
         self.size = size = len(sequences.alphabet.letters)
-        words = np.clip(4 * len(used), 2**8, MAX_TABLE_WORDS)  # a few examples for each word
+        words = np.clip(4 * len(used), 2**8, MAX_SUPPORT_WORDS)  # a few examples for each word
         self.direct = max(1, min(d, L, int(np.log(words) / np.log(max(size, 2)) + 1e-9)))
         unknown = len(used) > 0 and self.codes.max() >= size
         self.bits = max(1, (size if unknown else size - 1).bit_length())
@@ -136,7 +136,7 @@ class SupportWalk:
 
     def __call__(self, new):
         out, L = np.zeros((len(new), self.M)), len(self.coef)
-        tiles = [slice(low, low + ROWS_PER_TILE) for low in range(0, len(new), ROWS_PER_TILE)]
+        tiles = [slice(low, low + NEW_SEQUENCES_PER_TILE) for low in range(0, len(new), NEW_SEQUENCES_PER_TILE)]
         for low in range(0, L, self.step):
             part = slice(low, min(low + self.step, L))
             gathered = self._gathered(part) if self.kept is None else self.kept

@@ -18,7 +18,7 @@ from ..sequences import Sequences
 from ..strings.planes import codes_of
 from .base import Bank, Predictor
 
-ROWS_PER_BLOCK = 20_000  # new examples
+EXAMPLES_PER_BLOCK = 20_000  # new examples
 
 
 class Vectors(ABC):
@@ -167,8 +167,8 @@ class ExplicitBank(Bank):
 
     def mean_square(self, w):
         """Σ_i w_i ‖φ_m(x_i)‖², (M,)."""
-        starts = range(0, self.n, ROWS_PER_BLOCK)  # `own` may be float32
-        blocks = [slice(start, start + ROWS_PER_BLOCK) for start in starts]
+        starts = range(0, self.n, EXAMPLES_PER_BLOCK)  # `own` may be float32
+        blocks = [slice(start, start + EXAMPLES_PER_BLOCK) for start in starts]
         return sum(w[b] @ (self.own[b] if self.root is None else self.own[b] > 0) for b in blocks)
 
     def square_mean(self, w):
@@ -295,8 +295,8 @@ class ExplicitPredictor(Predictor):
         n, present = len_of(views), self._present(views)
         for t, vectors in enumerate(each):
             found = []
-            for start in range(0, max(n, 1), ROWS_PER_BLOCK):
-                block = [view._replace(X=view.X[start : start + ROWS_PER_BLOCK]) for view in views]
+            for start in range(0, max(n, 1), EXAMPLES_PER_BLOCK):
+                block = [view._replace(X=view.X[start : start + EXAMPLES_PER_BLOCK]) for view in views]
                 found.append(vectors.at(block, None if thetas is None else thetas[t]))
             found = np.concatenate(found)
             yield found if present is None or thetas is not None else found * present

@@ -20,7 +20,7 @@ from ._kernel_groups import check_rows
 from .explicit import ExplicitBank, ExplicitPredictor, len_of
 from .features import FeatureBank
 
-ROWS_PER_BLOCK = 512  # of one thread
+ROWS_PER_THREAD = 512  # at a time
 
 
 class LowRankBank(FeatureBank):
@@ -58,7 +58,7 @@ class LowRankBank(FeatureBank):
     def moments(self, w):
         """In one pass over the features, which are centred at the mean of the first block."""
         with limit_blas(1):
-            middle = self.phi.rows(np.arange(min(self.n, ROWS_PER_BLOCK))).mean(axis=0, dtype=np.float64)
+            middle = self.phi.rows(np.arange(min(self.n, ROWS_PER_THREAD))).mean(axis=0, dtype=np.float64)
 
             def part(rows):
                 F, v = self.phi.rows(np.arange(rows.start, rows.stop)), w[rows]
@@ -66,7 +66,7 @@ class LowRankBank(FeatureBank):
                 F = F - middle.astype(F.dtype)
                 return square, v @ F, np.einsum("i,ij,ij->j", v, F, F, dtype=np.float64)
 
-            square, mean, spread = _sum(part, blocks(self.n, ROWS_PER_BLOCK), self.n_jobs)
+            square, mean, spread = _sum(part, blocks(self.n, ROWS_PER_THREAD), self.n_jobs)
         return self.sums(square), np.maximum(self.sums(spread - mean**2), 0.0)
 
     def variance_precision(self):
@@ -137,7 +137,7 @@ class LazyRows:
             return F
         F = np.empty((len(rows), self.first[-1]), self.dtype)
         self._fill(F, rows)
-        self._last = (rows, F) if len(rows) <= ROWS_PER_BLOCK else (None, None)
+        self._last = (rows, F) if len(rows) <= ROWS_PER_THREAD else (None, None)
         return F
 
     def _fill(self, F, rows):
@@ -159,10 +159,10 @@ class LazyRows:
 
     def block(self, rows, n_jobs):
         """F[rows] by several threads."""
-        if self.kept is not None or len(rows) <= ROWS_PER_BLOCK:
+        if self.kept is not None or len(rows) <= ROWS_PER_THREAD:
             return self.rows(rows)
         F = np.empty((len(rows), self.first[-1]), self.dtype)
-        run_blocks(lambda block: self._fill(F[block], rows[block]), blocks(len(rows), ROWS_PER_BLOCK), n_jobs)
+        run_blocks(lambda block: self._fill(F[block], rows[block]), blocks(len(rows), ROWS_PER_THREAD), n_jobs)
         return F
 
     def keep(self, n_jobs):
@@ -176,7 +176,7 @@ class LazyRows:
 
     def _parts(self, rows):
         """The rows in blocks; a single block is the same object, which `rows` recognises."""
-        return [rows] if len(rows) <= ROWS_PER_BLOCK else [rows[block] for block in blocks(len(rows), ROWS_PER_BLOCK)]
+        return [rows] if len(rows) <= ROWS_PER_THREAD else [rows[block] for block in blocks(len(rows), ROWS_PER_THREAD)]
 
     def add(self, rows, delta, n_jobs):
         """Σ_r delta_r F[rows_r], (D,)."""
@@ -215,7 +215,7 @@ class LazyRows:
         used = np.flatnonzero(w)
         G = self.block(rows, n_jobs)
         G = G * np.sqrt(w).astype(G.dtype) if len(used) == len(w) else G[:, used] * np.sqrt(w[used]).astype(G.dtype)
-        with limit_blas(1 if len(rows) <= ROWS_PER_BLOCK else n_jobs):
+        with limit_blas(1 if len(rows) <= ROWS_PER_THREAD else n_jobs):
             return (G @ G.T).astype(np.float64)
 
     def between(self, other, w, n_jobs):

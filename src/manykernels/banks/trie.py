@@ -21,7 +21,7 @@ from ..strings.base import check_alike, check_length
 from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
 from .explicit import ExplicitBank, Vectors, diagonals, len_of
 
-ROWS_PER_BLOCK = 4096
+PACKED_ROWS = 4096  # sequences packed at a time
 NO_CELLS = np.empty(0, np.int32)
 
 
@@ -153,16 +153,16 @@ class TrieVectors(Vectors):
 
     def _products(self, rows, delta):
         """Σ_r delta_r ⟨v_m, φ_m(x_r)⟩, (M,)."""
-        starts = range(0, len(rows), ROWS_PER_BLOCK)
-        return sum(delta[s : s + ROWS_PER_BLOCK] @ self.parts(rows[s : s + ROWS_PER_BLOCK], None) for s in starts)
+        starts = range(0, len(rows), PACKED_ROWS)
+        return sum(delta[s : s + PACKED_ROWS] @ self.parts(rows[s : s + PACKED_ROWS], None) for s in starts)
 
     def _add(self, rows, delta):
         bank = self.bank
         for group, stores in zip(bank.groups, self.stores, strict=True):
             X, by_row = bank.views[group.view].X, group.row_factors(rows)
             step = delta if by_row is None else delta * by_row
-            for start in range(0, len(rows), ROWS_PER_BLOCK):
-                what = *group.pack(X[rows[start : start + ROWS_PER_BLOCK]]), step[start : start + ROWS_PER_BLOCK]
+            for start in range(0, len(rows), PACKED_ROWS):
+                what = *group.pack(X[rows[start : start + PACKED_ROWS]]), step[start : start + PACKED_ROWS]
                 run_blocks(lambda store, what=what: store.add(*what), stores, bank.n_jobs)
 
     def outputs(self, rows, theta, a):
@@ -205,8 +205,8 @@ class TrieVectors(Vectors):
         else:
             how = letters(weight), weight, NO_CELLS, NO_CELLS, np.empty(0)
         found = []
-        for start in range(0, max(len(X), 1), ROWS_PER_BLOCK):
-            what = *group.pack(X[start : start + ROWS_PER_BLOCK]), *how
+        for start in range(0, max(len(X), 1), PACKED_ROWS):
+            what = *group.pack(X[start : start + PACKED_ROWS]), *how
             parts = run_blocks(lambda store, what=what: store.look_up(*what), stores, self.bank.n_jobs)
             found.append(np.sum(parts, axis=0))
         return np.concatenate(found)

@@ -41,7 +41,7 @@ from .explicit import ExplicitBank, Vectors, len_of
 
 MAX_HASH_BITS = 22  # a hash table has at most 2^22 places
 MIN_MAP_WORDS = 2**16  # possible words up to which "auto" takes a map
-ROWS_PER_BLOCK = 8192  # of a look-up
+LOOK_UP_ROWS = 8192  # at a time
 MAX_FILE_WORDS = 2**22  # words at positions, and
 MAX_FILE_READINGS = 2**20  # ways to read words: limits for a kernel from a file
 
@@ -283,7 +283,7 @@ class WordVectors(Vectors):
             out[block] = found if theta is None else found.sum(axis=1)
 
         threads = n_threads(bank.n_jobs)
-        run_blocks(some, slices(len(rows), threads * -(-len(rows) // (threads * ROWS_PER_BLOCK))), bank.n_jobs)
+        run_blocks(some, slices(len(rows), threads * -(-len(rows) // (threads * LOOK_UP_ROWS))), bank.n_jobs)
         return out
 
     def outputs(self, rows, theta, a):
