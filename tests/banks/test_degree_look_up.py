@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from manykernels.banks import degree_predictor
-from manykernels.banks.degree import DegreeBank
+from manykernels.banks.words import degree_predictor
+from manykernels.banks.words.degree import DegreeBank
 from manykernels.kernels import KernelList
 from manykernels.sequences import Sequences
 from manykernels.strings import WeightedDegree, degree_kernels

@@ -8,9 +8,9 @@ from agreement import assert_agree
 from naive_kernels import normalised
 
 from manykernels import losses
-from manykernels.banks import words
 from manykernels.banks.dense import DenseBank
-from manykernels.banks.words import WordBank
+from manykernels.banks.words import linadd
+from manykernels.banks.words.linadd import WordBank
 from manykernels.datasets import make_splice
 from manykernels.estimators.persist import load, save
 from manykernels.kernels import KernelList
@@ -114,7 +114,7 @@ def check(bank, Ks, N, new):
 @pytest.mark.parametrize("store", EXACT)
 @every_list
 def test_exact_stores_give_the_kernels_themselves(kind, store, normalize, monkeypatch):
-    monkeypatch.setattr(words, "MIN_MAP_WORDS", 100)  # so that "auto" mixes
+    monkeypatch.setattr(linadd, "MIN_MAP_WORDS", 100)  # so that "auto" mixes
     S, new = strings(kind), strings(kind, 12, seed=1)
     weights = np.random.default_rng(2).integers(1, 4, len(S)).astype(float)
     bank, kernels = make(kind, store, S, normalize=normalize, weights=weights, n_jobs=2)
@@ -223,7 +223,7 @@ def test_several_views_each_with_its_own_alphabet():
 
 def test_stores_are_chosen_by_size_and_refused_where_they_do_not_fit(monkeypatch):
     kind = "spectrum"
-    monkeypatch.setattr(words, "MIN_MAP_WORDS", 2**12)
+    monkeypatch.setattr(linadd, "MIN_MAP_WORDS", 2**12)
     bank, _ = make(kind)  # 30 strings of about 20 letters: 4^8 words are far more than occur
     assert [sorted(set(reader.channels["kind"])) for reader in bank.readers] == [[0], [0], [1], [0]]
     assert bank.n_places < 2**10 + 600

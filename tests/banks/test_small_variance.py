@@ -9,8 +9,8 @@ from manykernels.banks import choice, features
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.pairwise import PairwiseBank
-from manykernels.banks.trie import TrieBank
-from manykernels.banks.words import WordBank
+from manykernels.banks.words.linadd import WordBank
+from manykernels.banks.words.trie import TrieBank
 from manykernels.kernels import RBF, Constant, KernelList, Linear
 from manykernels.strings import Degree, Spectrum, WeightedDegree
 

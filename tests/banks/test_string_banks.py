@@ -121,7 +121,7 @@ def test_multi_task_kernels_of_strings():
 
 @pytest.mark.slow
 def test_common_words_of_long_strings_are_counted_beyond_31_bits():
-    from manykernels.banks.words import WordBank
+    from manykernels.banks.words.linadd import WordBank
 
     strings = ["A" * 47_000, "A" * 47_000, "CCC"]  # the last one gives the kernel its variance
     bank = WordBank.from_list(KernelList.from_spec([ms.Spectrum(3)], strings), strings, normalize=None)
@@ -130,7 +130,7 @@ def test_common_words_of_long_strings_are_counted_beyond_31_bits():
 
 def test_predictions_from_words_longer_than_one_number_holds():
     """Proteins: three letters of a word are a table's, twelve those of a number, the others are compared."""
-    from manykernels.banks.degree import DegreeBank
+    from manykernels.banks.words.degree import DegreeBank
 
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("AC"), 24)) for _ in range(40)]

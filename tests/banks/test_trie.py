@@ -8,9 +8,9 @@ from agreement import assert_agree
 from problems import costs
 
 from manykernels import MKLClassifier, load, losses
-from manykernels.banks import _trie_stores, trie
 from manykernels.banks.dense import DenseBank
-from manykernels.banks.trie import TrieBank
+from manykernels.banks.words import _trie_stores, trie
+from manykernels.banks.words.trie import TrieBank
 from manykernels.datasets import make_splice
 from manykernels.estimators.persist import save
 from manykernels.kernels import KernelList

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 from manykernels.banks import Bank, DenseBank, PairwiseBank, Predictor
 from manykernels.banks.choice import explicit_bank
-from manykernels.banks.degree import DegreeBank
 from manykernels.banks.features import FeatureBank
 from manykernels.banks.joined import JoinedBank
 from manykernels.banks.low_rank import LowRankBank
-from manykernels.banks.trie import TrieBank
-from manykernels.banks.words import WordBank
+from manykernels.banks.words.degree import DegreeBank
+from manykernels.banks.words.linadd import WordBank
+from manykernels.banks.words.trie import TrieBank
 from manykernels.inner import InnerProblem
 from manykernels.kernels import (
     RBF,

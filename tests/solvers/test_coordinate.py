@@ -6,9 +6,9 @@ from agreement import assert_agree, assert_models_agree
 from problems import costs
 
 from manykernels import MKLClassifier, losses
-from manykernels.banks.degree import DegreeBank
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.features import FeatureBank
+from manykernels.banks.words.degree import DegreeBank
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, KernelList, rank_one_kernels
 from manykernels.problem import Problem
@@ -94,7 +94,7 @@ def test_scales_are_those_of_the_matrices(normalize, weighted):
 
 @every_list
 def test_predictions_are_those_of_the_kernels(kind, monkeypatch):
-    from manykernels.banks import degree_predictor
+    from manykernels.banks.words import degree_predictor
 
     monkeypatch.setattr(degree_predictor, "NEW_SEQUENCES_PER_TILE", 7)
     monkeypatch.setattr(degree_predictor, "MAX_SUPPORT_WORDS", 64)

@@ -8,14 +8,14 @@ import numpy as np
 from ..kernels.normalize import Scaled
 from ..kernels.pair_blocks import TooLarge
 from ..kernels.view_data import n_examples
-from .degree import DegreeBank
 from .dense import DenseBank, report_unusable
 from .features import FeatureBank
 from .joined import JoinedBank
 from .low_rank import LowRankBank
 from .pairwise import PairwiseBank
-from .trie import TrieBank
-from .words import WordBank
+from .words.degree import DegreeBank
+from .words.linadd import WordBank
+from .words.trie import TrieBank
 
 # Above these numbers of examples, kernels that have explicit features use them; `MAX_WORD_PAIRWISE` is for words at any
 # place or with shifts. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with
@@ -135,7 +135,7 @@ def worth_features(kernels, n):
 def explicit_bank(kernels, X, store="auto", single=False, **options):
     """The bank of the explicit features of a `KernelList`; None if a kernel has none.
 
-    `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `banks.words` and `banks.trie`.
+    `store` says where v is kept: "auto", "map", "sorted", "trie" or "hash", see `words.linadd` and `words.trie`.
     `single` allows float32 for features that are computed on the fly, see `banks.low_rank`.
     """
     if store not in STORES:

@@ -84,7 +84,7 @@ class ExplicitBank(Bank):
     def vectors(self):
         """New `Vectors`, zero."""
 
-    hashed = False  # see `banks.words`
+    hashed = False  # see `banks.words.linadd`
 
     def owners(self):
         """The kernel of each feature, (D,), if there are few, dense features, which `dense` returns; else None."""

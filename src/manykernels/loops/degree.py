@@ -1,4 +1,4 @@
-"""Position-dependent k-mers as explicit features: the loops of banks/degree.py.
+"""Position-dependent k-mers as explicit features: the loops of banks/words/degree.py.
 
 Feature (l, k, w) is 1 if the word w of k letters starts at position l. The value of a word of up to `direct` letters is
 in `table[l]`, at the number of the word. A longer word has a node if at least two examples share it; `ids` holds the

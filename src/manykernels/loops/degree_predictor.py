@@ -1,4 +1,4 @@
-"""Look-up of the words of new sequences in the support, position by position: loops of banks/degree_predictor.py.
+"""Look-up of the words of new sequences in the support, position by position: banks/words/degree_predictor.py.
 
 At a position the support is sorted by the words that begin there. One table holds the sums of all words of up to
 `direct` letters. For each word of `direct` letters its examples are sorted by their next letters, with running sums of

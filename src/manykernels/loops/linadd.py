@@ -1,4 +1,4 @@
-"""Words of strings as explicit features: clear, add and look-up of linadd, the loops of banks/words.py.
+"""Words of strings as explicit features: clear, add and look-up of linadd, the loops of banks/words/linadd.py.
 
 A channel is one way to read a word from a string, and locates the values of its words: `kind` MAP, at first + word;
 SORTED, where binary search finds the word in words[low:high]; HASH, at a random one of 2^(64 − shift) places, with a

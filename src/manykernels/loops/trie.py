@@ -1,4 +1,4 @@
-"""Words at positions, stored in tables and tries with shared prefixes: the loops of banks/trie.py.
+"""Words at positions, stored in tables and tries with shared prefixes: the loops of banks/words/trie.py.
 
 The store of position `at` holds the value of every word that begins there. A word of up to `direct` letters is the
 index of its value in `table`; `first` leads from the words of `direct` letters to the nodes of longer words. A node is

@@ -9,12 +9,12 @@ import threading
 
 import numpy as np
 
-from .._memory import MemoryBudget
-from .._threads import n_threads, run_blocks, slices
-from ..kernels.normalize import kind_of
-from ..strings.planes import across, planes
+from ..._memory import MemoryBudget
+from ..._threads import n_threads, run_blocks, slices
+from ...kernels.normalize import kind_of
+from ...strings.planes import across, planes
+from ..explicit import EXAMPLES_PER_BLOCK, ExplicitBank, Team, Vectors
 from .degree_predictor import DegreePredictor
-from .explicit import EXAMPLES_PER_BLOCK, ExplicitBank, Team, Vectors
 
 TABLE_BYTES = 2**27  # bytes for the values of short words
 DEGREE_LANES = 16  # ranges of positions that threads change in parallel
@@ -30,7 +30,7 @@ class DegreeBank(ExplicitBank):
     def __init__(
         self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
-        from ..loops.degree import AlignedText
+        from ...loops.degree import AlignedText
 
         self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
         self.n, self.M, self.memory_limit = len(sequences), len(self.names), memory_limit
@@ -91,7 +91,7 @@ class DegreeBank(ExplicitBank):
 
     def _find_nodes(self):
         """Sets depth (n, L), ids and begin: the nodes of the longer words, position by position."""
-        from ..loops import degree as loops
+        from ...loops import degree as loops
 
         depth = np.zeros((self.L, self.n), np.uint8)
         counts = np.zeros(self.L, np.int64)
@@ -123,7 +123,7 @@ class DegreeBank(ExplicitBank):
 
     def _levels(self, at):
         """(group of each example, number of groups) for words of direct + 1 letters and more at a position."""
-        from ..loops import degree as loops
+        from ...loops import degree as loops
 
         data, starts, bits, L, size = self.text
         if at + self.direct >= L:
@@ -140,7 +140,7 @@ class DegreeBank(ExplicitBank):
             yield group, groups
 
     def _sizes(self):
-        from ..loops import degree as loops
+        from ...loops import degree as loops
 
         norms, alone = np.zeros((self.n, self.M), np.float32), np.zeros((self.n, self.M), np.float32)
 
@@ -155,7 +155,7 @@ class DegreeBank(ExplicitBank):
         return DegreeVectors(self)
 
     def block(self, rows, theta):
-        from ..loops.strings import add_degrees, add_positions
+        from ...loops.strings import add_degrees, add_positions
 
         weight = self.coef * theta[self.kern]
         left = planes(self.sequences[rows])
@@ -195,7 +195,7 @@ class DegreeVectors(Vectors):
 
     def _values(self, overwrite=False):
         """The values; sets them to zero after `clear` unless the caller overwrites all."""
-        from ..loops.degree import WordValues
+        from ...loops.degree import WordValues
 
         bank = self.bank
         if self.stale and not overwrite:
@@ -204,7 +204,7 @@ class DegreeVectors(Vectors):
         return WordValues(bank.direct, self.table, self.nodes, bank.depth, bank.begin, bank.ids)
 
     def add(self, rows, before, delta):
-        from ..loops import degree as loops
+        from ...loops import degree as loops
 
         bank, keep = self.bank, np.flatnonzero(delta)
         if not len(keep):
@@ -231,7 +231,7 @@ class DegreeVectors(Vectors):
         return DegreeTeam(self, inner, a, outputs, size, most, precision)
 
     def outputs(self, rows, theta, a):
-        from ..loops import degree as loops
+        from ...loops import degree as loops
 
         bank, out, values = self.bank, np.empty(len(rows)), self._values()
         weight = bank.coef * theta[bank.kern]
@@ -246,7 +246,7 @@ class DegreeVectors(Vectors):
         return out
 
     def parts(self, rows, a):
-        from ..loops import degree as loops
+        from ...loops import degree as loops
 
         bank, out, values = self.bank, np.zeros((len(rows), self.bank.M)), self._values()
 
@@ -261,8 +261,8 @@ class DegreeTeam(Team):
     """A team of threads that visit examples of a `DegreeBank`, see `loops.degree_visits`."""
 
     def __init__(self, vectors, inner, a, outputs, size, most, precision):
-        from ..loops import degree_visits as loops
-        from ..loops.team import GATE
+        from ...loops import degree_visits as loops
+        from ...loops.team import GATE
 
         bank, self.size = vectors.bank, size
         vectors.empty = False  # the team adds to the present values
@@ -297,14 +297,14 @@ class DegreeTeam(Team):
         return self
 
     def __exit__(self, *error):
-        from ..loops.degree_visits import call
+        from ...loops.degree_visits import call
 
         call(self.gate, self.threads, False)
         for other in self.others:
             other.join()
 
     def visit(self, rows, theta, excess, b, turn):
-        from ..loops.degree_visits import call, visits
+        from ...loops.degree_visits import call, visits
 
         bank, count = self.bank, -(-len(rows) // self.size)
         self.rows[: len(rows)], self.ends[:], self.theta[:] = rows, -1, theta

@@ -13,13 +13,13 @@ from copy import copy
 
 import numpy as np
 
-from .._memory import MemoryBudget
-from .._state import check, check_is, check_same
-from .._threads import run_blocks
-from ..kernels.normalize import inverse_root, kind_of
-from ..strings.base import check_alike, check_length
+from ..._memory import MemoryBudget
+from ..._state import check, check_is, check_same
+from ..._threads import run_blocks
+from ...kernels.normalize import inverse_root, kind_of
+from ...strings.base import check_alike, check_length
+from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from ._trie_stores import TRIE_LANES, Store, TrieGroup, letters
-from .explicit import ExplicitBank, Vectors, diagonals, len_of
 
 PACKED_ROWS = 4096  # sequences packed at a time
 NO_CELLS = np.empty(0, np.int32)

@@ -7,13 +7,13 @@ position by position, in blocks. `prepared` keeps the gathered support for many 
 
 import numpy as np
 
-from .._state import check, check_array, check_index, check_is, check_jobs
-from .._threads import n_threads, run_blocks, slices
-from ..kernels import KernelList
-from ..sequences import Sequences
-from ..strings.base import check_alike
-from ..strings.planes import across, codes_of, planes
-from .base import Predictor
+from ..._state import check, check_array, check_index, check_is, check_jobs
+from ..._threads import n_threads, run_blocks, slices
+from ...kernels import KernelList
+from ...sequences import Sequences
+from ...strings.base import check_alike
+from ...strings.planes import across, codes_of, planes
+from ..base import Predictor
 
 NEW_SEQUENCES_PER_TILE = 2**15
 MAX_SUPPORT_WORDS = 2**18  # words of the longest length in the table
@@ -78,7 +78,7 @@ class DegreePredictor(Predictor):
         return self.gram(X, None, theta, other=self.sequences)
 
     def gram(self, X, Y=None, theta=None, other=None):
-        from ..loops.strings import add_positions
+        from ...loops.strings import add_positions
 
         new, rows = self.read(X)
         other, cols = (other, 1) if other is not None else (new, rows) if Y is None else self.read(Y)
@@ -156,7 +156,7 @@ class SupportWalk:
         return min(self.direct, len(self.coef) - at), self.held, self.size, self.bits
 
     def _at(self, at):
-        from ..loops import degree_predictor as loops
+        from ...loops import degree_predictor as loops
 
         shape, n = self._shape(at), len(self.a)
         direct, _, size, _ = shape
@@ -169,8 +169,8 @@ class SupportWalk:
         return table, first, order, tails[:count].astype(self.small), sums[:count].copy()
 
     def _meet(self, new, part, gathered, out):
-        from ..loops import degree_predictor as loops
-        from ..loops.degree import tile
+        from ...loops import degree_predictor as loops
+        from ...loops.degree import tile
 
         n, letters = len(new), (self.direct, self.held, self.size, self.bits)
         codes = np.empty((len(self.coef), n), np.uint8)

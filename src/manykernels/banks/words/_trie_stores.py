@@ -1,12 +1,12 @@
-"""Groups of kernels that share stores, and the stores, for banks/trie.py."""
+"""Groups of kernels that share stores, and the stores, for banks/words/trie.py."""
 
 import math
 
 import numpy as np
 
-from .._state import check, check_array, check_csr, check_index, check_integer
-from .._threads import n_threads, run_blocks, slices
-from ..strings.planes import across, planes
+from ..._state import check, check_array, check_csr, check_index, check_integer
+from ..._threads import n_threads, run_blocks, slices
+from ...strings.planes import across, planes
 
 MAX_TABLE_WORDS = 2**12  # of the longest length in the table of a position
 SAVED = ("view", "which", "row_factor", "factor", "shape", "cells", "direct")  # attributes of a group in files
@@ -82,7 +82,7 @@ class TrieGroup:
 
     def pack(self, X):
         """(words, counts), both (n, L): see loops/trie."""
-        from ..loops import trie as loops
+        from ...loops import trie as loops
 
         codes = X.codes()
         words, counts = np.empty(codes.shape, np.uint64), np.empty(codes.shape, np.int32)
@@ -99,7 +99,7 @@ class TrieGroup:
 
     def block(self, X, weight, n_jobs):
         """Σ weight [s, l, k] · (common words of k + 1 letters at l and l ± s) of all pairs of these sequences."""
-        from ..loops.strings import add_degrees, add_positions, shift_planes
+        from ...loops.strings import add_degrees, add_positions, shift_planes
 
         left = planes(X)
         right, K, zero = across(left), np.zeros((1, len(X), len(X))), np.zeros(1)
@@ -139,13 +139,13 @@ class Store:
         self.table[:], self.first[:], self.used = 0, 0, 0
 
     def _trie(self):
-        from ..loops.trie import Trie
+        from ...loops.trie import Trie
 
         nodes = self.nodes, self.nodes.view(np.uint64), self.nodes.view(np.int32)
         return Trie(self.group.bits, self.group.direct, self.places, self.table, self.first, *nodes)
 
     def add(self, words, counts, delta):
-        from ..loops import trie as loops
+        from ...loops import trie as loops
 
         need = self.used + 1 + len(words) * self.new
         if need > len(self.nodes):
@@ -156,7 +156,7 @@ class Store:
 
     def look_up(self, words, counts, deep, weight, *entries):
         """Σ weight · value of each example, (n, 1), or with `entries` of each kernel, (n, M)."""
-        from ..loops import trie as loops
+        from ...loops import trie as loops
 
         out = np.zeros((len(words), len(self.group.which) if len(entries[1]) else 1))
         loops.look_up(words, counts, self._trie(), deep, weight, loops.CellKernels(*entries), out)

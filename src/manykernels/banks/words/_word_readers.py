@@ -1,12 +1,12 @@
-"""Readers of the words of strings, for banks/words.py: one kernel at any place, or several kernels at positions.
+"""Readers of the words of strings, for banks/words/linadd.py: one kernel at any place, or several kernels at positions.
 
 Both describe their words, and the places of the values, by channels, see loops/linadd.py.
 """
 
 import numpy as np
 
-from .._threads import run_blocks, slices
-from ..strings.planes import across, planes
+from ..._threads import run_blocks, slices
+from ...strings.planes import across, planes
 
 MAP, SORTED, HASH = range(3)
 CHANNEL = np.dtype(
@@ -48,7 +48,7 @@ class FreeWords:
 
     def _loop(self, lane=slice(None), codes=False):
         """The argument of the loops; `codes` replaces the places by the codes of the words."""
-        from ..loops.linadd import WordReader
+        from ...loops.linadd import WordReader
 
         channels = self.channels[lane]
         if codes:
@@ -62,7 +62,7 @@ class FreeWords:
 
     def occurring(self, X, wanted):
         """The different words of each channel that is `wanted`, ascending."""
-        from ..loops.linadd import places_of
+        from ...loops.linadd import places_of
 
         rows = np.arange(len(X))
         for c in np.flatnonzero(wanted):
@@ -79,7 +79,7 @@ class FreeWords:
         return np.maximum(end - begin - span + 1, 0)
 
     def add(self, X, rows, delta, root, lane, values, q):
-        from ..loops.linadd import visit
+        from ...loops.linadd import visit
 
         reader, step = self._loop(lane), delta if root is None else delta * root[:, self.m]
         growth = np.zeros(len(reader.channels))
@@ -87,7 +87,7 @@ class FreeWords:
         q[self.m] += growth.sum()
 
     def look_up(self, X, rows, use, values, out):
-        from ..loops.linadd import visit
+        from ...loops.linadd import visit
 
         if use[self.m]:
             found = np.zeros(len(rows))
@@ -96,7 +96,7 @@ class FreeWords:
 
     def norms(self, X, rows, out):
         """Writes ‖φ_m(x)‖² of these rows to out[:, m]; any store."""
-        from ..loops.linadd import norms
+        from ...loops.linadd import norms
 
         found, space = np.zeros(len(rows)), self.size ** int(self.channels["depth"].max())
         norms(_text(X), rows, self._loop(codes=True), np.zeros(space if space <= 2**18 else 0, np.int32), found)
@@ -104,7 +104,7 @@ class FreeWords:
 
     def block(self, X, rows, n_jobs):
         """k(x_r, x_s), (|rows|, |rows|), without the diagonal."""
-        from ..loops.linadd import gram
+        from ...loops.linadd import gram
 
         most = min(self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()))
 
@@ -117,7 +117,7 @@ class FreeWords:
 
     def features(self, X):
         """(places, values, number of words of each string), one string after another."""
-        from ..loops.linadd import places_of
+        from ...loops.linadd import places_of
 
         count = np.sum([self._windows(X, span) for span in self.channels["span"]], axis=0)
         begin = np.concatenate([[0], np.cumsum(count)])
@@ -178,32 +178,32 @@ class PositionedWords:
 
     def _loop(self, X, rows, channels=None):
         """The first arguments of the loops."""
-        from ..loops.linadd_placed import PlacedText, PlacedWords
+        from ...loops.linadd_placed import PlacedText, PlacedWords
 
         words = PlacedWords(self.channels if channels is None else channels, self.depth, self.words)
         return PlacedText(X.data, X.starts, X.bits, self.size), rows, words
 
     def add(self, X, rows, delta, root, lane, values, q):
-        from ..loops.linadd_placed import visit_placed
+        from ...loops.linadd_placed import visit_placed
 
         root = np.empty((0, 0)) if root is None else np.ascontiguousarray(root)
         visit_placed(*self._loop(X, rows), lane.start, lane.stop, root, values, delta, q[None])
 
     def look_up(self, X, rows, use, values, out):
-        from ..loops.linadd_placed import visit_placed
+        from ...loops.linadd_placed import visit_placed
 
         channels = self.channels.copy()
         channels["weight"] *= use[channels["kern"]]
         visit_placed(*self._loop(X, rows, channels), 0, self.L, np.empty((0, 0)), values, np.empty(0), out)
 
     def norms(self, X, rows, out):
-        from ..loops.linadd_placed import norms_placed
+        from ...loops.linadd_placed import norms_placed
 
         norms_placed(*self._loop(X, rows), out)
 
     def block(self, X, rows, weight):
         """Σ_m weight_m k_m(x_r, x_s), (|rows|, |rows|)."""
-        from ..loops.strings import add_positions
+        from ...loops.strings import add_positions
 
         left, out = planes(X[rows]), np.zeros((1, len(rows), len(rows)))
         runs = np.cumsum(self.coef * weight[self.kern], axis=1)[:, :, None]
@@ -211,7 +211,7 @@ class PositionedWords:
         return out[0]
 
     def features(self, X):
-        from ..loops.linadd_placed import places_placed
+        from ...loops.linadd_placed import places_placed
 
         place, value = np.empty((len(X), *self.coef.shape), np.int64), np.empty((len(X), *self.coef.shape))
         places_placed(*self._loop(X, np.arange(len(X))), place, value)
@@ -220,7 +220,7 @@ class PositionedWords:
 
 
 def _text(X):
-    from ..loops.linadd import PackedText
+    from ...loops.linadd import PackedText
 
     return PackedText(X.data, X.starts, X.lengths, X.bits)
 

@@ -31,13 +31,13 @@ from copy import copy
 
 import numpy as np
 
-from .._memory import MemoryBudget
-from .._state import check
-from .._threads import n_threads, run_blocks, slices
-from ..kernels.normalize import inverse_root
-from ..strings.base import check_alike, check_length
+from ..._memory import MemoryBudget
+from ..._state import check
+from ..._threads import n_threads, run_blocks, slices
+from ...kernels.normalize import inverse_root
+from ...strings.base import check_alike, check_length
+from ..explicit import ExplicitBank, Vectors, len_of
 from ._word_readers import HASH, MAP, SORTED, FreeWords, PositionedWords
-from .explicit import ExplicitBank, Vectors, len_of
 
 MAX_HASH_BITS = 22  # a hash table has at most 2^22 places
 MIN_MAP_WORDS = 2**16  # possible words up to which "auto" takes a map
@@ -177,7 +177,7 @@ class WordBank(ExplicitBank):
         return out
 
     def _hashed_norms(self, views, out):
-        from ..loops.linadd_placed import hashed_norms
+        from ...loops.linadd_placed import hashed_norms
 
         values = np.zeros(self.n_places)
         for start in range(0, len(out), 64):
