@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from os import PathLike
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from ..inner.systems import blas_for
 from ..kernels import KernelList
 from ..kernels.approximated import approximated
 from ..kernels.precomputed import with_psd
+from ..solution import Solution
 from ..solvers import seed_of
 from ..streaming import is_source
 from ..streaming.stream import Stream
@@ -43,7 +43,7 @@ OPTIONAL_ATTRIBUTES = (  # that only some fits set
 class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
-    _known: Callable[[Any, Any], np.ndarray | None] | None = None  # decisions of a fold, see `_decide`
+    _solutions: list[Solution] = []  # of the last fit with warm_start
 
     def _make_bank(self, X, weight, exact=False, card=None):
         """The bank of the kernels on X (n examples), normalised with the sample weights; None means equal weights.
@@ -89,7 +89,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         """Plans the fit, solves its problems and keeps the solutions."""
         with blas_for(examples.n, self.n_jobs):  # BLAS would use all cores
             plan = (StreamPlan if isinstance(examples.X, Stream) else FitPlan).of(self, examples)
-            solved = plan.solve(vars(self).get("_solutions", []) if self.warm_start else [])
+            solved = plan.solve(self._solutions if self.warm_start else [])
             self._keep(plan, solved)
             plan.advise(self)
         return self
@@ -101,18 +101,19 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         """
         solutions = solved.solutions
         if self.warm_start:
-            self._solutions = solutions + vars(self).get("_solutions", [])[len(solutions) :]
+            self._solutions = solutions + self._solutions[len(solutions) :]
         if len(solutions) == len(plan.labels):
-            self._store(*solved, plan.examples.joint, plan.support_weight())
+            self._store(plan, solved)
         if solutions[-1].interrupted:
             raise KeyboardInterrupt
         warn_convergence(self, solutions, plan.labels)
 
-    def _store(self, bank, rows, solutions, joint, weight=None):
+    def _store(self, plan, solved):
         """Sets the fitted attributes; the predictor keeps the support examples only.
 
-        The support are the examples with a ≠ 0; with EmpiricalBayes all examples with a `weight`.
+        The support are the examples with a ≠ 0; with EmpiricalBayes all examples with weight.
         """
+        (bank, rows, solutions), joint, weight = solved, plan.examples.joint, plan.support_weight()
         a = np.concatenate([s.a for s in solutions])
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
         self.support_ = rows[support]
@@ -150,26 +151,18 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         self.slack_weight_ = float(theta[-1]) if theta.ndim == 1 else theta[:, -1].copy()
         return M - 1
 
-    def _decide(self, X, task=None):
-        """Σ_m f_m(x) + b, (n, T); the model of a fold takes them from `_known(X, task)` if it can."""
-        found = None if self._known is None else self._known(X, task)
-        return self._decide_anew(X, task) if found is None else found
-
-    def _decide_anew(self, X, task=None):
+    def _decide(self, X, task=None, tell=True):
+        """Σ_m f_m(x) + b, (n, T); with `tell` it warns of values that no training example had."""
         check_is_fitted(self)
         if is_source(X):
-            return decide(self, X, lambda block: self._decide(block, task))
+            return decide(self, X, lambda block: self._decide(block, task, tell))
         with blas_for(len(self.support_), self.n_jobs):
             X = self._new_X(X, task)
             ask, known = self.predictor_.decision, (self.dual_coef_, self.kernel_weights_)
             found = check_finite(lambda: ask(X, *known).T + self.intercept_)
-        self._tell_news(X)
-        return found
-
-    def _tell_news(self, X):
-        """Warns of values that no training example had, but not in a fold, where rare categories may be new."""
-        if self._known is None:
+        if tell:
             tell_news(self, X)
+        return found
 
     def decision_parts(self, X: Any, task: ArrayLike | None = None) -> np.ndarray:
         """θ_m Σ_i a_i k_m(x_i, x): the exact share of each kernel in the decision, without the intercept.
@@ -184,7 +177,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             X = self._new_X(X, task)
             ask, known = self.predictor_.parts, (self.dual_coef_, self.kernel_weights_)
             parts = np.moveaxis(check_finite(lambda: ask(X, *known)), 0, 1)
-        self._tell_news(X)
+        tell_news(self, X)
         return parts[:, 0] if parts.shape[1] == 1 else parts
 
     def combined_kernel(
@@ -204,7 +197,7 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             Y = None if Y is None else self._new_X(Y, task_Y)
             found = check_finite(lambda: self.predictor_.gram(X, Y, theta=theta))
         for new in (X,) if Y is None else (X, Y):
-            self._tell_news(new)
+            tell_news(self, new)
         return found
 
     def to_state(self) -> dict[str, Any]:

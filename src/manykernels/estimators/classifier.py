@@ -296,7 +296,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
         joint = len(Y) == 1 or self.multi_class_ == "shared"
         c = self.C * weight * of_example
-        return Examples(X, Y, weight, c, loss, self.C, self.fit_intercept, joint, task, card)
+        return Examples(X, Y, weight, c, loss, self.C, self.fit_intercept, joint, task, card, self.classes_)
 
     def _labels(self, y, weight, task):
         """(±1 (T, n), factors of the examples (n,)) of an indicator matrix y (n, T)."""

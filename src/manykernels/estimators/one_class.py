@@ -252,14 +252,14 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 )
         return bank
 
-    def _store(self, bank, rows, solutions, joint, weight=None):
-        super()._store(bank, rows, solutions, joint, weight)
+    def _store(self, plan, solved):
+        super()._store(plan, solved)
         for name in ("radius_", "_square"):  # of an earlier fit
             vars(self).pop(name, None)
         if self.formulation == "level_set":
             self.intercept_ = np.array([-1.0])
         if self.formulation == "svdd":
-            self._measure(bank, solutions[0])
+            self._measure(solved.bank, solved.solutions[0])
 
     def _measure(self, bank, solution):
         """The ball: ‖φ(x) − c‖² = Σθ_m k_m(x, x) − 2 f(x) + ‖c‖² with c = Σ a_i φ(x_i), and f = −b on its surface."""

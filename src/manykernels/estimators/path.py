@@ -115,12 +115,11 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
         for k in range(len(Cs))[::-1]:  # warm starts save most from the greatest C down
             with blas_for(n, plain.n_jobs):
                 plan, (*_, solutions) = fold.fit(at.set_params(C=float(Cs[k])), y, weight, solutions)
-            at._known = fold.decider(at, plan)
             theta = np.atleast_2d(at.kernel_weights_).mean(axis=0)
             weights = np.zeros((*shape, len(theta))) if weights is None else weights
             weights[r, k] = theta
             with blas_for(len(y), plain.n_jobs):
-                score = at.score(fold.X_test, y, sample_weight=weight) if outside is None else at.score(*outside)
+                score = fold.scored(at, plan).score(*outside or (fold.X_test, y, weight))
             reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
             for name, number in zip(numbers, reached, strict=True):
                 numbers[name][r, k] = number

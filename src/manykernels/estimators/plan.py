@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import regularizers, solvers
+from ..kernels.view_data import n_examples
 from ..problem import Problem
 from ..solution import Solution
 from ..solvers import seed_of
@@ -32,6 +33,8 @@ from .checkpoint import parts_of
 from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
+
+MAX_PARTS = 2**24  # parts of kernels in decisions, in memory at a time
 
 if TYPE_CHECKING:
     from ..losses.base import Loss
@@ -59,6 +62,8 @@ class Examples:
     task : array (n,) or None
     card : str or None
         The device that X lay on before it was copied to the host.
+    classes : array or None
+        The names of the outputs of a classifier.
     """
 
     X: Any
@@ -71,6 +76,7 @@ class Examples:
     joint: bool = True
     task: np.ndarray | None = None
     card: str | None = None
+    classes: np.ndarray | None = None
 
     @property
     def n(self) -> int:
@@ -86,9 +92,11 @@ class Examples:
         """The sample weights, None if all are equal."""
         return None if (self.weight == self.weight[0]).all() else self.weight
 
-    def labels(self, classes: Sequence[Any] | np.ndarray | None) -> list[str]:
+    def labels(self) -> list[str]:
         """The names of the problems in messages: "" for a single one, else the class."""
-        return [""] if self.joint or classes is None else [f", class {label!s}" for label in classes]
+        if self.joint or self.classes is None:
+            return [""]
+        return [f", class {label!s}" for label in self.classes]
 
 
 class Solved(NamedTuple):
@@ -100,122 +108,180 @@ class Solved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FitPlan:
-    """The problems of one fit on kernels that are in memory or computed on the fly.
+class BasePlan:
+    """The problems of one fit, and how they are solved; `FitPlan` and `StreamPlan` say on which kernels.
 
     Attributes
     ----------
     examples : Examples
         The examples with weight: weight 0 means removal, for widths and scales too.
-    rows : array
-        Their indices among all examples.
-    bank : Bank
-        Their kernels.
     regularizer : Regularizer
+    solver, tol, max_iter, verbose : as in the estimators
     seed : int
-    checkpoints : list
-        The `CheckpointSlot` of each problem, or None.
     labels : list of str
         The name of each problem in messages.
-    options : dict
-        `solver`, `tol` and `max_iter`.
-    verbose : bool
+    checkpoints : list
+        The `CheckpointSlot` of each problem, or None.
     """
 
     examples: Examples
+    regularizer: Any
+    solver: Any
+    tol: float
+    max_iter: int
+    verbose: bool
+    seed: int
+    labels: list[str]
+    checkpoints: list[Any]
+
+    @staticmethod
+    def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
+        """The fields of this class; X is what a checkpoint knows the examples by."""
+        seed, labels = seed_of(model.random_state), examples.labels()
+        slots = parts_of(model, len(labels), seed, X, examples.Y, examples.weight, examples.task)
+        return dict(
+            examples=examples, regularizer=regularizers.get(model.regularizer), solver=model.solver, tol=model.tol,
+            max_iter=model.max_iter, verbose=model.verbose, seed=seed, labels=labels, checkpoints=slots,
+        )  # fmt: skip
+
+    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
+        """Solves the problems one after another, from the solutions `warm`, until one is interrupted."""
+        title, bank, found = self._title(), self._held(), []
+        for k, label in enumerate(self.labels):
+            with show_progress(title + label, self.tol) if self.verbose else nullcontext() as callback:
+                found.append(self.solve_part(k, bank, warm[k] if k < len(warm) else None, callback))
+            if found[-1].interrupted:
+                break
+        return self._together(found)
+
+    def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Any:
+        """The solution of problem number k, on the kernels of `bank`, started from `warm`."""
+        raise NotImplementedError
+
+    def support_weight(self) -> np.ndarray | None:
+        """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
+        return None
+
+    def advise(self, model: Any) -> None:
+        """Warns of parameters and kernels of the fitted model that are probably unintended."""
+        warn_lengths(model)
+        warn_units(self.examples.loss, self.examples.Y, self.examples.c, self.examples.C)
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _held(self) -> Any:
+        """The kernels that all problems read."""
+
+    def _together(self, found: list[Any]) -> Solved:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class FitPlan(BasePlan):
+    """The problems of one fit on kernels that are in memory or computed on the fly.
+
+    Attributes
+    ----------
+    rows : array
+        The indices of the examples of the plan among all examples.
+    bank : Bank
+        Their kernels.
+    """
+
     rows: np.ndarray
     bank: Any
-    regularizer: Any
-    seed: int
-    checkpoints: list[Any]
-    labels: list[str]
-    options: dict[str, Any]
-    verbose: bool = False
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
         """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may return an existing bank."""
-        regularizer, seed = regularizers.get(model.regularizer), seed_of(model.random_state)
+        regularizer = regularizers.get(model.regularizer)
         precomputed, rows = is_precomputed(model), np.arange(examples.n)
         if examples.task is not None and precomputed:
             raise ValueError('task has no effect with kernels="precomputed": build the kernels by multi_task_stack.')
         if not precomputed and not examples.weight.all():
             rows = np.flatnonzero(examples.weight)
             examples = examples.take(rows)
-        labels = examples.labels(vars(model).get("classes_"))
-        known_by = examples.X, examples.Y, examples.weight, examples.task
-        checkpoints = parts_of(model, len(labels), seed, *known_by)
+        settings = cls.settings(model, examples, examples.X)
         X, weight = with_task(examples.X, examples.task), examples.uneven_weight()
 
         def plain(exact: bool = regularizer.exact) -> Any:
             return model._make_bank(X, weight, exact, examples.card)
 
         bank = plain() if make_bank is None else make_bank(X, weight, rows, plain)
-        if model.slack:
-            bank = with_slack(bank, regularizer)
-        options = dict(solver=model.solver, tol=model.tol, max_iter=model.max_iter)
-        return cls(examples, rows, bank, regularizer, seed, checkpoints, labels, options, model.verbose)
+        return cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)
 
     @property
-    def parts(self) -> list[np.ndarray]:
+    def targets(self) -> list[np.ndarray]:
         """The targets of each problem, (T, n) if the outputs share θ, else (1, n)."""
         return [self.examples.Y] if self.examples.joint else [y[None] for y in self.examples.Y]
 
     def problem(self, k: int, bank: Any = None) -> Problem:
         """Problem number k, on the kernels of `bank` if given."""
-        examples, y, bank = self.examples, self.parts[k], self.bank if bank is None else bank
+        examples, y, bank = self.examples, self.targets[k], self.bank if bank is None else bank
         costs = np.tile(examples.c, (len(y), 1))
         regularizer, costs = self.regularizer.bind(bank, y, costs, examples.loss, examples.intercept, examples.C)
         return Problem(bank, y, examples.loss, regularizer, costs, intercept=examples.intercept)
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
-        """The solution of problem number k, on the kernels of `bank`, started from `warm`."""
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels))
-        return solvers.solve(self.problem(k, bank), warm=warm, callback=callback, **own, **self.options)
+        return solvers.solve(self.problem(k, bank), self.solver, self.tol, self.max_iter, warm, callback, **own)
 
-    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        """Solves the problems one after another, from the solutions `warm`, until one is interrupted."""
+    def _title(self) -> str:
+        return f"{self.bank.M} kernels"
+
+    def _held(self) -> Any:
         # one-vs-rest fits read the kernels many times
         held = self.bank if self.examples.joint else self.bank.held(self.regularizer.exact)
-        kernels = self.bank.predictor(np.arange(1)).kernel_list if self.verbose else None
+        kernels = self.predictor().kernel_list if self.verbose else None
         if kernels is not None and kernels.chosen:
             print(kernels.chosen, file=sys.stderr)
-        solutions: list[Solution] = []
-        for k, label in enumerate(self.labels):
-            title = f"{self.bank.M} kernels{label}"
-            with show_progress(title, self.options["tol"]) if self.verbose else nullcontext() as callback:
-                solutions.append(self.solve_part(k, held, warm[k] if k < len(warm) else None, callback))
-            if solutions[-1].interrupted:
-                break
-        return Solved(self.bank, self.rows, solutions)
+        return held
 
-    def model_deciding(self, model: Any, known: Callable, solutions: Sequence[Solution] = ()) -> Any:
-        """A copy of the model whose decisions are known(X, task); with `solutions` it has their fitted attributes."""
+    def _together(self, found: list[Any]) -> Solved:
+        return Solved(self.bank, self.rows, found)
+
+    def predictor(self) -> Any:
+        """A predictor with one example, which knows the kernels and how they read new data."""
+        return self.bank.predictor(np.arange(1))
+
+    def read(self, model: Any, X: Any) -> Any:
+        """New examples X as the kernels of this plan of `model` take them, before there is a fit."""
         twin = copy.copy(model)
-        if solutions:
-            twin._store(self.bank, self.rows, solutions, self.examples.joint, self.support_weight())
-        twin._known = known
-        return twin
+        twin.predictor_ = self.predictor()
+        twin.kernel_names_ = list(self.bank.names)[: twin.predictor_.sizes()[1]]
+        return twin._new_X(X)
 
-    def as_model_reads(self, model: Any, X: Any, names: list[str]) -> Any:
-        """New examples X as the model reads them; an unfitted model gets the kernels of the bank first."""
-        if "predictor_" not in vars(model):
-            model.predictor_, model.kernel_names_ = self.bank.predictor(np.arange(1)), names
-        return model._new_X(X)
+    def decide(self, a: np.ndarray, theta: np.ndarray, b: np.ndarray, X: Any) -> np.ndarray:
+        """Σ_m θ_m Σ_i a_i k_m(x_i, x) + b of T functions at examples X, as `read` gives them, (T, n_X).
 
-    def support_weight(self) -> np.ndarray | None:
-        """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
-        return self.problem(0).c[0] if self.regularizer.bayesian else None
+        Each function has its a (n,) and θ (M,); they share the kernel values.
+        """
+        support, n = np.flatnonzero(a.any(axis=0)), n_examples(X)
+        f, step = np.zeros((len(a), n)), max(1, MAX_PARTS // (n * theta.shape[1]))
+        for first in range(0, len(a) if len(support) else 0, step):
+            some = slice(first, first + step)
+            f[some] = self.bank.predictor(support).parts(X, a[some][:, support], theta[some]).sum(axis=2)
+        return f + b[:, None]
 
-    def parts_of_decisions(self, X: Any, support: np.ndarray, a: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """θ_m Σ_i a_i k_m(x_i, x) of T functions with this support at new examples X, (T, n_X, M)."""
+    def decision_parts(self, a: np.ndarray, theta: np.ndarray, X: Any) -> np.ndarray:
+        """θ_m Σ_i a_i k_m(x_i, x): the part of each kernel in `decide`, (T, n_X, M)."""
+        support = np.flatnonzero(a.any(axis=0))
+        if not len(support):
+            return np.zeros((len(a), n_examples(X), theta.shape[1]))
         return self.bank.predictor(support).parts(X, a[:, support], theta)
 
+    def fitted(self, model: Any, solutions: list[Solution]) -> Any:
+        """A copy of the model with the fitted attributes of these solutions."""
+        twin = copy.copy(model)
+        twin._store(self, Solved(self.bank, self.rows, solutions))
+        return twin
+
+    def support_weight(self) -> np.ndarray | None:
+        return self.problem(0).c[0] if self.regularizer.bayesian else None
+
     def advise(self, model: Any) -> None:
-        """Warns of parameters and kernels of the fitted model that are probably unintended."""
-        examples = self.examples
-        warn_lengths(model)
-        warn_units(examples.loss, examples.Y, examples.c, examples.C)
+        super().advise(model)
         warn_diagonal(model, self.bank)
 
 
@@ -224,11 +290,6 @@ def bank_of(model: Any, X: Any) -> Any:
     model._check_params()
     host, card = to_host(X)
     return model._make_bank(model._check_X(host, reset=True), None, card=card)
-
-
-def decisions_of(model: Any, X: Any) -> np.ndarray:
-    """Σ_m f_m(x) + b of a fitted model, (n, T), also if T = 1."""
-    return model._decide(X)
 
 
 def read_examples(model: Any, X: Any, y: Any, weight: np.ndarray | None) -> Examples:

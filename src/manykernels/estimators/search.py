@@ -91,8 +91,7 @@ class Search:
             except ValueError as error:
                 raise ValueError(f"fold {k} of cv cannot be fitted: {error}") from error
             fitted = time.perf_counter()
-            model._known = fold.decider(model, plan)
-            self.scores[at, k] = scorer(model, fold.X_test, y[test])
+            self.scores[at, k] = scorer(fold.scored(model, plan), fold.X_test, y[test])
             self.fit_time[at, k], self.score_time[at, k] = fitted - begin, time.perf_counter() - fitted
             self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
             self.last[at] = train, solutions

@@ -7,7 +7,7 @@ training examples alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..inner.systems import blas_for
 from ..kernels.view_data import is_views, n_examples
 from ..solution import Solution
 from .check_inputs import check_finite, is_precomputed, take_examples
+from .fold_model import FoldModel
 from .plan import FitPlan, Solved
 from .tasks import with_task
 
@@ -132,20 +133,19 @@ class SharedFold:
         model._keep(plan, solved)
         return plan, solved
 
-    def decider(self, model: Any, plan: FitPlan) -> Callable[[Any, Any], np.ndarray | None]:
-        """The decisions of a fitted model on the test examples, (n, T), as a function of X; None for another X."""
+    def scored(self, model: Any, plan: FitPlan) -> FoldModel:
+        """The fitted model with decisions on the test examples from the matrices that the folds share."""
 
         def decide(X, task=None):
-            if X is not self.X_test:
-                return None
-            if not self.shared:
-                return model._decide_anew(X, self.task if task is None else task)
+            if X is not self.X_test or not self.shared:
+                task = self.task if task is None and X is self.X_test else task
+                return model._decide(X, task, tell=False)  # rare categories may be new in a fold
             support = np.searchsorted(plan.rows, model.support_)
             with blas_for(len(support), model.n_jobs):
                 known = self.test, model.dual_coef_, support, model.kernel_weights_
                 return check_finite(lambda: self.bank.decision(*known).T + model.intercept_)
 
-        return decide
+        return FoldModel(model, decide)
 
 
 def with_params(model: Any, **params: Any) -> Any:

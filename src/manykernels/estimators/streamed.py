@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,26 +13,23 @@ from .._callers import caller_level
 from .._memory import MemoryBudget
 from .._validation import parse_bytes
 from ..banks.base import Source
-from ..banks.choice import choose_bank, worth_features
+from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
 from ..kernels.base import len_
 from ..kernels.frames import is_frame
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
-from ..solvers import Monitor, get, seed_of
+from ..solvers import Monitor, get
 from ..streaming import as_source, is_source
-from ..streaming.driver import Driver
+from ..streaming.driver import ActiveKernels, Driver, DriverOptions, Streamed
 from ..streaming.examples import concatenate, take
 from ..streaming.moments import normalisation
 from ..streaming.shards import blocks_of
 from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
-from ._new_data_warning import gathered, warn_lengths
-from ._unit_warning import warn_units
-from .checkpoint import parts_of
-from .plan import Examples, Solved
-from .progress import show_progress
+from ._new_data_warning import gathered
+from .plan import BasePlan, Examples, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
 BYTES_PER_LETTER, BYTES_PER_KERNEL, BYTES_PER_FEATURE = 24, 16, 40  # of an active example, roughly
@@ -71,44 +66,26 @@ def read_targets(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 @dataclass(frozen=True)
-class StreamPlan:
-    """The plan of a fit on a `Stream`, with the methods of `FitPlan`.
+class StreamPlan(BasePlan):
+    """The problems of one fit on a `Stream`, which is X of the examples.
 
     Attributes
     ----------
-    examples : Examples
-        X is the stream.
-    kernels : KernelList
-    scaled : Scaled
-        The normalisation of the kernels over all examples.
-    labels, checkpoints : lists
-        The name and the `CheckpointSlot` of each problem.
-    bank : dict
-        Options of the bank of the active examples.
-    driver : dict
-        Options of the `Driver`.
-    verbose : bool
+    kernels : ActiveKernels
+    max_active : int
+        The number of active examples that memory_limit has room for.
     """
 
-    examples: Examples
-    kernels: Any
-    scaled: Any
-    labels: list[str]
-    checkpoints: list[Any]
-    bank: dict[str, Any]
-    driver: dict[str, Any]
-    verbose: bool = False
+    kernels: ActiveKernels
+    max_active: int
 
     @classmethod
     def of(cls, model: Any, examples: Examples) -> StreamPlan:
         """The plan of `model` for these examples, after one pass over them."""
-        stream, regularizer = examples.X, regularizers.get(model.regularizer)
-        _refuse(model, stream, examples.loss, regularizer, examples.task)
-        seed, limit = seed_of(model.random_state), parse_bytes(model.memory_limit)
-        labels = examples.labels(vars(model).get("classes_"))
-        known_by = stream.identity(), examples.Y, examples.weight, None
-        checkpoints = parts_of(model, len(labels), seed, *known_by)
-        budget = MemoryBudget(limit)
+        stream = examples.X
+        _refuse(model, stream, examples.loss, regularizers.get(model.regularizer), examples.task)
+        limit = parse_bytes(model.memory_limit)
+        settings, budget = cls.settings(model, examples, stream.identity()), MemoryBudget(limit)
         stream.room = budget.share("blocks of a stream")
         stream.arrange(_compact(examples.Y), examples.c, examples.uneven_weight())
         with naming(stream.begin):  # the first examples lie there
@@ -124,28 +101,24 @@ class StreamPlan:
                 "kernels see columns far from the origin: all are compared pair by pair, which takes long for many "
                 "examples; centre the columns first", UserWarning, stacklevel=caller_level(),
             )  # fmt: skip
-        bank = dict(
-            features=model.features if explicit else "never", wanted=explicit,
-            memory_limit=None if limit is None else budget.share("bank of a stream"), n_jobs=model.n_jobs,
-        )  # fmt: skip
-        driver = dict(
-            loss=examples.loss, regularizer=regularizer, intercept=examples.intercept, tol=model.tol,
-            max_iter=model.max_iter, solver=model.solver, seed=seed, bank=bank, explicit=explicit,
-            most=_max_active(limit, kernels, stream, explicit),
-        )  # fmt: skip
-        return cls(examples, kernels, scaled, labels, checkpoints, bank, driver, model.verbose)
+        features, room = model.features if explicit else "never", budget.share("bank of a stream")
+        active = ActiveKernels(
+            kernels, scaled, model.tol, explicit, features, None if limit is None else room, model.n_jobs
+        )
+        return cls(**settings, kernels=active, max_active=_max_active(limit, kernels, stream, explicit))
 
-    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        """Solves the problems one after another; `warm` is empty, since streams have no warm start."""
-        stream, joint, found = self.examples.X, self.examples.joint, []
-        for k, (label, kept) in enumerate(zip(self.labels, self.checkpoints, strict=True)):
-            title = f"{self.kernels.M} kernels, {stream.n:,} examples{label}"
-            outputs = slice(0, len(stream.Y)) if joint else slice(k, k + 1)
-            with show_progress(title, self.driver["tol"]) if self.verbose else nullcontext(Monitor()) as monitor:
-                own = dict(outputs=outputs, monitor=monitor, kept=kept)
-                driver = Driver(stream, self.kernels, self.scaled, **own, **self.driver)
-                found.append(driver.run())
-        return self._together(found)
+    def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Streamed:
+        """The solution of problem number k on its active examples; streams have neither a bank nor a warm start."""
+        examples = self.examples
+        options = DriverOptions(
+            loss=examples.loss, regularizer=self.regularizer, intercept=examples.intercept, solver=self.solver,
+            tol=self.tol, max_iter=self.max_iter, seed=self.seed, max_active=self.max_active,
+        )  # fmt: skip
+        outputs = slice(0, len(examples.Y)) if examples.joint else slice(k, k + 1)
+        return Driver(examples.X, self.kernels, options, outputs, callback or Monitor(), self.checkpoints[k]).run()
+
+    def _title(self) -> str:
+        return f"{self.kernels.kernels.M} kernels, {self.examples.X.n:,} examples"
 
     def _together(self, found):
         """The solutions on one bank of all their support examples."""
@@ -156,19 +129,10 @@ class StreamPlan:
             a = np.zeros((len(one.solution.a), len(rows)))
             a[:, np.searchsorted(rows, one.rows)] = one.solution.a
             solutions.append(replace(one.solution, a=a))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            bank = choose_bank(self.kernels, X, tol=self.driver["tol"], normalize=self.scaled, **self.bank)
-        return Solved(bank, rows, solutions)
-
-    def support_weight(self) -> None:
-        """None: empirical Bayes needs all examples in memory."""
+        return Solved(self.kernels.bank(X), rows, solutions)
 
     def advise(self, model: Any) -> None:
-        """Warns of parameters of the fitted model that are probably unintended."""
-        examples = self.examples
-        warn_units(examples.loss, examples.Y, examples.c, examples.C)
-        warn_lengths(model)
+        super().advise(model)
         model.predictor_.kernel_list.training_facts = None  # it describes a part of the examples
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,12 @@ from sklearn.base import clone, is_classifier
 from .._validation import parse_bytes
 from ..estimators.calibration import learn_sigmoids
 from ..estimators.check_inputs import is_precomputed, take_examples
+from ..estimators.fold_model import FoldModel
 from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
 
-MAX_PARTS = 2**24  # shares of kernels in decisions, in memory at a time
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
 MAX_ALIGNMENT_EXAMPLES = 250
 TIE_BREAK = 1e-9  # times the mean target, added to equal outputs of a constant
@@ -71,7 +71,7 @@ class Fold:
         bank = self.plan.bank
         with blas_for(self.n_train, model.n_jobs):
             self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
-        self.M = bank.predictor(np.arange(1)).sizes()[1]  # a kernel beyond is slack, in every fit
+        self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
         self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
         self.every = every
         if every is None:
@@ -80,7 +80,7 @@ class Fold:
     @property
     def kernel_list(self):
         """The kernels and their columns; None if they are precomputed."""
-        return self.plan.bank.predictor(np.arange(1)).kernel_list
+        return self.plan.predictor().kernel_list
 
     def solve(self, wanted):
         """The `FoldFit` of these kernels, started from that of all kernels; the constant b if no kernel varies."""
@@ -126,16 +126,10 @@ class Fold:
     def decisions(self, machines):
         """Σ_m f_m + b of each machine at the held-out examples, (n_test, T); machines share the kernel values."""
         T = len(machines[0].b)
-        A, theta = np.concatenate([m.a for m in machines]), np.concatenate([m.theta for m in machines])
-        b = np.concatenate([m.b for m in machines])
-        support = np.flatnonzero(A.any(axis=0))
-        f = np.zeros((len(A), self.n_test))
-        if len(support):
-            step = max(1, MAX_PARTS // (self.n_test * self.M))
-            for first in range(0, len(A), step):
-                part = slice(first, first + step)
-                f[part] = self._parts(support, A[part], theta[part]).sum(axis=2)
-        return (f + b[:, None]).reshape(len(machines), T, -1).swapaxes(1, 2)
+        a, theta, b = (np.concatenate([m[part] for m in machines]) for part in range(3))
+        with blas_for(self.n_train, self.model.n_jobs):
+            f = self.plan.decide(a, theta, b, self._X_read)
+        return f.reshape(len(machines), T, -1).swapaxes(1, 2)
 
     def permuted(self, sources, draws):
         """The scores of all kernels with the rows of one source permuted, (sources, draws).
@@ -158,20 +152,13 @@ class Fold:
 
     def parts(self, machine):
         """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
-        support = np.flatnonzero(machine.a.any(axis=0))
-        if not len(support):
-            return np.zeros((len(machine.b), self.n_test, self.M))
-        return self._parts(support, machine.a, machine.theta)
-
-    def _parts(self, support, a, theta):
-        """θ_m Σ_i a_i k_m(x_i, x) of T functions at the held-out examples, (T, n_test, M)."""
         with blas_for(self.n_train, self.model.n_jobs):
-            return self.plan.parts_of_decisions(self._seen, support, a, theta)
+            return self.plan.decision_parts(machine.a, machine.theta, self._X_read)
 
-    @property
-    def _seen(self):
-        """The held-out examples as the model takes them."""
-        return self.plan.as_model_reads(self.model, self.X, self.names)
+    @cached_property
+    def _X_read(self):
+        """The held-out examples as the kernels take them."""
+        return self.plan.read(self.model, self.X)
 
     def deciding(self, decision, fitted=False):
         """A model with these decisions (n_test, T) on the held-out examples; `fitted` if they are those of all kernels.
@@ -181,14 +168,13 @@ class Fold:
         bayesian = fitted and self.plan.regularizer.bayesian
         if bayesian and not self.every.solutions:
             raise ValueError("no kernel varies on the training examples of a fold: take fewer folds, or other kernels.")
-        known = partial(_same_length, decision)
-        return self.plan.model_deciding(self.model, known, self.every.solutions if bayesian else ())
+        model = self.plan.fitted(self.model, self.every.solutions) if bayesian else self.model
+        return FoldModel(model, partial(_same_length, decision))
 
     def score(self, decision):
         """The score of these decisions (n_test, T)."""
-        twin = self.deciding(decision)
         extra = {} if self.weight is None else {"sample_weight": self.weight}
-        value = float(self.scorer(twin, self.X, self.y, **extra))
+        value = float(self.scorer(self.deciding(decision), self.X, self.y, **extra))
         if not np.isfinite(value):
             raise ValueError(
                 f"scoring gave {value} on a fold of {self.n_test} examples: take fewer folds, or another scoring."

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..estimators.check_inputs import is_precomputed, take_examples
-from ..estimators.plan import decisions_of
 from ..inspect.displays.base import members_of
 from ..inspect.displays.decision_display import one_output
 from ..kernels.pairs import Pairs
@@ -35,7 +34,9 @@ def single_examples(case: Case, examples: Any, rows: np.ndarray, held: Decisions
         places, why = choose(case.kind, np.array(held.values), np.array(held.errors), held.size)
         chosen = rows[np.array(held.rows)[places]]
     else:
-        decision = decisions_of(case.model, case.X if is_precomputed(case.model) else case.part(rows)[0])
+        X = case.X if is_precomputed(case.model) else case.part(rows)[0]
+        ask = case.model.predict if case.kind == "regression" else case.model.decision_function
+        decision = ask(X).reshape(n_examples(X), -1)
         decision = decision if len(decision) == len(rows) else decision[rows]
         value, error = ranked(case, case.model, decision, rows)
         places, why = choose(case.kind, value, error, held.size)

@@ -36,27 +36,58 @@ FIRST_GAP = 1e-2  # of the first problems
 SHARD_SURPLUS = 4  # times its share of the wanted violators that a shard may return
 
 
-@dataclass
+@dataclass(frozen=True)
+class ActiveKernels:
+    """The kernels of a stream, `scaled` by all examples, and how the bank of the active examples is made."""
+
+    kernels: Any
+    scaled: Any
+    tol: float
+    explicit: bool
+    features: str
+    memory_limit: float | None
+    n_jobs: int | None
+
+    def bank(self, X: Any) -> Any:
+        """The bank of the active examples X, without warnings: those about the kernels came from all examples."""
+        options = dict(features=self.features, wanted=self.explicit, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return choose_bank(self.kernels, X, tol=self.tol, normalize=self.scaled, **options)
+
+
+@dataclass(frozen=True)
+class DriverOptions:
+    """What the problems of a stream have in common."""
+
+    loss: Any
+    regularizer: Any
+    intercept: bool
+    solver: Any
+    tol: float
+    max_iter: int
+    seed: int
+    max_active: int
+
+
+@dataclass(frozen=True)
 class Streamed:
     """The `Solution` of the active examples `rows`, with their data X."""
 
     rows: np.ndarray
     X: Any
     solution: Solution
+    interrupted = False  # `Driver.run` raises the interrupt
 
 
 class Driver:
-    """One problem: the rows `outputs` of the targets of a stream, with kernels of these scales."""
+    """One problem: the rows `outputs` of the targets of a stream; `kept` is its `CheckpointSlot` or None."""
 
     def __init__(
-        self, stream: Stream, kernels: Any, scaled: Any, loss: Any, regularizer: Any, outputs: slice, **options: Any
+        self, stream: Stream, kernels: ActiveKernels, options: DriverOptions, outputs: slice, monitor: Any, kept: Any
     ) -> None:
-        self.stream, self.kernels, self.scaled, self.loss = stream, kernels, scaled, loss
-        self.regularizer, self.outputs = regularizer, outputs
-        self.intercept, self.tol, self.max_iter = options["intercept"], options["tol"], options["max_iter"]
-        self.solver, self.seed, self.monitor = options["solver"], options["seed"], options["monitor"]
-        self.bank_options, self.kept, self.most = options["bank"], options["kept"], options["most"]
-        self.explicit = options["explicit"]
+        self.stream, self.kernels, self.options, self.outputs = stream, kernels, options, outputs
+        self.loss, self.tol, self.monitor, self.kept = options.loss, options.tol, monitor, kept
         self.Y, self.c, self.n = stream.Y[outputs], stream.c, stream.n
         self.history: list[dict[str, Any]] = []
         self.compute = self.communication = 0.0  # seconds of the last pricing: of the busiest worker, and the rest
@@ -97,11 +128,10 @@ class Driver:
     def _round(self, rows, X, warm, aim):
         """(problem, its solution to the gap `aim`, room for others, answers of the shards, record)."""
         begun = time.perf_counter()
-        problem = self._problem(rows, X)
-        options = dict(solver=self.solver, tol=aim, max_iter=self.max_iter, random_state=self.seed)
+        problem, options = self._problem(rows, X), self.options
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            warm = solve(problem, warm=warm, **options)
+            warm = solve(problem, options.solver, aim, options.max_iter, warm, random_state=options.seed)
         if warm.interrupted:
             raise KeyboardInterrupt
         before = self.stream.backend.sent
@@ -126,18 +156,19 @@ class Driver:
         more = sum(len(p.rows) for p in found.values())
         if record["certified"] and record["gap"] <= self.tol:
             return None
-        if len(self.history) >= self.max_iter:
+        if len(self.history) >= self.options.max_iter:
             return Status.STEPS
         if not more and record["certified"] and (not warm.converged or aim <= 0.5 * self.tol):
             return Status.STALLED
-        return Status.MEMORY if more > room and room < min(MIN_ACTIVE, 0.02 * self.most) else None
+        return Status.MEMORY if more > room and room < min(MIN_ACTIVE, 0.02 * self.options.max_active) else None
 
     # the active examples
 
     def _first(self):
         """The same number of each class, or a random sample, with the seed of the fit."""
-        first = max(FIRST_ACTIVE[self.explicit], self.n // 50) if self.explicit else FIRST_ACTIVE[False]
-        rng, size = np.random.default_rng(self.seed), max(MIN_ACTIVE, min(self.n // 10, first, self.most // 2))
+        first = max(FIRST_ACTIVE[True], self.n // 50) if self.kernels.explicit else FIRST_ACTIVE[False]
+        size = max(MIN_ACTIVE, min(self.n // 10, first, self.options.max_active // 2))
+        rng = np.random.default_rng(self.options.seed)
         keep = np.zeros(self.n, bool)
         for y in self.Y:
             groups = [y > 0, y <= 0] if self.loss.targets == "binary" else [np.ones(self.n, bool)]
@@ -149,17 +180,15 @@ class Driver:
         return np.flatnonzero(keep)
 
     def _problem(self, rows, X):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about the kernels came from all examples
-            bank = choose_bank(self.kernels, X, tol=self.tol, normalize=self.scaled, **self.bank_options)
         costs = np.tile(self.c[rows], (len(self.Y), 1))
         Y = np.asarray(self.Y[:, rows], dtype=np.float64)
-        return Problem(bank, Y, self.loss, self.regularizer, costs, intercept=self.intercept)
+        bank, options = self.kernels.bank(X), self.options
+        return Problem(bank, Y, self.loss, options.regularizer, costs, intercept=options.intercept)
 
     def _room(self, problem, solution):
         """How many examples may join."""
         support = int(np.count_nonzero(solution.a.any(axis=0)))
-        return min(max(MIN_ACTIVE, problem.bank.n), self.most - support)
+        return min(max(MIN_ACTIVE, problem.bank.n), self.options.max_active - support)
 
     def _grow(self, problem, rows, X, solution, found, room):
         """The active examples of the next round, their data, and a warm start."""
@@ -177,15 +206,15 @@ class Driver:
     def _needed(self, problem, solution, room):
         """The active examples that matter and the nearest others; all of them after the first rounds."""
         n = problem.bank.n
-        if len(self.history) > 2 and n + room <= self.most:
+        if len(self.history) > 2 and n + room <= self.options.max_active:
             return np.arange(n)
         support = np.flatnonzero(solution.a.any(axis=0))
         outputs = problem.bank.outputs(solution.theta, solution.a[:, support], support)
         parts = zip(problem.Y, problem.c, solution.a, outputs, solution.b, strict=True)
-        slacks = [InnerProblem(self.loss, y, c, self.intercept).slack(a, f, b) for y, c, a, f, b in parts]
+        slacks = [InnerProblem(self.loss, y, c, self.options.intercept).slack(a, f, b) for y, c, a, f, b in parts]
         slack = np.min(slacks, axis=0)
         wanted = int((1 + SPARE_SHARE) * np.count_nonzero(slack <= 0)) + MIN_ACTIVE
-        wanted = max(len(support), min(wanted, self.most - room))
+        wanted = max(len(support), min(wanted, self.options.max_active - room))
         return np.sort(np.argsort(slack, kind="stable")[:wanted])
 
     # pricing
@@ -271,7 +300,7 @@ class Driver:
             check(isinstance(state, dict) and "rows" in state, "it is not that of a streamed fit")
             check_index("rows", state["rows"], self.n, ascending=True)
             check_array("a", state["a"], np.float64, T, len(state["rows"]))
-            check_array("theta", state["theta"], np.float64, self.kernels.M)
+            check_array("theta", state["theta"], np.float64, self.kernels.kernels.M)
             check_array("b", state["b"], np.float64, T)
             check_records("history", state["history"])
             check(isinstance(state["done"], bool), "done is no truth value")

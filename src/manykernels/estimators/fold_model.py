@@ -1,0 +1,33 @@
+"""The model of a fold as scorers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+FROM_DECISIONS = (  # methods of the estimators that ask `_decide` for the decisions
+    "predict", "decision_function", "predict_proba", "predict_log_proba", "score", "score_samples", "centre_distances",
+)  # fmt: skip
+
+
+class FoldModel:
+    """A fitted model and the decisions decide(X, task), (n, T), that its predictions and scores come from.
+
+    All other attributes are those of the model, which does not change.
+    """
+
+    def __init__(self, model: Any, decide: Callable[[Any, Any], Any]) -> None:
+        self.model, self.decide = model, decide
+
+    def _decide(self, X, task=None):
+        return self.decide(X, task)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def __getattr__(self, name):
+        if name == "model":  # of a copy that is not complete
+            raise AttributeError(name)
+        found = getattr(self.model, name)  # what the model has depends on its parameters
+        return MethodType(found.__func__, self) if name in FROM_DECISIONS else found
