@@ -16,7 +16,8 @@ class Status(StrEnum):
     """How a fit ended; `Solution.reason` says it in words where the user can do something."""
 
     REACHED = "reached"  # the gap is at most tol
-    ROUGH = "rough"  # the gap is at most tol, but rounding may change the objective by more
+    ROUGH = "rough"  # the gap is at most tol, but rounding may change the objective by more, or the solver has doubts
+    NOISELESS = "noiseless"  # empirical Bayes has learned a noise of almost 0
     STEPS = "steps"  # max_iter was reached
     WORK = "work"  # the allowance of counted work was used up
     STALLED = "stalled"  # the gap no longer improves

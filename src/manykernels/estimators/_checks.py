@@ -27,7 +27,7 @@ from ..kernels.views import Views
 from ..sequences import Sequences
 from ..streaming import is_source
 from ..streaming.stream import Stream
-from .check_inputs import check_kernel_order, check_stack, check_table, check_views, is_precomputed
+from .check_inputs import check_kernel_order, check_stack, check_table, check_views, is_precomputed, optional
 from .tasks import check_task, with_task
 from .tensors import to_host
 
@@ -101,7 +101,7 @@ class Checks(BaseEstimator):
         elif is_precomputed(self):
             X = check_stack(X, reset, None if reset else self.predictor_.trained)
             self._check_width(X.shape[1], "columns (training examples)", reset)
-            if not reset and "kernel_names_" in vars(self):
+            if not reset:
                 check_kernel_order(X, self.kernel_names_)
         elif is_views(X) or (not reset and self._views() is not None):
             X = check_views(X, None if reset else self._views(), reset, None if reset else self._needs())
@@ -130,7 +130,7 @@ class Checks(BaseEstimator):
         try:
             return validate_data(self, frame, reset=reset, skip_check_array=True)
         except ValueError as error:
-            names = vars(self).get("feature_names_in_", ())
+            names = optional(self, "feature_names_in_", ())
             if reset or not set(names) <= set(frame.columns):
                 raise
             raise ValueError(f"{str(error).rstrip()}\nGive X[model.feature_names_in_].") from error
@@ -142,14 +142,14 @@ class Checks(BaseEstimator):
 
     def _needs(self):
         """{view: columns or None for all} that prediction reads, see `KernelList.needs`; None for everything."""
-        theta, predictor = vars(self).get("kernel_weights_"), self.predictor_
+        theta, predictor = optional(self, "kernel_weights_"), self.predictor_
         if theta is None or not predictor.skips:  # an unfitted model reads everything
             return None
         return predictor.kernel_list.needs((np.atleast_2d(theta) * predictor.scale != 0).any(axis=0))
 
     def _without_unread(self, frame):
         """New data, with empty columns for missing ones that no kernel with weight reads."""
-        names, needs = vars(self).get("feature_names_in_", ()), self._needs()
+        names, needs = optional(self, "feature_names_in_", ()), self._needs()
         lost = set(names) - set(frame.columns)
         seen = None if needs is None else needs.get(None, set())
         return frame if not lost or seen is None or lost & seen else completed(frame, list(names))
@@ -171,7 +171,7 @@ class Checks(BaseEstimator):
     def _new_X(self, X, task=None):
         """New data X, with tasks `task`, as the fitted model takes them."""
         X = self._check_X(X, reset=False)
-        known = vars(self).get("tasks_")
+        known = optional(self, "tasks_")
         if task is None and known is None:
             return X
         return with_task(X, check_task(task, n_examples(X), known, self.predictor_))

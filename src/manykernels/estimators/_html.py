@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._markup import element, foreign
+from .check_inputs import optional
 
 _MAX_KERNELS = 12
 _MAX_LETTERS = 60  # of a name
@@ -31,7 +32,7 @@ def weights_html(model):
 
     One-vs-rest models show the mean over their classes.
     """
-    if "kernel_weights_" not in vars(model):
+    if optional(model, "kernel_weights_") is None:
         return ""
     theta = np.atleast_2d(model.kernel_weights_)
     mean = theta.mean(axis=0)
@@ -57,6 +58,6 @@ def _row(name, share, top=None):
 
 
 def _certificate(model):
-    if "stationarity_" in vars(model):
+    if optional(model, "stationarity_") is not None:
         return f"stationarity {model.stationarity_:.1e}"
     return f"relative duality gap {model.duality_gap_:.1e}, tol {model.tol:g}"

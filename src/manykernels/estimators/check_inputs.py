@@ -23,6 +23,11 @@ def is_precomputed(model):
     return isinstance(model.kernels, str) and model.kernels == "precomputed"
 
 
+def optional(model, name, default=None):
+    """An attribute that only some fits set, such as `tasks_`; `default` if the last fit has not set it."""
+    return vars(model).get(name, default)
+
+
 def check_kernel_order(X, known):
     """A ValueError if a stack has kernel names of the model in another order."""
     names = X.names if isinstance(X, KernelStack) else None

@@ -8,8 +8,9 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from .._callers import caller_level
-from ..solution import Solution
+from ..solution import Solution, Status
 
+DOUBTFUL = Status.ROUGH, Status.NOISELESS  # of fits that have converged
 MAX_NAMED_PROBLEMS = 3  # in a warning
 
 
@@ -17,20 +18,17 @@ def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -
     """A ConvergenceWarning if a gap is above `tol`; a UserWarning if float64 cannot resolve a gap below it."""
     name, short = type(model).__name__, [s for s in solutions if not s.converged]
     if not short:
-        rough = next((s.reason for s in solutions if s.reason), "")
+        rough = [(s, label) for s, label in zip(solutions, labels, strict=True) if s.status in DOUBTFUL]
         if rough:
-            which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and s.reason)
-            warnings.warn(f"{name} has converged{which}, but {rough}.", UserWarning, stacklevel=caller_level())
+            which, words = _listed(label for _, label in rough if label), rough[0][0].reason
+            warnings.warn(f"{name} has converged{which}, but {words}.", UserWarning, stacklevel=caller_level())
         return
     bayes = short[0].stationarity is not None
-    early = all(s.n_iter < model.max_iter for s in short)
-    cure = next((s.reason for s in short if s.reason), "")
-    cure = cure or ("it no longer improves; raise tol" if early else "raise max_iter or tol")
     what = f"stationarity of {model.stationarity_:.2e}" if bayes else f"duality gap of {model.duality_gap_:.2e}"
     which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and not s.converged)
     warnings.warn(
         f"{name} stopped at a {'' if bayes else 'relative '}{what}, above tol={model.tol:g}, after "
-        f"{max(s.n_iter for s in short)} steps{which}: {cure}.",
+        f"{max(s.n_iter for s in short)} steps{which}: {short[0].reason}.",
         ConvergenceWarning,
         stacklevel=caller_level(),
     )

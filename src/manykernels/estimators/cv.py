@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..inner.systems import blas_for
 from ..kernels.view_data import n_examples
-from .check_inputs import check_order, check_y, is_precomputed
+from .check_inputs import check_order, check_y, is_precomputed, optional
 from .check_targets import check_weight, make_splits
 from .classifier import MKLClassifier
 from .outputs import read_labels
@@ -101,7 +101,7 @@ class _CrossValidated:
     @property
     def best_estimator_(self) -> Any:
         """The chosen model as a plain estimator, fitted on all data; it shares the arrays of this model."""
-        if "C_" not in vars(self):
+        if optional(self, "C_") is None:
             raise AttributeError(f"{type(self).__name__} has no best_estimator_ before fit.")
         best = self._plain(**self._plain_params(C=self.C_, regularizer=self.regularizer_))
         chosen = ("Cs_", "n_splits_", "cv_results_", "best_index_", "best_params_", "best_score_", "C_", "regularizer_")

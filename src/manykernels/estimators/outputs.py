@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .. import regularizers
 from .._state import check, check_array, check_integer, check_is
-from .check_inputs import as_labels, check_y
+from .check_inputs import as_labels, check_y, optional
 from .tensors import to_host
 
 MIN_CLASS_SIZE = 30  # below it "auto" shares the weights
@@ -65,15 +65,14 @@ def check_multilabel(y, weight, class_weight, task):
 
 def checked_outputs(model):
     """The number of outputs of a model restored from a file; a ValueError if its attributes disagree."""
-    outputs = check_integer("n_outputs_", vars(model).get("n_outputs_", 1), 1, 2**48)
-    if "classes_" in vars(model):
-        classes = model.classes_
+    outputs = check_integer("n_outputs_", optional(model, "n_outputs_", 1), 1, 2**48)
+    if (classes := optional(model, "classes_")) is not None:
         check(type(classes) is np.ndarray and classes.ndim == 1 and len(classes) > 1, "classes_ is no list of classes")
         several = check_is("multilabel_", model.multilabel_, bool) or len(classes) > 2
         outputs = len(classes) if several else 1
         check(model.multi_class_ in ("ovr", "shared"), f"multi_class_ is {model.multi_class_!r}")
         check_is("multi_class_reason_", model.multi_class_reason_, str)
-    if "support_weight_" in vars(model):
+    if optional(model, "support_weight_") is not None:
         check_array("support_weight_", model.support_weight_, np.float64, model.predictor_.sizes()[0])
     return outputs
 

@@ -15,7 +15,7 @@ from ..kernels.view_data import n_examples
 from ..streaming import is_source
 from ._path_method import HasPath
 from .base import MKLBase
-from .check_inputs import check_order
+from .check_inputs import check_order, optional
 from .check_targets import check_loss, check_weight
 from .outputs import read_values
 from .plan import Examples
@@ -318,7 +318,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         mean = decision if self.n_outputs_ > 1 else decision[:, 0]
         if not return_std:
             return mean
-        if "noise_" not in vars(self):
+        if optional(self, "noise_") is None:
             raise ValueError(
                 f"return_std=True needs a Gaussian posterior, which regularizer={self.regularizer!r} does not have: "
                 'fit with regularizer=EmpiricalBayes(noise="learn"), loss="squared".'

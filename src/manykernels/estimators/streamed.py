@@ -29,6 +29,7 @@ from ..streaming.shards import blocks_of
 from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
 from ._new_data_warning import gathered
+from .check_inputs import optional
 from .plan import BasePlan, Examples, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
@@ -204,7 +205,7 @@ def _compact(Y):
 
 def decide(model: Any, X: Any, function: Any) -> np.ndarray:
     """function(block) of all blocks of a source, concatenated."""
-    found, names = [], vars(model).get("feature_names_in_")
+    found, names = [], optional(model, "feature_names_in_")
     source = as_source(X)
     with gathered():
         for piece in source.pieces():

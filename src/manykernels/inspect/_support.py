@@ -5,6 +5,7 @@ shifts adds such a sum for each shift, with x_i moved.
 """
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..strings.base import positions
@@ -65,7 +66,7 @@ def _pieces(predictor, a, theta):
 
 def _row(model, label):
     """The row of dual_coef_ of a class."""
-    rows, classes = len(model.dual_coef_), list(vars(model).get("classes_", []))
+    rows, classes = len(model.dual_coef_), list(model.classes_) if is_classifier(model) else []
     if rows == 1 and (label is None or len(classes) == 2 and label == classes[1]):
         return 0
     if rows == 1 or label not in classes:

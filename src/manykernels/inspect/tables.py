@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators import MKLClassifierCV, MKLRegressorCV
+from ..estimators.check_inputs import optional
 
 
 def check_model(model):
@@ -31,7 +32,7 @@ def check_plain(model):
 
 def chosen_model(model):
     """The estimator that a fitted `MKLClassifierCV` or `MKLRegressorCV` chose; any other model itself."""
-    searched = isinstance(model, MKLClassifierCV | MKLRegressorCV) and "C_" in vars(model)
+    searched = isinstance(model, MKLClassifierCV | MKLRegressorCV) and optional(model, "C_") is not None
     return model.best_estimator_ if searched else model
 
 

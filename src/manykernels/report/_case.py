@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 
-from ..estimators.check_inputs import is_precomputed, take_examples
+from ..estimators.check_inputs import is_precomputed, optional, take_examples
 
 MAX_ENTRIES = 4e9  # kernel entries that all fits of a section read
 FIT_ENTRIES = 5e6  # the overhead of one fit, as a number of entries
@@ -41,7 +41,7 @@ class Case(NamedTuple):
 
     @property
     def several_tasks(self):
-        return "tasks_" in vars(self.model)
+        return optional(self.model, "tasks_") is not None
 
     def part(self, rows):
         """(X, y) of some examples; for kernel matrices, their rows and columns."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..estimators.check_inputs import optional
 from ..estimators.search import grid_of_C, list_of_regularizers
 from ._case import MAX_ENTRIES, Case
 
@@ -15,7 +16,7 @@ def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any
     """(the model of each fold, the facts): after a search, the candidate chosen on the training fold alone."""
     same = [case.model] * len(splits)
     if case.search is None:
-        known = vars(case.model).get("searched_")
+        known = optional(case.model, "searched_")
         return same, None if known in (None, 1) else {"done": False, "candidates": known, "why": _SAVED}
     search = case.search
     candidates = len(grid_of_C(search.Cs)) * len(list_of_regularizers(search.regularizer))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from ..estimators.check_inputs import is_precomputed
+from ..estimators.check_inputs import is_precomputed, optional
 from ..kernels.frames import is_frame, missing_entries
 from ..kernels.pairs import Pairs, count
 from ..kernels.stack import KernelStack
@@ -196,7 +196,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "parameters": {name: repr(params[name]) for name in names},
         "gap": gap if np.isfinite(gap) else None,
-        "stationarity": vars(model).get("stationarity_"),
+        "stationarity": optional(model, "stationarity_"),
         "tol": float(model.tol),
         "steps": int(model.n_iter_),
         "support": len(model.support_),

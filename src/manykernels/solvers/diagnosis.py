@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 ROUNDING_LIMIT = 1e-3  # of the objective: a rounding error above it explains a gap above tol
 LARGE_DIAGONAL = 1e3  # k(x, x), relative to the variance of normalised kernels, above which a fit is slow
 BEYOND_ROUNDING = 1e-6  # of the values compared
+NOISE_FLOOR = 1e-8  # of the variance of y: the least learned noise
 CURES = {
     Status.STEPS: "raise max_iter or tol",
     Status.STALLED: "it no longer improves; raise tol",
     Status.WORK: "it needs more work than so few examples are worth; raise tol, or max_iter, which allows more",
+    Status.MEMORY: "{n_active:,} examples matter, and memory_limit has no room for more: raise it",
+    Status.NOISELESS: f"the learned noise, {{noise:.0e}}, is at its floor of {NOISE_FLOOR:g} of y's variance: the "
+    "kernels fit y exactly, and no noise is left to estimate; give noise= a number, or leave out the narrow kernels",
 }
 
 
@@ -71,8 +75,16 @@ def _products(problem, weights, a):
 def diagnosed(problem: Problem, solution: Solution, tol: float, max_iter: int) -> Solution:
     """The solution with its `status` and, if the user can do something, the `reason`."""
     status, words = _diagnose(problem, solution, tol, max_iter)
-    status = Status.INTERRUPTED if solution.interrupted else status
-    return replace(solution, status=status, reason=words or solution.reason)
+    if not words and solution.status is Status.NOISELESS:
+        status, words = Status.NOISELESS, sentence_for(Status.NOISELESS, noise=solution.noise)
+    words = words or solution.reason
+    status = Status.ROUGH if status is Status.REACHED and words else status
+    return replace(solution, status=Status.INTERRUPTED if solution.interrupted else status, reason=words)
+
+
+def sentence_for(status: Status, **facts: Any) -> str:
+    """What to do after a fit that ended like this."""
+    return CURES[status].format(**facts)
 
 
 def _diagnose(problem, solution, tol, max_iter):
@@ -98,7 +110,8 @@ def _diagnose(problem, solution, tol, max_iter):
         what = f"value, gradient, quadratic (or _conjugate) and unit_box of the loss {problem.loss.name!r} disagree"
         return Status.STALLED, f"{what}: V*(y, u) must be the largest u f - V(y, f), and a = -u lies in unit_box"
     status = Status.STEPS if solution.n_iter >= max_iter else solution.status or Status.STALLED
-    words = CURES[status] if status is Status.STEPS else solution.reason or CURES[status]
+    own = solution.reason if status is not Status.STEPS else ""
+    words = own or sentence_for(status, noise=solution.noise)
     size = float(np.mean(bank.diagonals()))
     if size > LARGE_DIAGONAL:
         cure = "centre columns far from 0 (StandardScaler), normalise the kernels"

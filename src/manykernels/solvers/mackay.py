@@ -27,15 +27,15 @@ import numpy as np
 
 from .._memory import MemoryBudget
 from ..inner.systems import blas_for
-from ..solution import Solution
+from ..solution import Solution, Status
 from .base import BaseSolver
+from .diagnosis import NOISE_FLOOR
 
 if TYPE_CHECKING:
     from ..problem import Problem
     from .base import Control
 
-NOISE_FLOOR = 1e-8  # of the variance of y: the least learned noise
-VANISHING_NOISE = 1e-6  # of the variance of y: a remark names less noise
+VANISHING_NOISE = 1e-6  # of the variance of y: the status names less noise
 MAX_STEP = 64.0  # in units of MacKay's step
 KERNELS_PER_READ = 16  # if the kernels do not fit in memory
 MAX_NEWTON_KERNELS = 400  # with more kernels no Newton step is tried
@@ -213,21 +213,13 @@ class Updates:
         theta[self.problem.kernels] = point.theta
         a = np.zeros_like(self.problem.Y)
         a[:, self.rows] = point.a
+        noiseless = self.learns and not point.noise > VANISHING_NOISE * self.variance
         return Solution(
             theta, a, self.b, point.value, np.nan, np.nan,
             n_iter=len(self.history), history=self.history, converged=converged, interrupted=interrupted,
             log_marginal_likelihood=-float(point.likelihood), stationarity=point.stationarity, noise=point.noise,
-            reason=self._remark(point),
+            status=Status.NOISELESS if noiseless else None,
         )  # fmt: skip
-
-    def _remark(self, point):
-        """The warning about a learned noise near 0, in words."""
-        if not self.learns or point.noise > VANISHING_NOISE * self.variance:
-            return ""
-        return (
-            f"the learned noise, {point.noise:.0e}, is at its floor of {NOISE_FLOOR:g} of y's variance: the kernels "
-            "fit y exactly, and no noise is left to estimate; give noise= a number, or leave out the narrow kernels"
-        )
 
 
 class EvidencePoint:

@@ -24,7 +24,7 @@ from ..inner import InnerProblem
 from ..problem import Problem
 from ..solution import Solution, Status
 from ..solvers import solve
-from ..solvers.diagnosis import CURES
+from ..solvers.diagnosis import sentence_for
 from .examples import concatenate, take
 from .shards import Question, SentModel, price
 from .stream import Stream
@@ -100,7 +100,7 @@ class Driver:
         if last is not None:
             gap = last["gap"]
             if last["done"] and last["best"]["gap"] <= self.tol:
-                return Streamed(rows, X, self._solution(warm, last["best"], ""))
+                return Streamed(rows, X, self._solution(warm, last["best"]))
         best: Any = None
         while True:
             settled = outside <= 0.1 * gap < np.inf  # the active examples cause most of the gap
@@ -117,11 +117,12 @@ class Driver:
                 break
             rows, X, warm = self._grow(problem, rows, X, warm, found, room)
             self._keep(rows, warm, gap, False)
-        reason = _words(status, record, warm)
+        reason = "" if status is None else sentence_for(status, n_active=record["n_active"])
+        reason = warm.reason if status is Status.STALLED and warm.reason else reason
         rows, record, warm, X = best
         support = np.flatnonzero(warm.a.any(axis=0))
         rows, X = rows[support], take(X, support)
-        solution = self._solution(_moved(warm, warm.a[:, support]), record, reason)
+        solution = self._solution(_moved(warm, warm.a[:, support]), record, status, reason)
         self._keep(rows, solution, record["gap"], True)
         return Streamed(rows, X, solution)
 
@@ -270,11 +271,13 @@ class Driver:
 
     # what is kept
 
-    def _solution(self, found, record, reason):
+    def _solution(self, found, record, status=None, reason=""):
         values = {name: float(record[name]) for name in ("primal", "dual", "gap")}
+        reached = bool(values["gap"] <= self.tol)
         return Solution(
             found.theta, found.a, np.asarray(found.b, dtype=float), **values, n_iter=len(self.history),
-            history=self.history, converged=bool(values["gap"] <= self.tol), reason=reason,
+            history=self.history, converged=reached, reason=reason,
+            status=Status.REACHED if reached else status,
         )  # fmt: skip
 
     def _keep(self, rows, solution, gap, done):
@@ -322,12 +325,3 @@ def _moved(solution, a):
     """The same solution, with the a of other active examples."""
     b = np.asarray(solution.b, dtype=float)
     return Solution(solution.theta, a, b, primal=solution.primal, dual=solution.dual, gap=solution.gap)
-
-
-def _words(status, record, warm):
-    """The cure for a run with this status."""
-    if status is None:
-        return ""
-    if status is Status.MEMORY:
-        return f"{record['n_active']:,} examples matter, and memory_limit has no room for more: raise it"
-    return (warm.reason if status is Status.STALLED else "") or CURES[status]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..._pictures import panels
@@ -46,7 +47,7 @@ def class_names(model) -> list[str]:
     """The names of the outputs, [] if there is one."""
     if len(model.intercept_) == 1:
         return []
-    labels = vars(model).get("classes_", np.arange(len(model.intercept_)))
+    labels = model.classes_ if is_classifier(model) else np.arange(len(model.intercept_))
     labels = labels if len(labels) == len(model.intercept_) else range(len(model.intercept_))
     return [str(label) for label in np.asarray(labels).tolist()]
 

@@ -101,7 +101,7 @@ class Interleaved(Run):
             (*loss.quadratic(y, c, np.zeros_like(y)), *loss.box(y, c))
             for y, c in zip(problem.Y, problem.c, strict=True)
         ]
-        self.rows, self.g, self.fresh = None, None, False
+        self.rows, self.g, self.fresh, self.certified_fresh = None, None, False, False
 
     def iterate(self, weight_step):
         regularizer = self.problem.regularizer
@@ -124,6 +124,7 @@ class Interleaved(Run):
                 self.theta = self.theta if regularizer.simplex else 0.999 * self.theta + 0.001 * start
 
     def _check(self):
+        self.certified_fresh = self.fresh
         return self.certify(self.theta, self.a.copy(), self.g, certified=self.fresh)  # the best_dual is kept
 
     def confirmed(self, step):
@@ -131,7 +132,7 @@ class Interleaved(Run):
         try:
             return step()
         except Finished:
-            if self.gap > self.tol or self.history[-1]["certified"]:
+            if self.gap > self.tol or self.certified_fresh:
                 raise
         spend(1000.0 + 2000.0 * len(self.kernels))  # two new computations of the outputs
         self.theta, self.a = self.best["theta"].copy(), self.best["a"].copy()
