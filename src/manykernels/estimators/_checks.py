@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from .._validation import check_choice, check_integer, check_number
 from ..banks.base import Source
@@ -27,9 +28,29 @@ from ..kernels.views import Views
 from ..sequences import Sequences
 from ..streaming import is_source
 from ..streaming.stream import Stream
-from .check_inputs import check_kernel_order, check_stack, check_table, check_views, is_precomputed, optional
+from .check_inputs import (
+    check_kernel_order,
+    check_order,
+    check_stack,
+    check_table,
+    check_views,
+    is_precomputed,
+    optional,
+)
+from .check_targets import check_weight
 from .tasks import check_task, with_task
 from .tensors import to_host
+
+
+class Checked(NamedTuple):
+    """n examples X, targets y (n,) or (n, T), weights (n,), tasks (n,) or None, and the card of X; see `Examples`."""
+
+    X: Any
+    y: Any
+    multilabel: bool
+    weight: np.ndarray
+    task: np.ndarray | None
+    card: str | None
 
 
 class Checks(BaseEstimator):
@@ -87,6 +108,21 @@ class Checks(BaseEstimator):
             raise ValueError(f"{what} has no effect on matrices or on kernels that make their own bank: take None.")
         if self.device not in ("cpu", "auto"):
             raise ValueError(f"{what} runs on the processor only, but device={self.device!r}: take device='cpu'.")
+
+    def _check_data(self, X, y, sample_weight, task):
+        """The `Checked` data of a fit, a search or a path; records the features of X."""
+        check_order(X, y)
+        y, multilabel = self._check_y(y)
+        host, card = to_host(X)
+        X = self._check_X(host, reset=True)
+        n = n_examples(X)
+        if y is not None:
+            check_consistent_length(range(n), y)
+        return Checked(X, y, multilabel, check_weight(sample_weight, n), check_task(task, n), card)
+
+    def _check_y(self, y):
+        """(the targets, (n,) or (n, T), whether they are several labels an example); None if y is ignored."""
+        return None, False
 
     def _check_X(self, X, *, reset, part=False):
         """X as kernels take it; records (with reset=False: compares) the number and names of the features.

@@ -9,24 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, regularizers
 from .._validation import check_choice, check_number, shown
-from ..kernels.view_data import n_examples
 from ..streaming import is_source
 from ._available import available_if
 from ._path_method import HasPath
 from .base import MKLBase
 from .calibration import learn_sigmoids
-from .check_inputs import check_order
-from .check_targets import check_loss, check_weight
+from .check_targets import check_loss
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets
-from .tasks import check_classes_of_tasks, check_task
-from .tensors import to_host
+from .tasks import check_classes_of_tasks
 
 if TYPE_CHECKING:
     from ..losses.base import Loss
@@ -286,17 +282,15 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
         check_choice("calibrate", self.calibrate, (None, "sigmoid"))
         loss = check_loss(self.loss, "binary", also=("squared",))
-        check_order(X, y)
-        y, self.multilabel_ = read_labels(self, y)
-        host, card = to_host(X)
-        X = self._check_X(host, reset=True)
-        check_consistent_length(range(n_examples(X)), y)
-        weight, task = check_weight(sample_weight, len(y)), check_task(task, len(y))
+        X, y, self.multilabel_, weight, task, card = self._check_data(X, y, sample_weight, task)
         Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
         joint = len(Y) == 1 or self.multi_class_ == "shared"
         c = self.C * weight * of_example
         return Examples(X, Y, weight, c, loss, self.C, self.fit_intercept, joint, task, card, self.classes_)
+
+    def _check_y(self, y):
+        return read_labels(self, y)
 
     def _labels(self, y, weight, task):
         """(±1 (T, n), factors of the examples (n,)) of an indicator matrix y (n, T)."""

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..inner.systems import blas_for
-from ..kernels.view_data import n_examples
-from .check_inputs import check_order, check_y, is_precomputed, optional
-from .check_targets import check_weight, make_splits
+from .check_inputs import is_precomputed, optional
+from .check_targets import make_splits
 from .classifier import MKLClassifier
-from .outputs import read_labels
 from .regressor import MKLRegressor
 from .search import Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
-from .tasks import check_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +40,7 @@ class _CrossValidated:
     n_jobs: int | None
     get_params: Any
     _plain: Any
-    _check_X: Any
+    _check_data: Any
 
     def fit(
         self,
@@ -61,15 +58,10 @@ class _CrossValidated:
             raise ValueError(f'refit={self.refit!r} is not allowed: give "best", "1se" or a function of cv_results_.')
         plain = self._plain(**self._plain_params(C=float(Cs[0]), regularizer=found[0]))
         plain._check_params()
-        check_order(X, y)
-        classifier = is_classifier(self)
-        labels = read_labels(self, y)[0] if classifier else check_y(self, y, numeric=True, several=True)
-        X = self._check_X(X, reset=True)
-        n = n_examples(X)
-        check_consistent_length(range(n), labels)
-        weight = None if sample_weight is None else check_weight(sample_weight, n)
-        splits = make_splits(self.cv, views_or(X), labels, classifier, groups)
-        kernels = SharedKernels(X, check_task(task, n), is_exact(found), self.device)
+        X, labels, _, weight, tasks, _ = self._check_data(X, y, sample_weight, task)
+        n = len(labels)
+        splits = make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
+        kernels = SharedKernels(X, tasks, is_exact(found), self.device)
         search = Search(Cs, found, splits)
         with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))

@@ -10,13 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
 from .._validation import check_choice, check_number
-from ..kernels.view_data import n_examples
 from ._available import available_if
 from .base import MKLBase
-from .check_targets import check_loss, check_weight
+from .check_targets import check_loss
 from .plan import Examples
-from .tasks import check_task
-from .tensors import to_host
 
 if TYPE_CHECKING:
     from ..regularizers.base import Regularizer
@@ -230,14 +227,11 @@ class MKLOneClass(OutlierMixin, MKLBase):
                 f'formulation="svdd" needs normalize="spherical", not {self.normalize!r}: if k(x, x) differs between '
                 "examples, the smallest ball is another problem."
             )
-        host, card = to_host(X)
-        X = self._check_X(host, reset=True)
-        n = n_examples(X)
-        weight = check_weight(sample_weight, n)
+        X, _, _, weight, task, card = self._check_data(X, None, sample_weight, task)
         c = self.C * weight if level else weight / (self.nu * weight.sum())
         loss = check_loss("level_set" if level else "one_class", "none")
-        C, task = c.max() / weight.max(), check_task(task, n)
-        return Examples(X, np.ones((1, n)), weight, c, loss, C, intercept=not level, task=task, card=card)
+        C, Y = c.max() / weight.max(), np.ones((1, len(weight)))
+        return Examples(X, Y, weight, c, loss, C, intercept=not level, task=task, card=card)
 
     def _make_bank(self, X, weight, exact=False, card=None):
         bank = super()._make_bank(X, weight, exact, card)

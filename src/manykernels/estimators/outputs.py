@@ -10,17 +10,12 @@ from scipy.special import expit, ndtr
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .. import regularizers
+from .._callers import caller_level
 from .._state import check, check_array, check_integer, check_is
 from .check_inputs import as_labels, check_y, optional
 from .tensors import to_host
 
 MIN_CLASS_SIZE = 30  # below it "auto" shares the weights
-
-
-def read_values(model, y):
-    """Real targets y (n,) or (n, T) as rows (T, n)."""
-    y = check_y(model, to_host(y)[0], numeric=True, several=True).astype(np.float64)
-    return y[None] if y.ndim == 1 else np.ascontiguousarray(y.T)
 
 
 def read_labels(model, y):
@@ -42,7 +37,7 @@ def read_labels(model, y):
             f"y of shape {y.shape} has one label an example and is taken as labels that may hold together: if the "
             "classes exclude each other, give y.argmax(axis=1).",
             UserWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
     return y.astype(int), True
 

@@ -9,13 +9,9 @@ import numpy as np
 
 from .._pictures import as_shares, curves, left_out, legend, note, panels
 from ..inner.systems import blas_for
-from ..kernels.view_data import n_examples
-from .check_inputs import check_y, is_precomputed
-from .check_targets import check_weight
-from .outputs import read_labels
+from .check_inputs import is_precomputed
 from .search import grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, with_params
-from .tasks import check_task
 
 
 @dataclass(frozen=True)
@@ -94,18 +90,15 @@ class Path:
 
 def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
     """The `Path` of a model; see `MKLClassifier.path`."""
-    from sklearn.base import clone, is_classifier
+    from sklearn.base import clone
 
     Cs = np.sort(grid_of_C(Cs))
     found = list_of_regularizers(model.regularizer if regularizer is None else regularizer)
     plain = clone(model)
     plain._check_params()
-    y = read_labels(plain, y)[0] if is_classifier(model) else check_y(plain, y, numeric=True, several=True)
-    X = plain._check_X(X, reset=True)
-    n = n_examples(X)
-    weight = None if sample_weight is None else check_weight(sample_weight, n)
-    kernels = SharedKernels(X, check_task(task, n), is_exact(found), plain.device)
-    every = np.arange(n)
+    X, y, _, weight, task, _ = plain._check_data(X, y, sample_weight, task)
+    n, scored_by = len(y), None if sample_weight is None else weight
+    kernels, every = SharedKernels(X, task, is_exact(found), plain.device), np.arange(n)
     fold = SharedFold(kernels, every, every, is_precomputed(plain), plain.psd)
     score_on, outside = ("training data", None) if test is None else ("test data", _pair(test))
     shape, weights = (len(found), len(Cs)), None
@@ -119,7 +112,7 @@ def fit_path(model, X, y, Cs, regularizer, sample_weight, task, test):
             weights = np.zeros((*shape, len(theta))) if weights is None else weights
             weights[r, k] = theta
             with blas_for(len(y), plain.n_jobs):
-                score = fold.scored(at, plan).score(*outside or (fold.X_test, y, weight))
+                score = fold.scored(at, plan).score(*outside or (fold.X_test, y, scored_by))
             reached = at.objective_, at.duality_gap_, len(at.support_), at.n_iter_, score
             for name, number in zip(numbers, reached, strict=True):
                 numbers[name][r, k] = number

@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length
 
 from .._validation import check_number
-from ..kernels.view_data import n_examples
 from ..streaming import is_source
 from ._path_method import HasPath
 from .base import MKLBase
-from .check_inputs import check_order, optional
-from .check_targets import check_loss, check_weight
-from .outputs import read_values
+from .check_inputs import check_y, optional
+from .check_targets import check_loss
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets
-from .tasks import check_task
 from .tensors import to_host
 
 if TYPE_CHECKING:
@@ -251,15 +247,13 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         self._check_params()
         check_number("C", self.C)
         loss = check_loss(self.loss, "real", **self._tube())
-        check_order(X, y)
-        Y = read_values(self, y)
-        host, card = to_host(X)
-        X = self._check_X(host, reset=True)
-        check_consistent_length(range(n_examples(X)), Y[0])
-        weight = check_weight(sample_weight, Y.shape[1])
+        X, y, _, weight, task, card = self._check_data(X, y, sample_weight, task)
+        Y = np.ascontiguousarray(np.atleast_2d(y.astype(np.float64).T))
         self.n_outputs_ = len(Y)
-        task = check_task(task, Y.shape[1])
         return Examples(X, Y, weight, self.C * weight, loss, self.C, self.fit_intercept, task=task, card=card)
+
+    def _check_y(self, y):
+        return check_y(self, to_host(y)[0], numeric=True, several=True), False
 
     def _tube(self):
         """{"epsilon": ε}, or {} if epsilon is None; a ValueError if the loss has no ε."""
