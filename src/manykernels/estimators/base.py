@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import solvers
+from .._offers import OFFERS
 from .._tags import Tagged
 from .._validation import parse_bytes
 from ..banks.base import Source
@@ -26,7 +27,6 @@ from ._checks import Checks
 from ._html import WeightBars
 from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
-from ._report import HasReport
 from .check_inputs import check_finite, is_precomputed
 from .convergence import warn_convergence
 from .persist import restore, save, state_of
@@ -34,13 +34,16 @@ from .plan import FitPlan
 from .streamed import StreamPlan, decide
 from .tensors import card_for
 
+if TYPE_CHECKING:
+    from ..report import Report
+
 OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
-    "calibration_",
+    "calibration_", "slack_weight_", "radius_", "_square",
 )  # fmt: skip
 
 
-class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
+class MKLBase(WeightBars, NamedParts, Checks, Tagged):
     """min over f_m, b, θ ≥ 0:  Σ_i c_i V(y_i, Σ_m f_m(x_i) + b) + ½ Σ_m ‖f_m‖² / θ_m + Ω(θ)."""
 
     _solutions: list[Solution] = []  # of the last fit with warm_start
@@ -72,18 +75,13 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
 
     def _kernel_list(self, X, limit, weight):
         """The kernels on X, approximated if `approximation` is set, each with its own seed."""
+        given, how = (self.kernels, X, limit, weight), (self.approximation, self.rank)
         if self.psd != "warn":
-            return KernelList.from_spec(self.kernels, X, limit, weight, lambda kernel, m: with_psd(kernel, self.psd))
+            return KernelList.from_spec(*given, lambda kernel, m: with_psd(kernel, self.psd))
         if self.approximation is None:
-            return KernelList.from_spec(self.kernels, X, limit, weight)
+            return KernelList.from_spec(*given)
         seed = seed_of(self.random_state)
-        return KernelList.from_spec(
-            self.kernels,
-            X,
-            limit,
-            weight,
-            lambda kernel, m: approximated(kernel, self.approximation, self.rank, seed + m),
-        )
+        return KernelList.from_spec(*given, lambda kernel, m: approximated(kernel, *how, seed + m))
 
     def _fit(self, examples):
         """Plans the fit, solves its problems and keeps the solutions."""
@@ -113,6 +111,8 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
 
         The support are the examples with a ≠ 0; with EmpiricalBayes all examples with weight.
         """
+        for name in OPTIONAL_ATTRIBUTES:  # of an earlier fit
+            vars(self).pop(name, None)
         (bank, rows, solutions), joint, weight = solved, plan.examples.joint, plan.support_weight()
         a = np.concatenate([s.a for s in solutions])
         support = np.flatnonzero(a.any(axis=0) if weight is None else weight)
@@ -120,7 +120,9 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         self.dual_coef_ = np.ascontiguousarray(a[:, support])  # in the order of a file: sums round alike
         self.intercept_ = np.concatenate([np.atleast_1d(s.b) for s in solutions]).astype(float)
         theta = solutions[0].theta if joint else np.stack([s.theta for s in solutions])
-        M = self._store_slack(theta, bank.M)
+        M = bank.M - bool(self.slack)
+        if self.slack:  # the last kernel
+            self.slack_weight_ = float(theta[-1]) if theta.ndim == 1 else theta[:, -1].copy()
         self.kernel_weights_ = np.ascontiguousarray(theta[..., :M])
         self.kernel_names_ = list(bank.names)[:M]
         self.kernel_scale_ = np.array(bank.scale[:M], dtype=float)
@@ -130,8 +132,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         labels = [{}] if joint else [{"class": label} for label in self.classes_.tolist()]
         self.history_ = [label | step for label, s in zip(labels, solutions, strict=True) for step in s.history]
         self.predictor_ = bank.predictor(support)
-        for name in OPTIONAL_ATTRIBUTES:  # of an earlier fit
-            vars(self).pop(name, None)
         kernels = self.predictor_.kernel_list
         if kernels is not None and kernels.tasks is not None:
             self.tasks_ = kernels.tasks
@@ -142,14 +142,6 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
             self.stationarity_ = float(max(s.stationarity for s in solutions))
             self.support_weight_ = np.array(weight[support], dtype=float)
             self.noise_ = solutions[0].noise if joint else np.array([s.noise for s in solutions])
-
-    def _store_slack(self, theta, M):
-        """The number of kernels without slack, the last of the M; sets `slack_weight_`."""
-        vars(self).pop("slack_weight_", None)  # of an earlier fit
-        if not self.slack:
-            return M
-        self.slack_weight_ = float(theta[-1]) if theta.ndim == 1 else theta[:, -1].copy()
-        return M - 1
 
     def _decide(self, X, task=None, tell=True):
         """Σ_m f_m(x) + b, (n, T); with `tell` it warns of values that no training example had."""
@@ -217,3 +209,33 @@ class MKLBase(WeightBars, NamedParts, HasReport, Checks, Tagged):
         """
         check_is_fitted(self)
         save(self, path)
+
+    def report(self, X: Any, y: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Report:
+        """Write a report on this fitted model, measured on X and y: one HTML file that loads nothing from elsewhere.
+
+        It shows the fit, the scores on held-out examples, the relevance and stability of the sources, the parts of
+        single decisions, the data and the settings. A JSON file beside it has the numbers.
+
+        Parameters
+        ----------
+        X, y : as in fit
+        path : the file to write; None to only return the report
+        options : `cv`, `relevance`, `stability`, `examples` and others, of `manykernels.report.make_report`
+
+        Returns
+        -------
+        Report
+            With its `facts`, `html()`, `json()` and `write(path)`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import RBF
+        >>> X, y = load_wine(return_X_y=True)
+        >>> model = MKLClassifier([("acids", RBF("median"), [1, 2]), ("colour", RBF("median"), [9, 10])]).fit(X, y)
+        >>> report = model.report(X, y, cv=3, relevance="fast", stability=0)
+        >>> report.facts["score"]["measure"], len(report.facts["score"]["folds"])
+        ('accuracy', 3)
+        """
+        return OFFERS["report"]()(self, X, y, path, **options)

@@ -14,11 +14,11 @@ from .. import losses, regularizers
 from .._validation import check_choice, check_number, shown
 from ..streaming import is_source
 from ._available import available_if
-from ._path_method import HasPath
 from .base import MKLBase
 from .calibration import learn_sigmoids
 from .check_targets import check_loss
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
+from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets

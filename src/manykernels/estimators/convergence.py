@@ -1,10 +1,11 @@
-"""Warnings about solutions whose gap is above `tol`."""
+"""Warnings after a fit: about solutions whose gap is above `tol`, and losses that do not suit the unit of y."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._callers import caller_level
@@ -38,3 +39,23 @@ def _listed(labels):
     """The first labels, each with its comma."""
     labels = list(labels)
     return "".join(labels[:MAX_NAMED_PROBLEMS]) + ", …" * (len(labels) > MAX_NAMED_PROBLEMS)
+
+
+def warn_units(loss, Y, c, C):
+    """A UserWarning about a parameter of the loss that does not suit the targets Y (T, n) of costs c (n,).
+
+    The spread is the standard deviation of the targets with c_i > 0; `Loss.misfit` has the rules.
+    """
+    spreads = np.std(Y[:, np.asarray(c) > 0], axis=1)
+    for t, spread in enumerate(spreads):
+        says = loss.misfit(float(spread), C) if spread > 0 else ""
+        if says:
+            which = "y" if len(Y) == 1 else f"y[:, {t}]"
+            warnings.warn(
+                f"The standard deviation of {which} is {spread:.3g}, and loss={loss.name!r} depends on the unit of y: "
+                f"{says}. Scale y, TransformedTargetRegressor(model, transformer=StandardScaler()), or take "
+                "loss='squared', which is the same in every unit.",
+                UserWarning,
+                stacklevel=caller_level(),
+            )
+            return

@@ -248,8 +248,6 @@ class MKLOneClass(OutlierMixin, MKLBase):
 
     def _store(self, plan, solved):
         super()._store(plan, solved)
-        for name in ("radius_", "_square"):  # of an earlier fit
-            vars(self).pop(name, None)
         if self.formulation == "level_set":
             self.intercept_ = np.array([-1.0])
         if self.formulation == "svdd":

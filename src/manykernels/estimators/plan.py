@@ -27,9 +27,9 @@ from ..solvers import seed_of
 from ._diagonal_warning import warn_diagonal
 from ._new_data_warning import warn_lengths
 from ._slack import with_slack
-from ._unit_warning import warn_units
 from .check_inputs import is_precomputed, take_examples
 from .checkpoint import parts_of
+from .convergence import warn_units
 from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
@@ -76,7 +76,7 @@ class Examples:
     joint: bool = True
     task: np.ndarray | None = None
     card: str | None = None
-    classes: np.ndarray | None = None
+    classes: Any = None
 
     @property
     def n(self) -> int:
@@ -94,9 +94,7 @@ class Examples:
 
     def labels(self) -> list[str]:
         """The names of the problems in messages: "" for a single one, else the class."""
-        if self.joint or self.classes is None:
-            return [""]
-        return [f", class {label!s}" for label in self.classes]
+        return [""] if self.joint else [f", class {label!s}" for label in self.classes]
 
 
 class Solved(NamedTuple):
@@ -146,7 +144,7 @@ class BasePlan:
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
         """Solves the problems one after another, from the solutions `warm`, until one is interrupted."""
-        title, bank, found = self._title(), self._held(), []
+        (title, bank), found = self._begin(), []
         for k, label in enumerate(self.labels):
             with show_progress(title + label, self.tol) if self.verbose else nullcontext() as callback:
                 found.append(self.solve_part(k, bank, warm[k] if k < len(warm) else None, callback))
@@ -167,11 +165,9 @@ class BasePlan:
         warn_lengths(model)
         warn_units(self.examples.loss, self.examples.Y, self.examples.c, self.examples.C)
 
-    def _title(self) -> str:
+    def _begin(self) -> tuple[str, Any]:
+        """(the title of the progress, the bank of all problems)."""
         raise NotImplementedError
-
-    def _held(self) -> Any:
-        """The kernels that all problems read."""
 
     def _together(self, found: list[Any]) -> Solved:
         raise NotImplementedError
@@ -211,14 +207,10 @@ class FitPlan(BasePlan):
         bank = plain() if make_bank is None else make_bank(X, weight, rows, plain)
         return cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)
 
-    @property
-    def targets(self) -> list[np.ndarray]:
-        """The targets of each problem, (T, n) if the outputs share θ, else (1, n)."""
-        return [self.examples.Y] if self.examples.joint else [y[None] for y in self.examples.Y]
-
     def problem(self, k: int, bank: Any = None) -> Problem:
-        """Problem number k, on the kernels of `bank` if given."""
-        examples, y, bank = self.examples, self.targets[k], self.bank if bank is None else bank
+        """Problem number k, of all outputs if they share θ, else of output k; on the kernels of `bank` if given."""
+        examples, bank = self.examples, self.bank if bank is None else bank
+        y = examples.Y if examples.joint else examples.Y[k : k + 1]
         costs = np.tile(examples.c, (len(y), 1))
         regularizer, costs = self.regularizer.bind(bank, y, costs, examples.loss, examples.intercept, examples.C)
         return Problem(bank, y, examples.loss, regularizer, costs, intercept=examples.intercept)
@@ -227,16 +219,13 @@ class FitPlan(BasePlan):
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels))
         return solvers.solve(self.problem(k, bank), self.solver, self.tol, self.max_iter, warm, callback, **own)
 
-    def _title(self) -> str:
-        return f"{self.bank.M} kernels"
-
-    def _held(self) -> Any:
+    def _begin(self) -> tuple[str, Any]:
         # one-vs-rest fits read the kernels many times
         held = self.bank if self.examples.joint else self.bank.held(self.regularizer.exact)
         kernels = self.predictor().kernel_list if self.verbose else None
         if kernels is not None and kernels.chosen:
             print(kernels.chosen, file=sys.stderr)
-        return held
+        return f"{self.bank.M} kernels", held
 
     def _together(self, found: list[Any]) -> Solved:
         return Solved(self.bank, self.rows, found)

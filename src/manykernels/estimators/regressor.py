@@ -11,10 +11,10 @@ from sklearn.base import RegressorMixin
 
 from .._validation import check_number
 from ..streaming import is_source
-from ._path_method import HasPath
 from .base import MKLBase
 from .check_inputs import check_y, optional
 from .check_targets import check_loss
+from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets

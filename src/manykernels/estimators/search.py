@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -71,18 +72,14 @@ class Search:
     def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
         """Fits and scores all candidates with the other parameters of `model`."""
         with show_count("cross-validation", self.scores.size) if model.verbose else nullcontext() as self.tick:
-            self._run(model, kernels, y, weight, scorer)
-
-    def _run(self, model, kernels, y, weight, scorer):
-        for k, (train, test) in enumerate(self.splits):
-            fold = SharedFold(kernels, train, test, is_precomputed(model), model.psd)
-            for r, value in enumerate(self.regularizers):
-                self._path(k, r, with_params(model, regularizer=value, verbose=False), fold, y, weight, scorer)
+            for k, (train, test) in enumerate(self.splits):
+                fold = SharedFold(kernels, train, test, is_precomputed(model), model.psd)
+                for r, value in enumerate(self.regularizers):
+                    self._path(k, r, with_params(model, regularizer=value, verbose=False), fold, y, weight, scorer)
 
     def _path(self, k, r, model, fold, y, weight, scorer):
         """One regularizer in one fold, from the greatest C down, where warm starts save most."""
-        train, test, solutions = fold.train, fold.test, []
-        own = None if weight is None else weight[train]
+        train, test, own, solutions = fold.train, fold.test, weight[fold.train], []
         for j in np.argsort(-self.Cs, kind="stable"):
             at = j * len(self.regularizers) + r
             begin = time.perf_counter()
@@ -117,8 +114,6 @@ class Search:
 
     def start(self, at: int, n: int) -> list[Any]:
         """The solutions of a candidate in the last fold as a start on all n examples."""
-        from dataclasses import replace
-
         train, solutions = self.last[at]
         if len(np.unique(train)) < len(train):
             return []

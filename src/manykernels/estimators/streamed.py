@@ -88,7 +88,8 @@ class StreamPlan(BasePlan):
         limit = parse_bytes(model.memory_limit)
         settings, budget = cls.settings(model, examples, stream.identity()), MemoryBudget(limit)
         stream.room = budget.share("blocks of a stream")
-        stream.arrange(_compact(examples.Y), examples.c, examples.uneven_weight())
+        Y = examples.Y.astype(np.int8) if np.isin(examples.Y, (-1, 1)).all() else examples.Y
+        stream.arrange(Y, examples.c, examples.uneven_weight())
         with naming(stream.begin):  # the first examples lie there
             kernels = _resolve(model, stream, limit)
             scaled, far = normalisation(stream, kernels, stream.head, model.normalize)
@@ -118,8 +119,8 @@ class StreamPlan(BasePlan):
         outputs = slice(0, len(examples.Y)) if examples.joint else slice(k, k + 1)
         return Driver(examples.X, self.kernels, options, outputs, callback or Monitor(), self.checkpoints[k]).run()
 
-    def _title(self) -> str:
-        return f"{self.kernels.kernels.M} kernels, {self.examples.X.n:,} examples"
+    def _begin(self) -> tuple[str, Any]:
+        return f"{self.kernels.kernels.M} kernels, {self.examples.X.n:,} examples", None
 
     def _together(self, found):
         """The solutions on one bank of all their support examples."""
@@ -196,11 +197,6 @@ def _max_active(limit, kernels, stream, explicit):
         else:
             width = max(width, BYTES_PER_LETTER * int(x.lengths.max()))
     return max(2, MemoryBudget(limit).share("active examples") // (width + BYTES_PER_KERNEL * kernels.M))
-
-
-def _compact(Y):
-    """±1 as int8, other targets as they are."""
-    return Y.astype(np.int8) if np.isin(Y, (-1, 1)).all() else Y
 
 
 def decide(model: Any, X: Any, function: Any) -> np.ndarray:

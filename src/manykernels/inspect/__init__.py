@@ -13,9 +13,9 @@ from .displays import (
     WeightsAlongDisplay,
     WeightsDisplay,
 )
+from .displays.weights_display import plot_weights
 from .held_out import relevance
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
-from .plots import plot_weights
 from .relevance_result import Relevance
 from .sequence_plots import plot_logo, plot_poim, plot_positions
 from .sequences import PositionWeights, position_weights

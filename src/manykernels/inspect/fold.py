@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -223,8 +224,6 @@ def _normal(v):
 
 def _without(solution, usable):
     """A warm start for the usable kernels alone: their weights, scaled to the sum of all weights."""
-    from dataclasses import replace
-
     theta = np.where(usable, solution.theta, 0.0)
     total = theta.sum()
     return replace(solution, theta=theta / total * solution.theta.sum() if total > 0 else theta)

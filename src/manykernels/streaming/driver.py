@@ -250,11 +250,9 @@ class Driver:
             self.monitor.visited(seen, self.n)
             if sum(len(p.rows) for p in found.values()) >= 2 * room > 0 and seen < 0.9 * self.n:
                 break
-        return {k: self._numbered(k, found[k]) for k in sorted(found)}
-
-    def _numbered(self, k, priced):
-        """The answer with the numbers of the examples in the whole data set."""
-        return priced._replace(rows=priced.rows + self.stream.shards[k].first)
+        for k, priced in found.items():  # with the numbers of the examples in the whole data set
+            found[k] = priced._replace(rows=priced.rows + stream.shards[k].first)
+        return dict(sorted(found.items()))
 
     def _certificate(self, problem, solution, found):
         """Primal, dual and gap of the whole problem; an estimate if not all shards were asked."""

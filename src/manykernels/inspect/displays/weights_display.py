@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of, short
 from ..relevance_result import Relevance
-from .base import Display, check_fitted, check_top, class_names, members_of
+from .base import Display, check_fitted, check_top, class_names, members_of, weights_of
 
 
 class WeightsDisplay(Display):
@@ -197,3 +197,32 @@ class WeightsDisplay(Display):
             raise ValueError(
                 f"images has shape {self.images.shape}: give (T, height, width), one image for each of {T}."
             )
+
+
+def plot_weights(model: Any, ax: Any = None, top: int = 20) -> Any:
+    """Bars of the shares θ / Σθ of the heaviest kernels, heaviest on top: `WeightsDisplay` as a function.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    ax : matplotlib axes, optional
+    top : int, default 20
+        The largest number of kernels.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspect import plot_weights
+    >>> X, y = np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1]
+    >>> plot_weights(MKLClassifier().fit(X, y), top=5).get_xlabel()
+    'share of the kernel weights'
+    """
+    model = check_fitted(model)
+    shares = as_shares(weights_of(model))
+    return WeightsDisplay(model.kernel_names_, shares, top=top).plot(ax).ax_
