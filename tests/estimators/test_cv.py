@@ -1,12 +1,15 @@
 """MKLClassifierCV and MKLRegressorCV are GridSearchCV over the plain estimators, from kernels computed once."""
 
+import copy
+
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_validate
 from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
 
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, _memory, load
 from manykernels.banks.subset import SubsetBank
@@ -321,3 +324,20 @@ def test_a_search_over_models_with_probabilities_has_them():
     np.testing.assert_allclose(model.predict_proba(X), model.best_estimator_.predict_proba(X))
     with pytest.raises(AttributeError, match="loss='hinge'"):
         MKLClassifierCV(Cs=[1.0], regularizer=2, cv=3).fit(X, y).predict_proba(X)
+
+
+def test_a_scorer_sees_the_model_of_a_fold():
+    seen = []
+
+    def scorer(model, test, labels):
+        check_is_fitted(model)
+        other = model.predict(np.array(test))  # not the held-out examples themselves: computed anew
+        np.testing.assert_array_equal(model.predict(test), other)
+        assert is_classifier(model) and not hasattr(model, "predict_proba")
+        assert type(clone(model)) is MKLClassifier and copy.copy(model).C == model.C
+        seen.append(model.kernel_weights_.shape)
+        return model.score(test, labels)
+
+    found = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, cv=2, scoring=scorer).fit(X, Y)
+    plain = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, cv=2).fit(X, Y)
+    assert seen[0][-1] == len(WIDTHS) and found.best_score_ == plain.best_score_

@@ -2,11 +2,12 @@
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, Views
 from manykernels.kernels import RBF
 
 matplotlib.use("Agg")
@@ -54,3 +55,10 @@ def test_frame_and_picture_show_the_path():
     assert ax.get_xscale() == "log"
     with pytest.raises(ValueError, match="regularizer=2 is not in the path"):
         path.plot(regularizer=2)
+
+
+def test_targets_in_another_order_than_the_views_are_refused():
+    frame = pd.DataFrame(X, index=[f"id{k}" for k in range(len(X))])
+    views, targets = Views({"a": frame}, ids="index"), pd.Series(LABELS, index=frame.index)[::-1]
+    with pytest.raises(ValueError, match="another order"):
+        MKLClassifier([("all", RBF("scale"), "a")]).path(views, targets, Cs=[1.0, 2.0])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from manykernels.banks import DenseBank
-from manykernels.losses import Hinge
+from manykernels.losses import Hinge, Squared
 from manykernels.problem import Problem
-from manykernels.regularizers import LpNorm
+from manykernels.regularizers import EmpiricalBayes, LpNorm
 from manykernels.solution import Solution, Status
 from manykernels.solvers import diagnosis, solve
 
@@ -66,3 +66,10 @@ def test_a_file_keeps_both_and_old_files_have_neither():
     for wrong in ({"status": "fine"}, {"precision": "float16"}):
         with pytest.raises(ValueError):
             Solution.from_state(state | wrong)
+
+
+def test_a_noise_that_vanishes():
+    bank = DenseBank(np.exp(-50 * (X[:, :1] - X[:, 0]) ** 2)[:, :, None])
+    found = solve(Problem(bank, X[:, 0], Squared(), EmpiricalBayes(noise="learn"), 1.0))
+    assert found.converged and found.status is Status.NOISELESS
+    assert found.reason == diagnosis.sentence_for(Status.NOISELESS, noise=found.noise)
