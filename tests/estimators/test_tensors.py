@@ -29,7 +29,7 @@ def test_tensors_are_what_arrays_are():
 def test_a_tensor_on_a_card_is_fitted_there(monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(choice, "choose_device", lambda name, n: asked.append(name))
-    monkeypatch.setattr("manykernels.estimators.classifier.to_host", lambda X: (np.asarray(X), "cuda:1"))
+    monkeypatch.setattr("manykernels.estimators._checks.to_host", lambda X: (np.asarray(X), "cuda:1"))
     for device in ("cpu", "auto", "cuda", "cuda:1"):
         MKLClassifier(KERNELS, device=device).fit(torch.tensor(X), Y).save(tmp_path / "model.mk")
     assert asked == ["cuda:1"] * 4
