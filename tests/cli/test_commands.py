@@ -29,7 +29,7 @@ def test_fit_says_on_stderr_what_it_chose_and_shows_results_on_stdout(folder, tm
     facts = json.loads(result.stdout)
     assert facts["task"] == "classification" and facts["examples"] == 40 and facts["gap"] <= 1e-3
     kernels = {row["kernel"] for row in facts["weights"]}
-    assert kernels > {"age", "dose", "sex", "all numbers, RBF 1", "all numbers, Laplacian 1"} and len(kernels) == 9
+    assert kernels > {"age", "dose", "sex", "all columns, RBF 1", "all columns, Laplacian 1"} and len(kernels) == 9
     for text in (
         "task: classification",
         "'name' is left out (40 different texts): a config",
@@ -189,7 +189,11 @@ def test_kernels_are_listed_with_their_parameters():
 def test_categories_may_hold_any_sign(tmp_path):
     (tmp_path / "d.csv").write_text("c.1,c.2,c,y\n" + '1,2,"x=1",a\n2,1,"x=2, é",b\n' * 10)
     result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk", "--json")
-    assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} > {"c", "c, RBF 1"}
+    assert {row["kernel"] for row in json.loads(result.stdout)["weights"]} > {
+        "c",
+        "c, categories",
+        "all columns, RBF 1",
+    }
     assert list(manykernels.load(tmp_path / "m.mk").feature_names_in_) == ["c.1", "c.2", "c=x=1", "c=x=2, é"]
     assert json.loads(run("score", tmp_path / "m.mk", tmp_path / "d.csv", "--json").stdout)["accuracy"] == 1
 

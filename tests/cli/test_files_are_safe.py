@@ -117,7 +117,7 @@ def test_whole_numbers_beyond_64_bits_are_numbers(tmp_path, few):
     frame["mass"] = [str(10**25 + 10**20 * (i % 5 if few else i)) for i in range(80)]
     frame.to_csv(tmp_path / "d.csv", index=False)
     result = run("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.mk")
-    assert result.exit_code == 0 and "on all 2 columns of numbers" in result.stderr, result.output
+    assert result.exit_code == 0 and "an RBF on each of 2 columns of numbers" in result.stderr, result.output
     assert run("predict", tmp_path / "m.mk", tmp_path / "d.csv").exit_code == 0
 
 

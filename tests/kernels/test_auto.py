@@ -26,7 +26,7 @@ FRAME = pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).assign(
 GAPS = FRAME.copy()
 GAPS.loc[::7, "b"] = np.nan
 GAPS.loc[::9, "sex"] = None
-ALL_NUMBERS = [f"all numbers, {kind} {g}" for kind in ("RBF", "Laplacian") for g in ("0.3", "1", "3")]
+ALL_COLUMNS = [f"all columns, {kind} {g}" for kind in ("RBF", "Laplacian") for g in ("0.3", "1", "3")]
 
 
 def kinds(specs):
@@ -37,13 +37,13 @@ def kinds(specs):
 def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
     model = MKLClassifier().fit(make(GAPS), y)
     assert model.score(make(GAPS), y) > 0.8
-    for part in ("11 kernels", "RBF and Laplacian of 3 widths each on all 3 columns of numbers, standardised",
-                 "gaps filled in by means", "an RBF on each of them",
-                 "Categorical on 'sex'", "tf-idf of the words in 'note'", "left out 'seen' (times)",
-                 "left out 'same' (one value only)",
+    for part in ("11 kernels", "RBF and Laplacian of 3 widths each on all 4 columns, standardised",
+                 "gaps filled in by means", "an RBF on each of 3 columns of numbers",
+                 "Categorical on 'sex' (kernels on single columns count 0.2 times)", "tf-idf of the words in 'note'",
+                 "left out 'seen', 'same' (one value only)",
                  "left out 'code' (60 different texts, one a row as ids are)"):  # fmt: skip
         assert part in model.kernels_chosen_
-    assert model.kernel_names_ == [*ALL_NUMBERS, "a", "b", "c", "sex", "note"]
+    assert model.kernel_names_ == [*ALL_COLUMNS, "a", "b", "c", "sex", "note"]
     assert cross_val_score(MKLClassifier(), make(GAPS), y, cv=3, error_score="raise").mean() > 0.7
 
 
@@ -52,7 +52,7 @@ def test_where_a_column_is_missing_its_own_kernels_are_0_and_the_others_are_not(
     parts, specs = model.decision_parts(GAPS), auto_kernels(GAPS)
     alone = np.array([spec.columns == ["b"] for spec in specs])
     assert alone.sum() == 1 and (parts[::7][:, alone] == 0).all() and parts[1][alone].any()
-    assert parts[::7][:, :6].all()  # all numbers together, those missing at their means
+    assert parts[::7][:, :6].all()  # all columns together, missing numbers at their means
 
 
 def test_gaps_may_come_with_new_examples():
@@ -66,7 +66,7 @@ def test_gaps_may_come_with_new_examples():
 
 def test_numbers_of_different_scales_count_alike():
     found = [KernelList.from_spec("auto", X) for X in (FRAME, FRAME.assign(a=FRAME["a"] * 1e6))]
-    assert found[0].kernels[1].gamma == pytest.approx(1 / (2 * 3))  # the squared distance of 3 standardised columns
+    assert found[0].kernels[1].gamma == pytest.approx(1 / (2 * 4))  # the squared distance of 4 standardised columns
     one, other = (kernels.kernels[1](kernels.views(X)[0].X) for kernels, X in zip(found, (FRAME, FRAME.assign(
         a=FRAME["a"] * 1e6)), strict=True))  # fmt: skip
     np.testing.assert_allclose(one, other, rtol=1e-9)
@@ -106,7 +106,7 @@ def test_what_it_cannot_choose_for_is_named():
     sites = ["".join(rng.choice(list("ACGT"), 20)) for _ in range(N)]
     with pytest.raises(ValueError, match="no kernel for the view 'site' .60 different texts.*Spectrum"):
         MKLClassifier().fit(Views({"site": sites, "x": NUMBERS}), y)
-    with pytest.raises(ValueError, match="nothing to learn from in X .0 kernels: left out 'seen' .times"):
+    with pytest.raises(ValueError, match="nothing to learn from in X .0 kernels: left out 'seen' .one value"):
         MKLClassifier().fit(FRAME[["seen"]], y)
     with pytest.raises(ValueError, match="infinity in column 'b'"):
         MKLClassifier().fit(FRAME.assign(b=FRAME["b"].where(FRAME.index != 3, np.inf)), y)

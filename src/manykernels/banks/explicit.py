@@ -12,7 +12,7 @@ import numpy as np
 from .._state import check, check_array, check_integer, check_is, check_jobs, check_list
 from .._threads import n_threads, run_blocks, slices
 from ..kernels import KernelList
-from ..kernels.normalize import Scaled, inverse_root, kind_of, precision, scales
+from ..kernels.normalize import Scaled, inverse_root, kind_of, precision
 from ..kernels.view_data import View
 from ..sequences import Sequences
 from ..strings.planes import codes_of
@@ -150,7 +150,7 @@ class ExplicitBank(Bank):
         w = np.full(self.n, 1.0 / self.n) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
         self.scale = np.ones(self.M)
         moments = self.moments(w)
-        self.scale, self.usable = scales(*moments, normalize, self.variance_precision())
+        self.scale, self.usable = self.kernels.scales(*moments, normalize, self.variance_precision())
         return moments
 
     def roots(self):

@@ -19,7 +19,7 @@ from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out
 from ..kernels.base import len_
 from ..kernels.kernel_list import KernelList
-from ..kernels.normalize import Scaled, check_choice, kind_of, precision, scales
+from ..kernels.normalize import Scaled, check_choice, kind_of, precision
 from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
@@ -89,7 +89,6 @@ class PairwiseBank(Bank):
         tiles = None if self.free is None else MemoryBudget(self.free).share("tiles")
         self.most = None if tiles is None else max(MIN_MATRIX_BYTES, tiles)
         budget = None if tiles is None else tiles + self._least()
-        exempt = np.array([kernel.exempt for kernel in kernel_list.kernels])
         self.tiles = self._make_tiles(budget)
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
@@ -98,7 +97,7 @@ class PairwiseBank(Bank):
         if isinstance(normalize, Scaled):
             self._take_scale(normalize.scale, normalize.usable, normalize.mean)
         else:
-            self._set_scale(weights, exempt)
+            self._set_scale(weights)
 
     def _make_sides(self, views, index):
         sides = [group.side(views[group.view], index, self.normalize, n_jobs=self.n_jobs) for group in self.groups]
@@ -162,7 +161,7 @@ class PairwiseBank(Bank):
             side.cache = kept[key] = cache
         self.free = None if self.free is None else free
 
-    def _set_scale(self, weights, exempt):
+    def _set_scale(self, weights):
         """The normalisation, from one pass over half of every kernel."""
         w = np.ones(self.n) if weights is None else np.asarray(weights, float)
         if w.shape != (self.n,) or not (w >= 0).all() or not w.sum() > 0:
@@ -180,11 +179,12 @@ class PairwiseBank(Bank):
             raise ValueError(
                 f"Kernels {', '.join(self._called(bad))} are not finite on X; rescale the columns that they see."
             )
-        scale, usable = scales(diagonal, diagonal - means, self.normalize, precision(self.dtype))
+        moments = diagonal, diagonal - means
+        scale, usable = self.kernel_list.scales(*moments, self.normalize, precision(self.dtype))
         if suspects:
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(np.arange(self.M), list(suspects))))
             warn_indefinite(self.indefinite)
-        self._take_scale(np.where(exempt, 1.0, scale), usable | exempt, means)
+        self._take_scale(scale, usable, means)
         report_unusable(self)
 
     def _take_scale(self, scale, usable, means):

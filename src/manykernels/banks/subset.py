@@ -41,10 +41,10 @@ class SubsetBank(Bank):
         w = w / w.sum()
         total = whole.products(w[None], self.index, self.index)[0] @ w
         mean = diagonals @ w
-        factor, usable = scales(mean, mean - total, normalize, precision(self.dtype))
-        if origin is not None:
-            exempt = np.array([kernel.exempt for kernel in origin.kernel_list.kernels])
-            factor, usable = np.where(exempt, 1.0, factor), usable | exempt
+        found = scales if origin is None else origin.kernel_list.scales
+        factor, usable = found(mean, mean - total, normalize, precision(self.dtype))
+        if normalize not in ("multiplicative", "trace"):  # the matrices of `whole` have their priors already
+            factor = np.where(usable, 1.0, 0.0)
         self.usable = usable & whole.usable
         self.whole = copy.copy(whole)
         self.whole.scale = whole.scale * factor

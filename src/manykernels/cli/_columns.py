@@ -17,8 +17,8 @@ from ._sequences import string_tables
 from ._talk import Wrong, pandas
 
 CURES = {  # by the kind of a column that is left out
-    "dates": "to use them, convert them to numbers, for example days since the first",
-    "times": "to use them, convert them to numbers, for example days since the first",
+    "other dates": "to use them, write them as 2024-03-01",
+    "times": "to use them, convert them to numbers of days",
     "spoiled": "empty these cells to use the column",
     "ids": "name it with --id if it holds ids",
     "rows": "a configuration may name it if it is informative",
@@ -75,6 +75,7 @@ def _table(spec, columns):
     )
     table |= {"columns": [column.name for column in columns]} | ({"scale": True} if spec.transformer else {})
     lacks = kernel != "Categorical" and any(column.gaps for column in columns)
+    table |= {"prior": spec.prior} if spec.prior != 1 else {}
     return table | {"missing": "zero"} if lacks else table
 
 
@@ -107,7 +108,7 @@ def as_texts(column: Any) -> np.ndarray:
 
 
 def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
-    """The columns called `names`: numbers, indicators of categories, and the sequences and texts of `written`."""
+    """The columns called `names`: numbers, indicators of categories, and sequences, texts and dates as `written`."""
     frame = with_places(frame, names)
     lost = [base for base in map(seen, names) if base not in frame.columns]
     if lost:
@@ -127,7 +128,7 @@ def encode(frame: Any, names: list[str], written: Mapping[str, str]) -> Any:
     for name in names if len(plain) < len(names) else ():
         base, equals, category = name.partition("=")
         if name in written:
-            made[name] = as_sequences(frame[name]) if written[name] == "sequences" else as_words(frame[name])
+            made[name] = AS_WRITTEN[written[name]](frame[name])
         elif not equals and name not in numbers:
             made[name] = as_numbers(frame[name])
         elif equals:
@@ -178,6 +179,21 @@ def as_sequences(column: Any) -> list[str | None]:
 def as_words(column: Any) -> np.ndarray:
     """A column of texts; None for missing ones."""
     return np.array([None if lost else str(text) for text, lost in zip(column, column.isna(), strict=True)], object)
+
+
+def as_days(column: Any) -> np.ndarray:
+    """A column of dates as days since 1970; the error shows the first entry that is not a date."""
+    from ..kernels.table_scaler import days
+
+    try:
+        return days(column.to_numpy())
+    except ValueError as error:
+        raise Wrong(
+            f"Column {column.name!r} has an entry that is no date ({error}): write dates as 2024-03-01."
+        ) from error
+
+
+AS_WRITTEN = {"sequences": as_sequences, "objects": as_words, "dates": as_days}
 
 
 def as_numbers(column: Any) -> np.ndarray:

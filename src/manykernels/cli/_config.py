@@ -23,7 +23,14 @@ KERNELS = (
 STRINGS = ("Degree", "GappedKmer", "Mismatch", "Spectrum", "WeightedDegree", "WeightedDegreeShift")  # for sequences
 SETTINGS = {"C": float, "p": float, "nu": float, "kernel": list}  # and their types
 SETTINGS |= dict.fromkeys(("target", "id", "task", "loss", "normalize"), str)
-RESERVED_KEYS = ("name", "kernel", "columns", "missing", "scale")  # keys of a [[kernel]] besides its parameters
+RESERVED_KEYS = (
+    "name",
+    "kernel",
+    "columns",
+    "missing",
+    "scale",
+    "prior",
+)  # keys of a [[kernel]] besides its parameters
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -60,10 +67,17 @@ def tfidf() -> Any:
 
 
 def written_columns(specs: Any) -> dict[str, str]:
-    """{column: "sequences" or "objects"} for the columns of string kernels and of kernels on texts."""
-    found = [mk.kernels.spec.as_spec(spec) for spec in specs] if isinstance(specs, list) else []
-    found = [spec for spec in found if spec.kernel.reads in ("sequences", "objects")]
-    return {column: spec.kernel.reads for spec in found for column in spec.columns}
+    """{column: "sequences", "objects" or "dates"} for columns of string kernels, kernels on texts and on dates."""
+    from ..kernels.table_scaler import TableScaler
+
+    found: dict[str, str] = {}
+    for spec in map(mk.kernels.spec.as_spec, specs if isinstance(specs, list) else []):
+        if spec.kernel.reads in ("sequences", "objects"):
+            found |= dict.fromkeys(spec.columns, spec.kernel.reads)
+        if isinstance(spec.transformer, TableScaler):
+            kinds = [kind for kind, width in spec.transformer.parts for _ in range(width)]
+            found |= {name: kind for name, kind in zip(spec.columns, kinds, strict=True) if kind == "dates"}
+    return found
 
 
 def parameters(cls: Any) -> dict[str, Any]:
@@ -76,15 +90,13 @@ def build(tables: list[dict[str, Any]], frame: Any) -> tuple[list[Any], list[str
     if not tables:
         raise Wrong("The configuration has no [[kernel]]: add one, or leave --config out for automatic kernels.")
     made = [_specification(table, k, frame) for k, table in enumerate(tables)]
-    names = [name for name, *_ in made]
+    names = [spec.name for spec in made]
     if len(set(names)) < len(names):
         raise Wrong(f"Two kernels are called {next(n for n in names if names.count(n) > 1)!r}: give them other names.")
-    return made, list(dict.fromkeys(column for *_, columns, _ in made for column in columns))
+    return made, list(dict.fromkeys(column for spec in made for column in spec.columns))
 
 
 def _specification(table, k, frame):
-    from ..kernels.table import scaler
-
     if not isinstance(table, dict) or "kernel" not in table:
         raise Wrong(f'[[kernel]] number {k + 1} has no key kernel: add kernel = "RBF", for example.')
     cls, name = kernel_class(table["kernel"]), str(table.get("name", f"{table['kernel']} {k + 1}"))
@@ -92,6 +104,13 @@ def _specification(table, k, frame):
     for key in params:
         _known(key, (*parameters(cls), *RESERVED_KEYS), f"Kernel {name!r}: the key")
     columns, missing, scale = table.get("columns"), table.get("missing", "error"), table.get("scale", False)
+    prior = table.get("prior", 1.0)
+    if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < float("inf"):
+        raise Wrong(f"Kernel {name!r} has prior = {prior!r}: give a positive number.")
+
+    def spec(kernel, columns, missing=missing, before=None):
+        return mk.kernels.KernelSpec(name, kernel, columns, missing, None, before, float(prior))
+
     if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
         raise Wrong(f'Kernel {name!r} has columns = {columns!r}: give a list of names, columns = ["age"].')
     if missing not in ("error", "zero"):
@@ -99,7 +118,7 @@ def _specification(table, k, frame):
     if scale not in (True, False) or scale and table["kernel"] in ("Categorical", "Precomputed", "Tfidf", *STRINGS):
         raise Wrong(f"Kernel {name!r} has scale = {scale!r}: give true or false, and true only to kernels on numbers.")
     if table["kernel"] == "Precomputed":
-        return name, cls(), _matrix_columns(name, columns, frame), missing
+        return spec(cls(), _matrix_columns(name, columns, frame))
     columns, known = [column for given in columns for column in _matching(frame, given)], set(frame.columns)
     for column in columns:
         if column not in known:
@@ -107,18 +126,45 @@ def _specification(table, k, frame):
         if "=" in column:
             raise Wrong(f"Column {column!r} has = in its name, which marks categories here: rename it.")
     if table["kernel"] == "Categorical":
-        return _categorical(name, params, columns, frame)
+        if params:
+            raise Wrong(
+                f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out."
+            )
+        found = [indicator for column in columns for indicator in indicators(frame, column)]
+        return spec(mk.kernels.Linear(), found, "error")  # on indicators, it equals the categorical kernel
     if table["kernel"] in ("Tfidf", *STRINGS):
         if len(columns) > 1:
             raise Wrong(f"Kernel {name!r} has {len(columns)} columns: a kernel on texts or sequences takes one.")
         _check_gaps(frame[columns[0]], name, missing)
-        return name, cls(**params), columns, missing
+        return spec(cls(**params), columns)
     plain = frame[columns]
     sound = numeric_names(plain) - set(plain.columns[plain.isna().any()])
+    others = _other_kinds(plain) if scale else {}
     for column in columns:
-        if column not in sound:
+        if column not in sound and column not in others:
             _check_column(plain[column], name, missing)
-    return (name, scaler(), cls(**params), columns, missing) if scale else (name, cls(**params), columns, missing)
+    return spec(cls(**params), *_scaled(plain, others)) if scale else spec(cls(**params), columns)
+
+
+def _other_kinds(frame):
+    """{column: "categories" or "dates"} of the columns that hold no numbers."""
+    from ..kernels.table import describe, entries
+
+    frame = frame[[name for name in frame.columns if not holds_numbers(frame[name])]]
+    return {column.name: column.kind for column in describe(entries(frame)) if column.kind in ("categories", "dates")}
+
+
+def _scaled(frame, others):
+    """(columns of the model, missing, transformer) of a kernel on standardised columns, categories as indicators."""
+    from ..kernels.table import scaler
+    from ..kernels.table_scaler import TableScaler
+
+    columns, parts = [], []
+    for name in frame.columns:
+        own = indicators(frame, name) if others.get(name) == "categories" else [name]
+        columns += own
+        parts.append(("dates", 1) if others.get(name) == "dates" else ("numbers", len(own)))
+    return columns, "zero" if frame.isna().any(axis=None) else "error", TableScaler(parts) if others else scaler()
 
 
 def _matching(frame, column):
@@ -140,14 +186,6 @@ def _matrix_columns(name, columns, frame):
     if any("=" in column for column in found):
         raise Wrong(f"{stem}: an id contains =, which marks categories here: rename it.")
     return found
-
-
-def _categorical(name, params, columns, frame):
-    """A linear kernel on indicators, which equals the categorical kernel."""
-    if params:
-        raise Wrong(f"Kernel {name!r} has {next(iter(params))}, which the command line does not take: leave it out.")
-    found = [indicator for column in columns for indicator in indicators(frame, column)]
-    return name, mk.kernels.Linear(), found, "error"
 
 
 def _check_column(column, name, missing):
@@ -193,7 +231,9 @@ def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source:
         f"# kernel: {', '.join(KERNELS)},",
         f"# for sequences {', '.join(STRINGS)}; `manykernels kernels` lists their parameters.",
         '# missing = "zero": an example without these columns has similarity 0 with all others; "error" refuses it.',
-        "# scale = true: columns are standardised first, so that columns in large units do not hide the others.",
+        "# scale = true: columns are standardised first, so that columns in large units do not hide the others;",
+        "# categories and dates count as one column each.",
+        "# prior = 0.2: the kernel needs five times as much reason for the same weight.",
         "",
     ]
     lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]

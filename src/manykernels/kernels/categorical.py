@@ -89,7 +89,12 @@ class Indicators(Tagged, BaseEstimator):
             at.append(found[rows[-1]])
             first += len(categories)
         places = np.concatenate(rows), np.concatenate(at)
-        return sp.csr_array((np.full(len(places[0]), d**-0.5), places), shape=(len(columns[0]), max(first, 1)))
+        return sp.csr_array((np.full(len(places[0]), d**-0.5), places), shape=(len(columns[0]), self.width))
+
+    @property
+    def width(self) -> int:
+        """The number of indicators."""
+        return max(sum(map(len, self.categories_)), 1)
 
     def _columns(self, X):
         """The entries of each column; missing ones are None (a category) or _NO_CATEGORY."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ._requests import columns_of, object_views, planned, read_spec
 from .auto import choose_kernels
 from .base import Kernel, as_kernel
 from .new_data import News, TrainingFacts, learn_facts, news
+from .normalize import scales
 from .placed import JoinedViews, ViewKernel, resolved
 from .spec import KernelSpec, as_spec
 from .tasks import numbers, split, spread
@@ -45,6 +47,8 @@ class KernelList(Tagged):
         `task_of[m]` is ALL, SAME or the number of its task in `tasks`; `tasks` is None without task kernels.
     view_plans : list of ViewPlan
         How each view is made of X.
+    priors : array (M,)
+        The `prior` of each kernel.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class KernelList(Tagged):
     columns: list[Any]
     task_of: Any = ()
     tasks: Any = None
+    priors: Any = 1.0  # of a list from a file, whose kernels have their scale already
     training_facts: TrainingFacts | None = None  # facts of the training examples, to which new ones are compared
     chosen: str | None = None  # the sentence that describes the kernels of "auto"; a file has it with the model
 
@@ -108,6 +113,7 @@ class KernelList(Tagged):
         self.view_of, plans = planned(requests, seen, arrays)
         self.view_plans = [plan.fitted(arrays, weights) for plan in plans]
         self.columns = [one.columns for one in seen]
+        self.priors = np.array([_checked_prior(spec) for spec in specs])
         self.kernels = self._resolve([request.kernel for request in requests], X, weights)
         named = [request.named(kernel) for request, kernel in zip(requests, self.kernels, strict=True)]
         self.names = names_of(specs, named, [one.label for one in seen])
@@ -194,9 +200,18 @@ class KernelList(Tagged):
         part.columns, part.view_of = [self.columns[m] for m in which], np.searchsorted(seen, self.view_of[which])
         part.task_of = [self.task_of[m] for m in which] if len(self.task_of) else self.task_of
         part.view_plans = [self.view_plans[v] for v in seen]
+        part.priors = np.broadcast_to(self.priors, self.M)[which]
         if (facts := self.training_facts) is not None:
             part.training_facts = facts._replace(lengths=[facts.lengths[v] for v in seen])
         return part
+
+    def scales(
+        self, diagonal: np.ndarray, variance: np.ndarray, normalize: str | None, precision: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(scale, usable) of the kernels, (M,) each: `normalize.scales` times the priors; 1 for exempt kernels."""
+        scale, usable = scales(diagonal, variance, normalize, precision)
+        exempt = np.array([kernel.exempt for kernel in self.kernels])
+        return np.where(exempt, 1.0, scale * self.priors), usable | exempt
 
     def by_source(self) -> tuple[KernelList, list[np.ndarray | None]]:
         """(the list with one view of numbers for each part of X, [the columns of each kernel there, None for all])."""
@@ -233,6 +248,13 @@ class KernelList(Tagged):
         if any(view.X is None for view in views):
             return View(None, np.zeros(len(present), bool))  # type: ignore[arg-type]  # a view without X has a mask
         return View(JoinedViews([view.X for view in views]), present)
+
+
+def _checked_prior(spec):
+    prior = spec.prior
+    if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 < prior < np.inf:
+        raise ValueError(f"prior={prior!r} of {spec.kernel!r} must be a positive number.")
+    return float(prior)
 
 
 def _across(kernel, join):

@@ -1,4 +1,4 @@
-"""The specification of one kernel: name, kernel, columns, missing, task, transformer."""
+"""The specification of one kernel: name, kernel, columns, missing, task, transformer, prior."""
 
 from typing import Any, NamedTuple, Self
 
@@ -26,6 +26,8 @@ class KernelSpec(NamedTuple):
         The pairs of examples that the kernel compares, by their tasks, see `multi_task`; None for all pairs.
     transformer : optional
         A transformer, fitted on the columns or view of the training data and applied before the kernel.
+    prior : float, default 1
+        A factor of the normalised kernel: at 0.2 the kernel must explain five times as much for the same weight.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class KernelSpec(NamedTuple):
     missing: str = "error"
     task: Any = None
     transformer: Any = None
+    prior: float = 1.0
 
     def to_state(self) -> dict[str, Any]:
         return self._asdict()

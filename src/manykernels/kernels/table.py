@@ -19,11 +19,13 @@ from .frames import is_pandas, listed, missing_entries
 from .laplacian import Laplacian
 from .rbf import RBF
 from .spec import KernelSpec
+from .table_scaler import TableScaler, days
 
-USED_KINDS = ("numbers", "categories", "texts")
+USED_KINDS = ("numbers", "categories", "dates", "texts")
 MAX_COLUMN_KERNELS = 100  # if there are more columns, they share one kernel
 MAX_CATEGORIES = 50  # of one column, and at most half as many as examples
 GAMMA_FACTORS = 0.3, 1.0, 3.0  # gamma in units of 1/2d (RBF) and 1/d (Laplacian) for d standardised columns
+COLUMN_PRIOR = 0.2  # of kernels on single columns or groups beside kernels on all columns together
 MAX_KERNEL_ENTRIES = 2e10  # of all kernels of single columns
 MAX_DIFFERENCES = 2e10  # between entries of columns: about ten seconds on a core
 MAX_MISSING_SHARE = 0.9  # of a column that gets a kernel
@@ -33,7 +35,7 @@ _NAMELESS = re.compile(r"Unnamed: \d+")  # pandas' names for columns without a n
 
 
 class ColumnFacts(NamedTuple):
-    """A column of a table: its kind is "numbers", "categories" or "texts", or one that is left out, and `why`."""
+    """A column of a table: its kind is one of `USED_KINDS`, or one that is left out, and `why`."""
 
     name: str
     kind: str
@@ -63,25 +65,36 @@ def choose_for(
     """
     if not any(column.kind in USED_KINDS for column in columns):
         columns = [column._replace(kind="numbers", why="") if column.kind == "rows" else column for column in columns]
-    numbers, categories, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS)
+    numbers, categories, dates, texts = ([k for k, c in enumerate(columns) if c.kind == kind] for kind in USED_KINDS)
+    together = sorted(numbers + categories + dates)
     most = int(min(MAX_KERNEL_ENTRIES / max(n, 1) ** 2, MAX_COLUMN_KERNELS))
     most = min(most, int(MemoryBudget(memory_limit).share("matrices of auto kernels") // (4 * max(n, 1) ** 2)))
     groups, specs, said = _grouped(columns, numbers, most), [], []
-    if len(numbers) > 1:
-        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers)
-        quick = n**2 * len(numbers) <= MAX_DIFFERENCES
+    prior = COLUMN_PRIOR if len(together) > 1 else 1.0
+    if len(together) > 1:
+        quick = n**2 * len(together) <= MAX_DIFFERENCES
         kinds = "RBF and Laplacian of 3 widths each" if quick else "RBF of 3 widths"
-        said.append(f"{kinds} on all {len(numbers)} columns of numbers, standardised{gaps}")
-        name = next(iter(groups)) if len(groups) == 1 else "all numbers" + " together" * ("all numbers" in groups)
-        specs += _mixture(name, numbers, quick)
-    if len(groups) > 1 or len(numbers) == 1:
-        specs += [_rbf(name, group) for name, group in groups.items()]
-        said.append(f"an RBF on {_places(groups)}")
+        plain = len(numbers) == len(together)
+        gaps = ", gaps filled in by means" * any(columns[k].gaps for k in numbers + dates)
+        said.append(f"{kinds} on all {len(together)} columns{' of numbers' * plain}, standardised{gaps}")
+        name = "all numbers" if plain else "all columns"
+        name = next(iter(groups)) if plain and len(groups) == 1 else name + " together" * (name in groups)
+        parts = scaler() if plain else TableScaler([(columns[k].kind, 1) for k in together])
+        specs += _mixture(name, together, parts, quick)
+    if numbers and (len(groups) > 1 or len(numbers) < len(together) or len(numbers) == 1):
+        specs += [_rbf(name, group, prior) for name, group in groups.items()]
+        said.append(f"an RBF on {_places(groups, len(numbers) == len(together))}")
+    for k in dates:
+        specs.append(KernelSpec(columns[k].name, RBF(0.5), [k], "zero", None, TableScaler([("dates", 1)]), prior))
+    if dates:
+        said.append(f"an RBF on days and cycles of {called(columns, dates)}")
     shared = len(categories) > most
     for name, where in [("categories", categories)] if shared else [(columns[k].name, [k]) for k in categories]:
-        specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero"))
+        specs.append(KernelSpec(_other(name, specs, "categories"), Categorical(), where, "zero", prior=prior))
     if categories:
         said.append(f"Categorical on {called(columns, categories)}{' together' * shared}")
+    if prior < 1 and any(spec.prior < 1 for spec in specs):
+        said[-1] += f" (kernels on single columns count {prior:g} times)"
     for k in texts:
         specs.append(KernelSpec(_other(columns[k].name, specs, "words"), words(), [k], "zero"))
     if texts:
@@ -119,12 +132,12 @@ def scaler() -> Any:
     return make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True))
 
 
-def _mixture(name, columns, both):
-    """RBF and, if `both`, Laplacian kernels of several widths on d standardised columns."""
+def _mixture(name, columns, scaled, both):
+    """RBF and, if `both`, Laplacian kernels of several widths on d columns that `scaled` standardises."""
     d = len(columns)
     kernels: list[tuple[str, Any]] = [(f"{name}, RBF {g:g}", RBF(g / (2 * d))) for g in GAMMA_FACTORS]
     kernels += [(f"{name}, Laplacian {g:g}", Laplacian(g / d)) for g in GAMMA_FACTORS] if both else []
-    return [KernelSpec(called, kernel, columns, "zero", transformer=scaler()) for called, kernel in kernels]
+    return [KernelSpec(called, kernel, columns, "zero", transformer=scaled) for called, kernel in kernels]
 
 
 def source_of(spec: KernelSpec) -> str:
@@ -133,9 +146,9 @@ def source_of(spec: KernelSpec) -> str:
     return str(spec.name).removesuffix(first)
 
 
-def _rbf(name, columns):
+def _rbf(name, columns, prior):
     """An RBF of the median width; only several columns need to be scaled."""
-    return KernelSpec(name, RBF("median"), columns, "zero", transformer=scaler() if len(columns) > 1 else None)
+    return KernelSpec(name, RBF("median"), columns, "zero", None, scaler() if len(columns) > 1 else None, prior)
 
 
 def _grouped(columns, numbers, most):
@@ -154,11 +167,11 @@ def _grouped(columns, numbers, most):
     return groups
 
 
-def _places(groups):
-    """A phrase that lists columns and groups of columns."""
+def _places(groups, every):
+    """A phrase that lists columns and groups of columns; `every` if there are no columns but numbers."""
     several = {name: columns for name, columns in groups.items() if len(columns) > 1}
     alone = len(groups) - len(several)
-    said = ["each of them" if not several else f"each of {alone} columns"] * (alone > 1)
+    said = ["each of them" if every and not several else f"each of {alone} columns of numbers"] * (alone > 1)
     said += ["one column of numbers"] * (alone == 1)
     said += [f"{name!r} ({len(columns)} columns together)" for name, columns in list(several.items())[:5]]
     said += [f"{len(several) - 5} more such groups"] * (len(several) > 5)
@@ -181,8 +194,10 @@ def _described(name, x):
 
 def _kind(given, n):
     """(kind, why it is left out) of a column, from its entries that are not missing, among n."""
-    if given.dtype.kind in "mM":
-        return "times", "times"
+    if given.dtype.kind == "M" and len(given):
+        return ("dates", "") if (given != given[0]).any() else ("constant", "one value only")
+    if given.dtype.kind == "m":
+        return "times", "spans of time"
     if given.dtype.kind == "c":
         return "complex", "complex numbers"
     if not len(given):
@@ -218,7 +233,7 @@ def _kind_of_texts(texts):
     if 0 < len(strange) <= n // 5:
         return "spoiled", f"numbers, but none in {len(strange)} rows, {strange[0]!r} for example"
     if sum(map(bool, map(_DATE.match, texts))) > 0.8 * n:
-        return "dates", "dates"
+        return ("dates", "") if _are_dates(texts) else ("other dates", "dates in another form than 2024-03-01")
     spaced = sum(" " in text.strip() for text in texts)
     if different == n and not spaced:
         return "ids", f"{different} different texts, one a row as ids are"
@@ -231,6 +246,14 @@ def _share_words(texts):
     """Whether a word stands in several texts but not in all; in texts like "patient 17" no word does."""
     count = Counter(word for text in texts for word in set(text.lower().split()))
     return any(1 < times < len(texts) for times in count.values())
+
+
+def _are_dates(texts):
+    try:
+        days(np.array(texts, object))
+    except ValueError:
+        return False
+    return True
 
 
 def _reads(text):

@@ -20,7 +20,7 @@ from ..banks.dense import report_unusable
 from ..banks.features import MIN_VARIANCE_SHARE
 from ..banks.pairwise import PairwiseBank
 from ..kernels.base import len_
-from ..kernels.normalize import Scaled, precision, scales
+from ..kernels.normalize import Scaled, precision
 from ..sequences.alphabet import DNA
 from .examples import take
 from .shards import Shard, merge
@@ -45,9 +45,7 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
         else:
             found = _of_pairs(stream, part, sample, kind)
         diagonal[own], variance[own] = found
-    exempt = np.array([kernel.exempt for kernel in kernels.kernels])
-    scale, usable = scales(diagonal, variance, kind, known)
-    scaled = Scaled(kind, np.where(exempt, 1.0, scale), usable | exempt, diagonal - variance)
+    scaled = Scaled(kind, *kernels.scales(diagonal, variance, kind, known), diagonal - variance)
     report_unusable(_Named(list(kernels.names), scaled.usable))
     return scaled, far
 

@@ -28,11 +28,11 @@ class DegreeBank(ExplicitBank):
     """
 
     def __init__(
-        self, sequences, names, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
+        self, kernels, sequences, coef, kern, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
         from ...loops.degree import AlignedText
 
-        self.sequences, self.names, self.n_jobs = sequences, list(names), n_jobs
+        self.kernels, self.sequences, self.names, self.n_jobs = kernels, sequences, list(kernels.names), n_jobs
         self.n, self.M, self.memory_limit = len(sequences), len(self.names), memory_limit
         self.L, self.d = coef.shape
         self.letters = len(sequences.alphabet.letters)
@@ -69,9 +69,7 @@ class DegreeBank(ExplicitBank):
             if coef[counts].any():
                 return None
             coef[counts], kern[counts] = table[counts], m
-        bank = cls(view.X, kernels.names, coef, kern, **options)
-        bank.kernels = kernels
-        return bank
+        return cls(kernels, view.X, coef, kern, **options)
 
     def _direct(self, limit):
         """The length of the longest words whose values are in the table."""

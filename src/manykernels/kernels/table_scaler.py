@@ -1,0 +1,163 @@
+"""Columns of numbers, categories and dates as numbers in which each column counts the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from .._state import check, check_array, check_integer, check_is, check_list
+from .._tags import Tagged
+from .categorical import Indicators
+from .frames import is_frame, missing_entries, to_numbers, values
+
+KINDS = ("numbers", "categories", "dates")
+DAYS_OF_CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
+MIN_CYCLES = 1.5  # in the training dates, for a cycle that is used
+
+
+class TableScaler(Tagged, BaseEstimator):
+    """Each part of the columns is turned into numbers z, centred, and scaled to a total variance of 1.
+
+        φ_part(x) = (z(x) − mean z) / √(Σ_j var z_j)
+
+    A part ("numbers", w) is w columns of numbers. ("categories", 1) is a column whose z are the indicators of its
+    categories. ("dates", 1) is a column whose z are the days and, where the training dates span more than one and a
+    half of them, sine and cosine of the year, the week and (if there are times) the day. A missing number or date is
+    replaced by the mean; a missing or new category has no indicator.
+
+    Parameters
+    ----------
+    parts : list of (kind, number of columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels.table_scaler import TableScaler
+    >>> X = np.array([[1.0, "a"], [3.0, "b"], [None, "a"], [2.0, None]], dtype=object)
+    >>> TableScaler([("numbers", 1), ("categories", 1)]).fit_transform(X).round(2)
+    array([[-1.22,  0.76, -0.38],
+           [ 1.22, -0.76,  1.13],
+           [ 0.  ,  0.76, -0.38],
+           [ 0.  , -0.76, -0.38]])
+    """
+
+    file_tag = ("transformer/table", 1)
+
+    def __init__(self, parts: Sequence[tuple[str, int]]) -> None:
+        self.parts = parts
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> TableScaler:
+        x = _entries(X)
+        w = np.ones(len(x)) if sample_weight is None else np.asarray(sample_weight, float)
+        self.n_features_in_ = x.shape[1]
+        self.learned_, self.mean_, self.factor_ = [], [], []
+        for kind, columns in self._cut(x):
+            self.learned_.append(_learn(kind, columns))
+            z = _encode(kind, columns, self.learned_[-1])
+            known = ~np.isnan(z)
+            mass = np.maximum(w @ known, np.finfo(float).tiny)
+            mean = w @ np.where(known, z, 0.0) / mass
+            variance = float((w @ np.where(known, z - mean, 0.0) ** 2 / mass).sum())
+            self.mean_.append(mean)
+            self.factor_.append(1.0 / np.sqrt(variance) if variance > 0 else 1.0)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        x = _entries(X)
+        if x.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {x.shape[1]} columns, but TableScaler saw {self.n_features_in_} in fit.")
+        found = []
+        for (kind, columns), *fitted in zip(self._cut(x), self.learned_, self.mean_, self.factor_, strict=True):
+            learned, mean, factor = fitted
+            z = (_encode(kind, columns, learned) - mean) * factor
+            found.append(np.where(np.isnan(z), 0.0, z))
+        return np.concatenate(found, axis=1)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def _cut(self, x):
+        """[(kind, the columns of x)] of the parts."""
+        widths = [width for _, width in self.parts]
+        if sum(widths) != x.shape[1]:
+            raise ValueError(f"parts={self.parts!r} have {sum(widths)} columns, X has {x.shape[1]}.")
+        cuts = np.split(x, np.cumsum(widths)[:-1], axis=1)
+        return [(kind, columns) for (kind, _), columns in zip(self.parts, cuts, strict=True)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def to_state(self) -> dict[str, Any]:
+        fitted = {name: vars(self).get(f"{name}_") for name in ("learned", "mean", "factor")}
+        return {"parts": [list(part) for part in self.parts]} | fitted
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> TableScaler:
+        parts = [tuple(check_list("parts", part, (str, int), 2)) for part in check_is("parts", state["parts"], list)]
+        for kind, width in parts:
+            check(kind in KINDS, f"there is no kind {kind[:80]!r} of columns")
+            check_integer("parts", width, 1, 2**24 if kind == "numbers" else 1)
+        found = cls(parts)
+        if state["learned"] is None:
+            return found
+        found.n_features_in_ = sum(width for _, width in parts)
+        found.learned_ = check_list("learned", state["learned"], (Indicators, list, type(None)), len(parts))
+        found.mean_ = check_list("mean", state["mean"], np.ndarray, len(parts))
+        found.factor_ = check_list("factor", state["factor"], float, len(parts))
+        for (kind, width), learned, mean in zip(parts, found.learned_, found.mean_, strict=True):
+            wanted = {"numbers": type(None), "categories": Indicators, "dates": list}[kind]
+            check(isinstance(learned, wanted), f"the {kind} of a part have another state")
+            if kind == "dates":
+                check(set(learned) <= set(DAYS_OF_CYCLES), f"there are cycles {learned!r}")
+            encoded = width if learned is None else learned.width if kind == "categories" else 1 + 2 * len(learned)
+            check_array("mean", mean, np.float64, encoded)
+        return found
+
+
+def days(column: np.ndarray) -> np.ndarray:
+    """Days since 1970 (n,) of times, texts such as 2024-03-01 12:30, or numbers, which are days; NaN where missing."""
+    if column.dtype.kind in "iuf":
+        return column.astype(float)
+    if column.dtype.kind != "M":
+        lost = missing_entries(column)
+        if all(isinstance(item, float | int) for item in column[~lost]):
+            return np.where(lost, np.nan, column).astype(float)
+        column = np.where(lost, None, column).astype("datetime64[us]")
+    return np.where(np.isnat(column), np.nan, column.astype("datetime64[us]").astype(float) / 86_400e6)
+
+
+def _entries(X):
+    x = values(X) if is_frame(X) else np.asarray(X)
+    return x.reshape(len(x), -1)
+
+
+def _learn(kind, columns):
+    """What the numbers of a part need to know: the categories, or the names of the cycles."""
+    if kind == "categories":
+        found = Indicators().fit(columns.astype(object))
+        found.categories_ = [sorted(categories, key=str) for categories in found.categories_]
+        return found
+    if kind == "numbers":
+        return None
+    found = days(columns[:, 0])
+    found = found[~np.isnan(found)]
+    span = np.ptp(found) if len(found) else 0.0
+    cycles = [name for name, length in DAYS_OF_CYCLES.items() if span > MIN_CYCLES * length]
+    return [name for name in cycles if name != "day" or (found % 1 > 0).any()]
+
+
+def _encode(kind, columns, learned):
+    """The numbers z (n, width) of a part, NaN where numbers or dates are missing."""
+    if kind == "categories":
+        return learned.transform(columns.astype(object)).toarray()
+    if kind == "numbers":
+        return to_numbers(columns, lambda: list(range(columns.shape[1])))
+    when = days(columns[:, 0])
+    angles = [2 * np.pi / DAYS_OF_CYCLES[name] * when for name in learned]
+    return np.column_stack([when, *(wave(angle) for angle in angles for wave in (np.sin, np.cos))])
