@@ -9,7 +9,7 @@ from manykernels import losses
 from manykernels.banks import DenseBank
 from manykernels.problem import Problem
 from manykernels.regularizers import Entropy, LpNorm
-from manykernels.solvers import Control, solve
+from manykernels.solvers import Control, Oracle, solve
 from manykernels.solvers._oracle import Run
 
 
@@ -85,6 +85,24 @@ def test_a_solution_is_the_best_point_that_was_certified(name):
         s = solve(problem, name, tol=1e-12, max_iter=max_iter)
         assert s.primal == min(h["primal"] for h in s.history)
         assert s.dual >= max(h["dual"] for h in s.history)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "one_class"])
+def test_the_dual_value_of_a_result_is_that_at_its_own_intercept(loss):
+    """Issue 11: rounding leaves (total − Σa) b in the bound, and b was that of an earlier, worse point."""
+    problem, Ks, _ = small_problem(loss, LpNorm(2))
+    good = solve(problem, tol=1e-3)
+    a = good.a.copy()
+    a[0, np.argmax(np.abs(a[0]))] *= 1 - 1e-8
+    off = problem.loss.total - a.sum()
+
+    def algorithm(oracle):
+        oracle.certify(good.theta, a, b=1e3 * np.sign([off]))
+        oracle.certify(good.theta, a, b=good.b)
+
+    found = Oracle(problem, Control(tol=0.01)).run(algorithm)
+    assert found.converged and len(found.history) == 2 and np.array_equal(found.b, good.b)
+    assert found.dual == pytest.approx(certify(problem, Ks, good.theta, a, good.b).dual, rel=1e-12)
 
 
 @pytest.mark.parametrize("loss", sorted(losses.LOSSES))

@@ -5,9 +5,12 @@
 
 import numpy as np
 import pytest
-from benchmarks.journeys.grams import lost
+from benchmarks.journeys.certificate import check
+from benchmarks.journeys.grams import lost, of_table
+from benchmarks.journeys.judge import Wrong
 from benchmarks.journeys.steps import journey
 
+from manykernels import MKLRegressor
 from manykernels.kernels import RBF, Linear
 
 CASES, CHUNK = range(4000, 4040), 5
@@ -37,3 +40,16 @@ def test_the_judge_knows_what_rounding_does_to_distances_inside_sums_and_product
     distances = np.maximum(square[:, None] + square - 2 * Z @ Z.T, 0)
     assert np.abs(np.exp(-0.5 * np.diagonal(distances)) - 1).max() > 1e-5
     assert lost([Linear()], X) == lost("precomputed", X) == lost([rbf], None) == 0
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_the_judge_sees_a_wrong_objective_of_least_squares_in_every_unit_of_y(unit):
+    """Issue 11: it took any objective for right where y is small, since its floor was 1e-12 Σ c in any unit."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    kernels, y = [RBF(gamma=0.3), Linear()], unit * (np.sin(X[:, 0]) + X[:, 1])
+    model = MKLRegressor(kernels, loss="squared", regularizer=2).fit(X, y)
+    arguments = of_table(kernels, X), y, None, 2.0, False, None
+    check(model, *arguments)
+    model.objective_ *= 1.001
+    with pytest.raises(Wrong, match="objective_"):
+        check(model, *arguments)

@@ -78,7 +78,19 @@ def recompute(model: Any, grams: list[Gram], y: Any, weights: Any, p: float, sin
             dual -= conjugate_norm(0.5 * np.maximum(q, 0), p)
     if shared:
         dual -= conjugate_norm(s_all, p)
-    return Found(primal, dual, bound, max(size_all, 1e-12 * costs.sum() * len(a_rows), 1e-300))
+    return Found(primal, dual, bound, max(size_all, least_size(loss, signs, costs, model.fit_intercept), 1e-300))
+
+
+def least_size(loss: str, y: np.ndarray, costs: np.ndarray, intercept: bool) -> float:
+    """What a gap is relative to where the objective is near 0 (docs/theory-problem.md): 1e-12 Σ c.
+
+    The squared loss has the unit of y², so that Σ c says nothing of its size; there it is the 1e-12th part of what the
+    best constant loses, Σ c (1e-12 (y − ȳ)² + 1e-24 y²).
+    """
+    if loss != "squared":
+        return 1e-12 * float(costs.sum()) * len(y)
+    mean = y @ costs / max(float(costs.sum()), 1e-300) if intercept else np.zeros(len(y))
+    return float(np.sum(costs * (1e-12 * (y - mean[:, None]) ** 2 + 1e-24 * y**2)))
 
 
 def scaled(model: Any, grams: list[Gram]) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from manykernels.banks import DenseBank, PairwiseBank
 from manykernels.banks.choice import choose_bank
 from manykernels.datasets import make_splice
 from manykernels.kernels import RBF, KernelList, Linear
@@ -38,3 +39,17 @@ def test_scales_of_all_examples_hold_for_some(name, normalize):
     everyone, a = np.arange(len(ROWS)), np.random.default_rng(1).normal(size=(1, len(ROWS)))
     found = part.predictor(everyone).decision(X, a, theta)
     np.testing.assert_allclose(found, whole.outputs(theta, a, ROWS), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["stack", "table"])
+def test_a_spherical_kernel_has_diagonals_of_1_in_every_unit(name):
+    """Issue 11: 1 / k(x, x) is infinite for k(x, x) = 1e-310, and so were the diagonals."""
+    X = 1e-155 * np.random.default_rng(0).normal(size=(20, 3))
+    K = X @ X.T
+    assert K.max() < 1e-308
+    if name == "stack":
+        bank = DenseBank(K[:, :, None], normalize="spherical")
+    else:
+        bank = PairwiseBank(KernelList.from_spec([Linear()], X), X, normalize="spherical", dtype=np.float64)
+    np.testing.assert_allclose(bank.diagonals(), 1.0, rtol=1e-9)

@@ -206,6 +206,18 @@ def test_the_gap_of_the_result_holds_at_outputs_computed_anew():
     assert certificate.primal == pytest.approx(solution.primal, rel=1e-10)
 
 
+@pytest.mark.parametrize("p", [1, 1.5])
+def test_a_run_that_does_not_converge_reports_the_objective_at_outputs_computed_anew(p, monkeypatch):
+    """Issue 11: it reported the objective at sums over many steps, here with a rounding of 1e-6."""
+    problem, add = make_problem(regularizer=p, n=80), MatrixRows.add
+    monkeypatch.setattr(MatrixRows, "add", lambda rows, g, index, change: add(rows, g, index, (1 + 1e-6) * change))
+    s = solve(problem, Solver("chunking", size=6), tol=1e-9, max_iter=20)
+    P = problem.bank.products(s.a, np.arange(80))
+    q, f = np.einsum("tmi,ti->m", P, s.a), np.einsum("m,tmi->ti", s.theta, P)
+    assert not s.converged
+    assert s.primal == pytest.approx(problem.certificate(problem.losses(f, s.b), s.a, s.b, s.theta, q).primal, rel=1e-12)
+
+
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
 def test_losses_that_are_not_quadratic_are_refused(loss):
     with pytest.raises(ValueError, match="conjugate of the .* loss is not"):

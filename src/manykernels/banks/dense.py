@@ -98,7 +98,7 @@ class DenseBank(Bank):
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
         report_unusable(self)
-        self._diagonals = diagonals * (1.0 if self._root is None else self._root**2) * self.scale[:, None]
+        self._diagonals = (diagonals if self._root is None else self._root > 0) * self.scale[:, None]
 
     @property
     def is_spherical(self) -> bool:

@@ -93,7 +93,7 @@ class PairwiseBank(Bank):
         self._diagonals = np.empty((self.M, self.n))
         for group, side in zip(self.groups, self.sides, strict=True):
             diagonals = group.diagonals(side)
-            self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor**2.0
+            self._diagonals[group.members] = diagonals if side.factor is None else diagonals * side.factor * side.factor
         if isinstance(normalize, Scaled):
             self._take_scale(normalize.scale, normalize.usable, normalize.mean)
         else:

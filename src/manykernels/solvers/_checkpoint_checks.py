@@ -81,6 +81,7 @@ def check_run(state, problem):
         check_point(check_is("best", state["best"], dict), problem, M)
     if state["best_dual"] is not None:
         check_numbers("best_dual", state["best_dual"], T, n)
+    check_numbers("dual_b", state["dual_b"], T)
     _check_cuts(state, problem, T, n, M)
     np.random.PCG64().state = check_is("draw", state["draw"], dict)
 

@@ -54,6 +54,7 @@ class Run:
     history: list[dict[str, Any]]
     best: Any  # a dict of theta, a and b, None before the first certificate
     best_dual: Any  # a dual point, or a function that gives it
+    dual_b: np.ndarray  # (T,), the b in its bound, which contains (total − Σa) b: the rounding of Σa
     carried = False  # products are sums over many steps: the last point is certified again
     precision = ""  # of the combined kernel in the last step, see `Solution`
 
@@ -73,7 +74,8 @@ class Run:
         self.history = list(control.history)  # of the solver before this one
         self.started = time.perf_counter() - (self.history[-1]["time"] if self.history else 0.0)
         self.best, self.stalled = None, Stall(MAX_IDLE_STEPS)
-        self.upper, self.lower, self.best_dual, self.solves, self.unsolved = np.inf, -np.inf, None, 0, 0
+        self.upper, self.lower, self.best_dual, self.dual_b = np.inf, -np.inf, None, np.zeros(problem.n_outputs)
+        self.solves = self.unsolved = 0
 
     def _clean(self, theta):
         """Warm weights made feasible for this regularizer if they are outside its domain."""
@@ -126,6 +128,9 @@ class Run:
     def finish(self) -> None:
         """Completes the best point with its certificate, which is finite."""
         best_dual = self.best_dual() if callable(self.best_dual) else self.best_dual
+        known = self.best is not None and best_dual is not None
+        if known and self.problem.intercept:  # at the b of the result, not at that of the dual point
+            self.lower += float((self.problem.loss.total - np.sum(best_dual, axis=1)) @ (self.best["b"] - self.dual_b))
         carried = self.carried and self.best is not None
         if carried:
             theta, a, b = (self.best[name] for name in ("theta", "a", "b"))
@@ -133,12 +138,12 @@ class Run:
             losses = self.problem.losses(np.einsum("m,tmi->ti", theta, P), b)
             certificate = self.problem.certificate(losses, a, b, theta, np.einsum("tmi,ti->m", P, a))
             self.upper, self.scale, self.lower = certificate.primal, certificate.scale, certificate.dual
-        mean = callable(self.best_dual) and self.best is not None and not self.bank.explicit
-        if mean or carried and not np.array_equal(best_dual, a):
+        mean = callable(self.best_dual) and known and not self.bank.explicit
+        if mean or carried and known and not np.array_equal(best_dual, a):
             self.lower = self._dual_value(best_dual)  # a mean of cuts holds for positive semidefinite kernels
         elif best_dual is not None and self.tol < self.gap < np.inf and not self.bank.explicit:
             again, unit = self._dual_value(best_dual), 4 * (self.n + 64) * 2.0**-53  # docs/reliability.md
-            # without convergence the bound may be rounding error, or belong to another b
+            # without convergence the bound may be rounding error
             self.lower = self.lower if again > self.lower - unit * abs(self.lower) else again
         if not np.isfinite(self.gap):
             best_dual = self._go_back()
@@ -199,8 +204,7 @@ class Run:
         if certificate.primal < self.upper and is_finite(theta, a, b, certificate.primal):
             self.upper, self.scale = certificate.primal, certificate.scale
             self.best = {"theta": theta.copy(), "a": a.copy(), "b": b}
-        if self.lower < certificate.dual < np.inf:
-            self.lower, self.best_dual = certificate.dual, a.copy()
+        self.raise_lower(certificate.dual, a.copy(), b)
         self.record(theta, a, certificate, **{"gap": self.gap} | extra)
         broken = np.isnan(self.gap) or not np.isfinite(certificate.gap)
         if self.gap <= self.tol or len(self.history) >= self.max_iter or broken or self.stalled(self.gap):
@@ -217,10 +221,16 @@ class Run:
         if self.certificate_at(self.theta, self.a, q, outputs).gap <= self.tol:
             self.certify(self.theta, self.a, q=q, outputs=outputs)
 
+    def raise_lower(self, lower: float, a: np.ndarray | Callable[[], np.ndarray], b: np.ndarray | None = None) -> bool:
+        """Whether this lower bound, proved by a and containing (total − Σa) b, is the best so far; then keeps it."""
+        if not self.lower < lower < np.inf:
+            return False
+        self.lower, self.best_dual, self.dual_b = lower, a, np.zeros(self.problem.n_outputs) if b is None else b.copy()
+        return True
+
     def bound(self, lower: float, a: np.ndarray | Callable[[], np.ndarray]) -> None:
         """Records a lower bound of the optimum, proved by a, (T, n) or a function that gives it."""
-        if self.lower < lower < np.inf:
-            self.lower, self.best_dual = lower, a
+        if self.raise_lower(lower, a):
             self.history[-1]["gap"] = self.gap
         if self.gap <= self.tol:
             raise Finished

@@ -222,20 +222,16 @@ class Wrapper(Run):
             return certificate.gap
         if certificate.primal < self.upper:
             self.upper, self.scale, self.lead = certificate.primal, certificate.scale, self.last
-        self._bound(certificate.dual, self.last.a)
+        self.raise_lower(certificate.dual, self.last.a, self.b)
         regularizer = self.problem.regularizer
         if self.step.cuts and regularizer.simplex and self.stalled.since >= IDLE_STEPS_BEFORE_CUTS:
             self.cuts = self.cuts or cuts_for(regularizer)
         if self.cuts is not None:
             constant = -float(np.sum(self.problem.conjugates(self.last.a)))
             self.cuts.add(Cut(self.last.a, self.last.q, certificate.primal, constant))
-            self._bound(self.cuts.minimum(0.0)[1], self.cuts.dual_point())
+            self.raise_lower(self.cuts.minimum(0.0)[1], self.cuts.dual_point())
         rounded = np.isnan(self.gap) and self.dtype == np.float32  # a rounding error above the gap
         return 0.0 if rounded else self.gap
-
-    def _bound(self, lower, a):
-        if self.lower < lower < np.inf:
-            self.lower, self.best_dual = lower, a
 
     def _certify(self):
         """(gap, outputs, b) of the best point on the active examples, on all of them and in float64; keeps the best."""
@@ -252,7 +248,7 @@ class Wrapper(Run):
             outputs[:, part] = problem.bank.outputs(weights, self.a[:, support], support, part)
         b = self.intercepts(outputs)
         primal, dual, _, scale = problem.certificate(problem.losses(outputs, b), self.a, b, theta, q)
-        self._bound(dual, self.a.copy())
+        self.raise_lower(dual, self.a.copy(), b)
         least = np.inf if self.best is None else self.best["primal"]
         if primal < least and is_finite(theta, self.a, b, primal):
             self.best = {"theta": theta, "a": self.a.copy(), "b": b, "primal": primal, "scale": scale}

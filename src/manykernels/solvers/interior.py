@@ -202,5 +202,5 @@ class InteriorRun(Run):
         t = min(max(-linear / bend, 0.0), 1.0) if bend > 0 else 1.0  # the best multiple if Ω* is of degree 1
         lower = -float(np.sum(self.problem.conjugates(t * a[None])))
         lower -= self.problem.regularizer.conjugate(0.5 * t * t * q)
-        if lower > self.lower and abs(a.sum()) <= 1e-12 * np.abs(a).sum():
-            self.lower, self.best_dual = lower, t * a[None]
+        if abs(a.sum()) <= 1e-12 * np.abs(a).sum():
+            self.raise_lower(lower, t * a[None])

@@ -155,6 +155,11 @@ class Interleaved(Run):
             self.g = self.products(self.a)
         self.fresh = True
 
+    def finish(self):
+        """Certifies the best point again, unless `confirmed` has: its outputs are sums over many steps."""
+        self.carried = not self.gap <= self.tol
+        super().finish()
+
     def rescue(self):
         """The point reached, certified, after an interrupt."""
         if self.g is not None:
