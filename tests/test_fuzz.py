@@ -22,10 +22,9 @@ def test_random_fits_are_honest(first):
     [(20261117, 90), (20261117, 16779), (20261118, 366), (20261118, 7026), (20261118, 18299), (271828, 4048)],
 )
 def test_fits_that_were_once_not_honest(seed, number):
-    """Issue 11: in turn the scale of a gap of least squares; the gap of a fit that does not converge, at the reported b;
+    """Issue 11, in turn: the scale of a gap of least squares; an unconverged gap at the reported b; spherical diagonals
 
-    twice the diagonals of a spherical stack of tiny values; the objective of a run of `chunking` that does not
-    converge; the gap of a one-class fit at the reported b.
+    of tiny values (two cases); the objective of an unconverged run of `chunking`; a converged gap at the reported b.
     """
     verdict = judge(draw(seed, number))
     assert verdict["outcome"] in ("converged", "unconverged"), verdict["why"]

@@ -42,7 +42,9 @@ BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
 REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
-STATE_NAMES = ("theta", "turn", "at", "place", "added", "upper", "lower", "dual_b", "scale", "best", "history", "solves")
+STATE_NAMES = (
+    "theta", "turn", "at", "place", "added", "upper", "lower", "dual_b", "scale", "best", "history", "solves"
+)  # fmt: skip
 VISITS_PER_SUM = 2**21  # visits after which v is summed again, so that a checkpoint can follow
 
 
