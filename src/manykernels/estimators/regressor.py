@@ -43,9 +43,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     ----------
     kernels : "auto", "precomputed", or list of kernels, default "auto"
         Each entry is a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a
-        transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all numeric
-        columns, an RBF kernel on each of them, kernels for categories and texts, and fewer kernels per view if X has
-        views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
+        transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all columns
+        together, kernels on single columns with a prior of 0.2, tf-idf kernels on texts, and fewer kernels per view if
+        X has views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
         `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
     regularizer : float or Regularizer, default 2
         A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Or a member of `regularizers`: constraints

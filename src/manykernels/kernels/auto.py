@@ -26,13 +26,16 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
     """Kernels chosen from the data: the kernels of an estimator with kernels="auto".
 
     A table (an array, a frame or a file of the command line) gets these kernels. RBF and Laplacian kernels of three
-    widths each see all columns of numbers, standardised, with missing values replaced by means; an example without any
-    number has the kernel value 0 with all others. An RBF kernel of the median width sees each column of numbers;
-    columns called GROUP.x or GROUP:x share one. Each column of categories or truth values has a `Categorical()`, each
-    column of texts a tf-idf kernel. Beyond 100 columns, or if n²M would exceed 2·10¹⁰ entries (or `memory_limit` as
-    float32 entries), single columns have no kernels. If n²d exceeds 2·10¹⁰, there are no Laplacian kernels. Dates, ids,
-    row numbers, columns with one value, columns with more than 50 different texts that share no words, and nearly empty
-    columns get no kernel.
+    widths each see all d columns of numbers, categories and dates together (γ = 0.3, 1 and 3 times 1/2d and 1/d). Each
+    column counts as one: numbers are standardised, the indicators of categories, and the days and cycles of dates, have
+    a total variance of 1 (`TableScaler`). Missing numbers and dates are replaced by means; an example without any entry
+    has the kernel value 0 with all others. Beside them, with a prior of 0.2, an RBF kernel of the median width sees
+    each column of numbers (columns called GROUP.x or GROUP:x share one), another the days and cycles of each column of
+    dates, and a `Categorical()` each column of categories or truth values. Each column of texts has a tf-idf kernel.
+    Beyond 100 columns, or if n²M would exceed 2·10¹⁰ entries (or `memory_limit` as float32 entries), single columns
+    have no kernels. If n²d exceeds 2·10¹⁰, there are no Laplacian kernels. Ids, row numbers, columns with one value,
+    dates in another form than 2024-03-01, columns with more than 50 different texts that share no words, and nearly
+    empty columns get no kernel.
 
     A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers
     (standardised, unless sparse), and `Categorical()` or tf-idf on its other columns, but no kernels of single columns
