@@ -1,7 +1,9 @@
 """Default models on the KEEL tables beside what else people would take: accuracy, log loss, area, ranks, seconds.
 
 Five stratified folds, at most 2,000 rows, one thread a model. Defaults may be chosen by the tables of
-`keel.CHOOSING`; the page reports those of `keel.REPORTING`. Finished cells are kept in tables.jsonl and not run again.
+`keel.CHOOSING`; the page reports those of `keel.REPORTING`, and the sets of several views, mv_*.npz, that are in the
+folder of --data. There ours get the views, and the others all columns side by side. Finished cells are kept in
+tables.jsonl and not run again.
 """
 
 import json
@@ -22,7 +24,8 @@ FOLDS = 5
 
 
 def main(data=None, out=".", quick=False, only=None, jobs=None):
-    names = ("iris", "hayes-roth") if quick else NAMES
+    views = sorted(path.stem for path in Path(data or ".").glob("mv_*.npz"))
+    names = ("iris", "hayes-roth") if quick else (*NAMES, *views)
     methods = [name for name in PEERS if only is None or name in only.split(",")]
     methods = [name for name in methods if installed(name)]
     path = Path(out) / "tables.jsonl"
@@ -32,7 +35,7 @@ def main(data=None, out=".", quick=False, only=None, jobs=None):
     cells = [(name, method) for name in names for method in methods if (name, method) not in done]
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     os.environ |= dict.fromkeys(threads, "1")  # of the processes that follow
-    with ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn"), warm_up, (methods,)) as pool:
         running = [pool.submit(measure, *cell, data) for cell in cells]
         for count, finished in enumerate(as_completed(running)):
             row = finished.result()
@@ -42,7 +45,7 @@ def main(data=None, out=".", quick=False, only=None, jobs=None):
                     file.write(json.dumps(row) + "\n")
             console.print(f"  {count + 1} of {len(cells)}: {row['table']}, {row['method']}: {row['accuracy']:.4f}, "
                           f"{row['seconds']:.1f} s", style="dim")  # fmt: skip
-    for half, tables in (("reported", REPORTING), ("used to choose", CHOOSING)):
+    for half, tables in (("reported", REPORTING), ("of several views", views), ("used to choose", CHOOSING)):
         cells = {(row["table"], row["method"]) for row in rows}
         known = [name for name in tables if name in names and cells >= {(name, method) for method in methods}]
         if known:
@@ -51,6 +54,21 @@ def main(data=None, out=".", quick=False, only=None, jobs=None):
     known = [name for name in REPORTING if name in names]
     if known and len(methods) > 1 and not quick:
         plot(known, methods, rows, out)
+
+
+def warm_up(methods):
+    """Fits every method once, so that no cell counts imports and compilations."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"number": rng.normal(size=60), "other": rng.normal(size=60), "word": rng.choice(["a", "b"], 60)}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for method in methods:
+            for classes in (2, 3):
+                PEERS[method]().fit(frame, np.arange(60) % classes).predict(frame)
 
 
 def installed(method):
@@ -65,24 +83,45 @@ def measure(table, method, data):
     """Mean scores over the folds, and the seconds of all of them; a model that fails counts as the commonest class."""
     from sklearn.model_selection import StratifiedKFold
 
-    frame, y = load_keel(table, data)
+    X, y = load(table, data, method)
     found, failed, begin = [], None, time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(frame, y):
+        for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y):
             try:
-                model = PEERS[method]().fit(frame.iloc[train], y[train])
-                found.append(scores(model, frame.iloc[test], y[test]))
+                model = PEERS[method]().fit(take(X, train), y[train])
+                found.append(scores(model, take(X, test), y[test]))
             except Exception as error:
                 failed = f"{type(error).__name__}: {error}"[:300]
                 most = np.bincount(y[train]).argmax()
                 found.append({"accuracy": float(np.mean(y[test] == most)), "auc": 0.5, "log_loss": None})
     seconds = time.perf_counter() - begin
     row = {"table": table, "method": method, "seconds": seconds, "failed": failed, "n": len(y)}
+    row["folds"] = [one["accuracy"] for one in found]
     for key in ("accuracy", "auc", "log_loss"):
         values = [one[key] for one in found]
         row[key] = None if None in values else float(np.mean(values))
     return row
+
+
+def load(table, data, method):
+    """(X, y) of a table, or of views, which are one frame for all but ours."""
+    if not table.startswith("mv_"):
+        return load_keel(table, data)
+    import pandas as pd
+
+    from manykernels import Views
+
+    with np.load(Path(data) / f"{table}.npz") as file:
+        y, views = file["y"].astype(int), {name: file[name].astype(float) for name in file.files if name != "y"}
+    y = np.unique(y, return_inverse=True)[1]
+    if method.startswith("MKL"):
+        return Views(views), y
+    return pd.DataFrame({f"{name} {k}": column for name, x in views.items() for k, column in enumerate(x.T)}), y
+
+
+def take(X, rows):
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def scores(model, X, y):
@@ -113,14 +152,15 @@ def ranks(tables, methods, rows, key):
 
 def summary(half, tables, methods, rows):
     cell = {(r["table"], r["method"]): r for r in rows}
-    order, area = (ranks(tables, methods, rows, key).mean(axis=0) for key in ("accuracy", "auc"))
+    by_accuracy, area = ranks(tables, methods, rows, "accuracy"), ranks(tables, methods, rows, "auc").mean(axis=0)
+    order, error = by_accuracy.mean(axis=0), by_accuracy.std(axis=0, ddof=1) / np.sqrt(len(tables))
     lines = []
     for k in np.argsort(order):
         own = [cell[t, methods[k]] for t in tables]
         losses = [r["log_loss"] for r in own]
         lines.append((
-            methods[k], f"{order[k]:.2f}", f"{100 * np.mean([r['accuracy'] for r in own]):.2f}", f"{area[k]:.2f}",
-            f"{np.mean([r['auc'] for r in own]):.4f}", "" if None in losses else f"{np.mean(losses):.3f}",
+            methods[k], f"{order[k]:.2f} ± {error[k]:.2f}", f"{100 * np.mean([r['accuracy'] for r in own]):.2f}",
+            f"{area[k]:.2f}", f"{np.mean([r['auc'] for r in own]):.4f}", "" if None in losses else f"{np.mean(losses):.3f}",
             f"{np.median([r['seconds'] for r in own]):.2f}", f"{max(r['seconds'] for r in own):.1f}",
             str(sum(r["failed"] is not None for r in own)),
         ))  # fmt: skip
@@ -128,7 +168,7 @@ def summary(half, tables, methods, rows):
         f"{len(tables)} tables, {half}", ("method", "rank", "accuracy %", "rank by area", "area", "log loss",
         "median s", "worst s", "failed"), lines,
         f"ranks of accuracy among {len(methods)}; they differ clearly beyond {critical(len(methods), len(tables)):.2f} "
-        "(Nemenyi, 5 %); seconds of five folds",
+        "(Nemenyi, 5 %), ± one standard error over the tables; seconds of five folds, one thread",
     )  # fmt: skip
 
 

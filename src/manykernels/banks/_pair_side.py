@@ -44,6 +44,8 @@ class PairSide(Tagged):
                 raise ValueError(f'{side} is a stack of matrices: give "precomputed" as its kernels in Pairwise.')
             part = take(table, objects)
             self.kernel_list = KernelList.from_spec(kernels, part)
+            if not isinstance(kernels, str) and np.any(self.kernel_list.priors != 1.0):
+                raise ValueError("kernels of pairs take no prior: leave it out, or use WeightedLpNorm(p, weights).")
             if self.kernel_list.tasks is not None:
                 raise ValueError(f"kernels of {side} are multi_task, which pairs do not know: give plain kernels.")
             self._refuse_identities()
