@@ -10,6 +10,7 @@ point is `a` scaled back into its domain.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,12 @@ class Problem:
                         f"y has one class only among the examples with weight: the {loss.name} loss then has no "
                         "minimum; leave the class out or use loss='hinge'"
                     )
+
+    def among(self, keep: np.ndarray) -> Problem:
+        """The same problem with these of its usable kernels alone, positions in `kernels`; the others have weight 0."""
+        part = copy(self)
+        part.kernels, part.regularizer = self.kernels[keep], self.regularizer.restrict(keep, len(self.kernels))
+        return part
 
     @property
     def n_outputs(self) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 from .._work import Allowance
 from ..inner import InnerProblem
 from ..solution import Status
+from ._last_step import thinned
 from ._oracle import Oracle
 from ._warm import begin_from
 from .base import BaseSolver, Caller, Control, Monitor, seed_of
@@ -55,6 +56,7 @@ SPARES = ("chunking", "spicy", "hessian", "analytic")  # continue where "auto" s
 MAX_SPARE_EXAMPLES = 5000  # above it no spare solver is tried
 SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_work`: about two seconds
 SMALL_FIT = 200, 20, 3, 1000  # examples, kernels, outputs and steps of the largest small problem
+LAST_WORK, MIN_LAST_STEPS = 1e5, 5  # of the last step at p = 1, if the run took less
 MAX_WORK_FACTOR = 2.5  # the problems of one fit, such as one-vs-rest classes, share this many times the work of one
 
 __all__ = [
@@ -254,11 +256,27 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
             found = solver.solve(problem, control)
             if type(solver) not in SOLVERS.values() and (found is None or found is not control.certified):
                 found = certified(problem, solver.name, found, tol)
-        work.left -= given - control.work if given < np.inf else 0.0
-        return found if found.history else _told(found, control)
+        used = given - control.work if given < np.inf else 0.0
+        work.left -= used
+        found = found if found.history else _told(found, control)
+
+        def again(small, gap, warm):
+            control = Control(gap, max(MIN_LAST_STEPS, found.n_iter), begin_from(warm, small), None, random_state)
+            control.work = max(used, LAST_WORK)
+            with np.errstate(all="ignore"):
+                return _finisher(small).solve(small, control)
+
+        return thinned(problem, found, tol, again)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, monitor, problem)
     return diagnosed(problem, found, tol, max_iter)
+
+
+def _finisher(problem):
+    """The solver that reaches a small gap soonest from a warm start: `newton` if its matrix is small enough."""
+    names = ("interior", "newton") if problem.bank.n <= MAX_SPARE_EXAMPLES else ()
+    able = (one for one in map(Solver, names) if one.suits(problem) and one.refusal(problem) is None)
+    return next(able, None) or best_for(problem)
 
 
 def _told(found, control):
