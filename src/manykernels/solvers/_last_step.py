@@ -1,8 +1,8 @@
 """The last step of a fit at p = 1, where weights of the optimum are 0: it sets as many weights to 0 as the gap allows.
 
 A gap of tol hardly says which weights of some hundredths are 0, so that their number would depend on the solver, on the
-order of the examples and on tol. So the run continues among the kernels that have weight, to a gap among them that is
-much smaller, and then without those whose share of the sum stays small. These problems have few kernels and a warm
+order of the examples and on tol. So the run continues to a much smaller gap among the kernels that have weight or
+nearly pull some, and then without those whose share of the sum stays small. These problems have few kernels and a warm
 start. The lower bound of the first run, over all kernels, is the certificate: with (θ, a, b) of the smaller problem
 
     gap = (primal(θ, a, b) − dual) / scale ,   primal and scale those of all kernels, since the others have f_m = 0.
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from ..solution import Solution
 
 FINER, FINEST = 1e-3, 1e-7  # the gap among the kernels with weight: times tol, and at least
+CLOSE = 0.5  # times tol: the gap after smaller weights have become 0
 LEAST_SHARE = 1e-4  # of the sum of the weights: smaller weights become 0 if the gap allows it
-MAX_ROUNDS = 6
+MAX_ROUNDS = 4
 MAX_PRODUCTS = 2**24  # numbers of a block of products
 STEP = 1e-2  # of the largest weight, along the slope of the dual
 
@@ -35,45 +36,45 @@ def thinned(
     """`found`, or a solution with fewer weights and a gap of at most tol, by again(smaller problem, gap, warm)."""
     if problem.regularizer.smooth or not found.converged or found.interrupted:
         return found
-    fine, share = min(tol, max(FINER * tol, FINEST)), LEAST_SHARE
-    keep = np.flatnonzero(found.theta[problem.kernels]) if found.gap > fine else None
+    fine = min(tol, max(FINER * tol, FINEST))
+    if found.gap > fine:
+        found, _ = _continued(problem, found, tol, again, _pulled(problem, found), fine)
+    share = LEAST_SHARE
     for _ in range(MAX_ROUNDS):
-        theta, finer = found.theta[problem.kernels], keep is not None
-        if keep is None:
-            keep = np.flatnonzero(theta > share * theta.sum())
-            if len(keep) in (0, np.count_nonzero(theta)):
-                break
-        small = problem.among(keep)
-        try:
-            part = again(small, fine, found)
-        except KeyboardInterrupt:
-            return replace(found, interrupted=True)
-        fewer = _over_all(problem, small, found, part)
-        taken, keep = fewer.gap <= tol, None
-        found = replace(fewer if taken else found, interrupted=part.interrupted)
-        if part.interrupted:
+        theta = found.theta[problem.kernels]
+        keep = np.flatnonzero(theta > share * theta.sum())
+        if found.interrupted or len(keep) == np.count_nonzero(theta):
             break
-        if taken and finer:
-            more = _pulled(problem, found)
-            keep = np.union1d(np.flatnonzero(found.theta[problem.kernels]), more) if len(more) else None
-        share *= 1.0 if taken or finer else 0.1
+        found, taken = _continued(problem, found, tol, again, keep, CLOSE * tol)
+        share *= 1.0 if taken else 0.1
     return found
 
 
+def _continued(problem, found, tol, again, keep, aim):
+    """(the solution among the kernels `keep`, True) if its gap is at most tol, else (found, False)."""
+    small = problem.among(keep)
+    try:
+        part = again(small, aim, found)
+    except KeyboardInterrupt:
+        return replace(found, interrupted=True), False
+    fewer = _over_all(problem, small, found, part)
+    taken = bool(fewer.gap <= tol)
+    return replace(fewer if taken else found, interrupted=part.interrupted), taken
+
+
 def _pulled(problem, found):
-    """The kernels without weight that a step along the slope of the dual, ½ q_m, would give some."""
-    theta, a = found.theta[problem.kernels], found.a
-    support, M = np.flatnonzero(a.any(axis=0)), len(theta)
-    size = max(1, MAX_PRODUCTS // max(a.shape[0] * len(support), 1))
-    A, q = a[:, support], np.zeros(M)
-    for lo in range(0, M, size):
-        P = problem.bank.products(A, support, support, problem.kernels[lo : lo + size])
-        q[lo : lo + size] = np.einsum("tmi,ti->m", P, A)
-    if not problem.regularizer.has("prox") or not q.max() > 0:
-        return np.empty(0, int)
-    step = STEP * float(theta.max()) / float(q.max())
-    ahead = problem.regularizer.prox(theta + 0.5 * step * q, step)
-    return np.flatnonzero((ahead > 0) & (theta == 0))
+    """The kernels with weight, and those that get some by a step along the slope of the dual, ½ q, up to its error."""
+    theta, regularizer = found.theta[problem.kernels], problem.regularizer
+    a = found.a if found.dual_a is None else found.dual_a
+    support, q = np.flatnonzero(a.any(axis=0)), np.zeros(len(theta))
+    size, A = max(1, MAX_PRODUCTS // max(len(a) * len(support), 1)), a[:, support]
+    for start in range(0, len(q), size):
+        part = slice(start, start + size)
+        q[part] = np.einsum("tmi,ti->m", problem.bank.products(A, support, support, problem.kernels[part]), A)
+    if not regularizer.has("prox") or not q.max() > 0:
+        return np.flatnonzero(theta)
+    step, error = STEP * float(theta.max()) / float(q.max()), np.where(theta > 0, 0.0, np.sqrt(found.gap))
+    return np.flatnonzero((theta > 0) | (regularizer.prox(theta + 0.5 * step * (1.0 + error) * q, step) > 0))
 
 
 def _over_all(problem, small, found, part):
