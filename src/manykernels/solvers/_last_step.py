@@ -1,13 +1,14 @@
-"""The last step of a fit at p = 1, where weights of the optimum are 0: it sets as many weights to 0 as the gap allows.
+"""The last step of a fit at p = 1, where weights of the optimum are 0: it sets the weights to 0 that the gap allows.
 
 A gap of tol hardly says which weights of some hundredths are 0, so that their number would depend on the solver, on the
 order of the examples and on tol. So the run continues to a much smaller gap among the kernels that have weight or
-nearly pull some, and then without those whose share of the sum stays small. These problems have few kernels and a warm
-start. The lower bound of the first run, over all kernels, is the certificate: with (θ, a, b) of the smaller problem
+nearly get some: a problem of few kernels with a warm start. Then weights that are a small share of the sum become 0, as
+many as the gap allows. The kernels left out have f_m = 0, so that the primal value over all kernels is the same, and
+the dual value of a takes all q_m = aᵀK_m a:
 
-    gap = (primal(θ, a, b) − dual) / scale ,   primal and scale those of all kernels, since the others have f_m = 0.
+    gap = (primal(θ, a, b) − dual) / scale ,   the larger dual value of the run and of the last step.
 
-A point whose gap is above tol is not taken; then more of the kernels stay.
+A point whose gap is above tol is not taken.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from ..solution import Solution
 
-FINER, FINEST = 1e-3, 1e-7  # the gap among the kernels with weight: times tol, and at least
-CLOSE = 0.5  # times tol: the gap after smaller weights have become 0
+FINER, FINEST = 1e-5, 1e-9  # the gap among the kernels with weight: times tol, and at least; weights go as its root
+ENOUGH, MAX_ROUNDS = 100.0, 3  # times that gap over all kernels; rounds with more of the kernels until it is reached
 LEAST_SHARE = 1e-4  # of the sum of the weights: smaller weights become 0 if the gap allows it
-MAX_ROUNDS = 4
 MAX_PRODUCTS = 2**24  # numbers of a block of products
 STEP = 1e-2  # of the largest weight, along the slope of the dual
 
@@ -37,53 +37,77 @@ def thinned(
     if problem.regularizer.smooth or not found.converged or found.interrupted:
         return found
     fine = min(tol, max(FINER * tol, FINEST))
-    if found.gap > fine:
-        found, _ = _continued(problem, found, tol, again, _pulled(problem, found), fine)
-    share = LEAST_SHARE
     for _ in range(MAX_ROUNDS):
-        theta = found.theta[problem.kernels]
-        keep = np.flatnonzero(theta > share * theta.sum())
-        if found.interrupted or len(keep) == np.count_nonzero(theta):
+        if found.gap <= ENOUGH * fine or found.interrupted:  # no kernel was missing
             break
-        found, taken = _continued(problem, found, tol, again, keep, CLOSE * tol)
-        share *= 1.0 if taken else 0.1
-    return found
+        found = _continued(problem, found, tol, again, _pulled(problem, found), fine)
+    theta, regularizer = found.theta[problem.kernels], problem.regularizer
+    keep = theta > LEAST_SHARE * theta.sum()
+    if found.interrupted or not keep.any() or np.count_nonzero(keep) == np.count_nonzero(theta):
+        return found
+    rest = np.where(keep, theta, 0.0) * (theta.sum() / theta[keep].sum() if regularizer.simplex else 1.0)
+    weights = np.zeros(len(found.theta))
+    weights[problem.kernels] = rest
+    fewer = _better(problem, found, replace(found, theta=weights), tol)
+    return _continued(problem, found, tol, again, np.flatnonzero(keep), fine) if fewer is found else fewer
 
 
 def _continued(problem, found, tol, again, keep, aim):
-    """(the solution among the kernels `keep`, True) if its gap is at most tol, else (found, False)."""
-    small = problem.among(keep)
+    """The solution among the kernels `keep`, to the gap `aim` there, if its gap over all kernels is at most tol."""
+    if not len(keep):
+        return found
     try:
-        part = again(small, aim, found)
+        part = again(problem.among(keep), aim, found)
     except KeyboardInterrupt:
-        return replace(found, interrupted=True), False
-    fewer = _over_all(problem, small, found, part)
-    taken = bool(fewer.gap <= tol)
-    return replace(fewer if taken else found, interrupted=part.interrupted), taken
+        return replace(found, interrupted=True)
+    return replace(_better(problem, found, part, tol), interrupted=part.interrupted)
+
+
+def _better(problem, found, part, tol):
+    """The point (θ, a, b) of `part` with its own certificate, where the gap is at most tol; else `found`."""
+    theta, a, same = part.theta[problem.kernels], part.a, part.a is found.a
+    support = np.flatnonzero(a.any(axis=0))
+    outputs = problem.bank.outputs(part.theta, a[:, support], support)
+    b = part.b
+    if problem.intercept:
+        b = np.array([problem.loss.intercept(*sides) for sides in zip(problem.Y, outputs, problem.c, strict=True)])
+    losses, proof = problem.losses(outputs, b), part.a if part.dual_a is None else part.dual_a
+    q = _norms(problem, a, np.flatnonzero(theta))
+    primal, _, _, scale = problem.certificate(losses, a, b, theta, q)
+    dual = -np.inf if same else problem.certificate(losses, proof, b, theta, _norms(problem, proof)).dual
+    if not dual > found.dual:
+        dual, proof = found.dual, found.a if found.dual_a is None else found.dual_a
+    gap = (primal - dual) / scale
+    if not -1e-6 < gap <= tol:
+        return found
+    gap, proof = max(gap, 0.0), None if proof is a else proof
+    counts = {"n_kernels": int(np.count_nonzero(theta)), "n_support": len(support)}
+    history = [*found.history[:-1], found.history[-1] | counts | {"primal": primal, "dual": dual, "gap": gap}]
+    point = {"theta": part.theta, "a": a, "b": b, "dual_a": proof}
+    return replace(found, primal=primal, dual=dual, gap=gap, history=history, **point)
+
+
+def _norms(problem, a, which=None):
+    """q_m = Σ_t a_tᵀK_m a_t, (M',), of all kernels, or of those `which`, 0 for the others."""
+    support, q = np.flatnonzero(a.any(axis=0)), np.zeros(len(problem.kernels))
+    which, A = np.arange(len(q)) if which is None else which, a[:, support]
+    size = max(1, MAX_PRODUCTS // max(A.size, 1))
+    for start in range(0, len(which), size):
+        part = which[start : start + size]
+        q[part] = np.einsum("tmi,ti->m", problem.bank.products(A, support, support, problem.kernels[part]), A)
+    return q
 
 
 def _pulled(problem, found):
-    """The kernels with weight, and those that get some by a step along the slope of the dual, ½ q, up to its error."""
+    """The kernels with weight, and those that get some by a step along the slope of the dual, ½ q, up to its error.
+
+    At a, whose slope shows the kernels that a smaller problem lacks, and at the dual point of the bound.
+    """
     theta, regularizer = found.theta[problem.kernels], problem.regularizer
-    a = found.a if found.dual_a is None else found.dual_a
-    support, q = np.flatnonzero(a.any(axis=0)), np.zeros(len(theta))
-    size, A = max(1, MAX_PRODUCTS // max(len(a) * len(support), 1)), a[:, support]
-    for start in range(0, len(q), size):
-        part = slice(start, start + size)
-        q[part] = np.einsum("tmi,ti->m", problem.bank.products(A, support, support, problem.kernels[part]), A)
-    if not regularizer.has("prox") or not q.max() > 0:
-        return np.flatnonzero(theta)
-    step, error = STEP * float(theta.max()) / float(q.max()), np.where(theta > 0, 0.0, np.sqrt(found.gap))
-    return np.flatnonzero((theta > 0) | (regularizer.prox(theta + 0.5 * step * (1.0 + error) * q, step) > 0))
-
-
-def _over_all(problem, small, found, part):
-    """The solution `part` of the problem among fewer kernels as one of the whole problem, with the bound of `found`."""
-    theta, before = part.theta, part if part.gap > 0 else found
-    gone = problem.regularizer.value(theta[problem.kernels]) - small.regularizer.value(theta[small.kernels])
-    primal, proof = part.primal + gone, found.a if found.dual_a is None else found.dual_a
-    scale = (before.primal - before.dual) / before.gap if before.gap > 0 else max(abs(primal), 1e-300)
-    gap = max((primal - found.dual) / scale, 0.0)
-    counts = {"n_kernels": int(np.count_nonzero(theta)), "n_support": int(np.count_nonzero(part.a.any(axis=0)))}
-    history = [*found.history[:-1], found.history[-1] | counts | {"primal": primal, "gap": gap}]
-    return replace(found, theta=theta, a=part.a, b=part.b, primal=primal, gap=gap, dual_a=proof, history=history)
+    keep, error = theta > 0, np.where(theta > 0, 0.0, np.sqrt(found.gap))
+    for a in (found.a, found.dual_a):
+        q = np.zeros(1) if a is None else _norms(problem, a)
+        if q.max() > 0 and regularizer.has("prox"):
+            step = STEP * float(theta.max()) / float(q.max())
+            keep = keep | (regularizer.prox(theta + 0.5 * step * (1.0 + error) * q, step) > 0)
+    return np.flatnonzero(keep)
