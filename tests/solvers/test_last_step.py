@@ -19,7 +19,7 @@ SEEDS = range(10)
 SMALL = 1e-4  # of the sum of the weights
 
 
-def texts(n=120, m=250, seed=0):
+def texts(n=100, m=220, seed=0):
     """Rows of word frequencies, two topics: 20 of the words are more frequent in one of them."""
     rng = np.random.default_rng(seed)
     topic, lift = rng.integers(2, size=n), np.ones((2, m))
@@ -48,12 +48,12 @@ def shares(X, y, kernels, **options):
 
 
 SETS = {
-    "texts": (texts, lambda: rank_one_kernels(250), ("interior", "coordinate")),
+    "texts": (texts, lambda: rank_one_kernels(220), ("interior", "coordinate")),
     "splice": (splice, lambda: degree_kernels(20), ("newton", "chunking")),
 }
 
 
-@pytest.mark.parametrize("C", [0.3, 1.0, 10.0])
+@pytest.mark.parametrize("C", [0.1, 1.0])
 @pytest.mark.parametrize("name", SETS)
 def test_ten_orders_of_one_set_and_a_finer_gap_have_the_same_number_of_weights(name, C):
     """Must show 4: orders of rows and kernels and seeds of the solver at tol 1e-3, beside one fit at tol 1e-6."""
@@ -64,7 +64,7 @@ def test_ten_orders_of_one_set_and_a_finer_gap_have_the_same_number_of_weights(n
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         rows, order = rng.permutation(len(y)), rng.permutation(len(kernels))
-        solver = solvers[seed % 2] if seed < 2 else solvers[0]
+        solver = solvers[C == 0.1 and seed < 3]
         options = dict(C=C, solver=solver, random_state=seed)
         found = shares(X[rows], y[rows], [kernels[m] for m in order], **options)
         assert np.count_nonzero(found) == expected, (seed, solver)

@@ -112,6 +112,7 @@ class MKLOneClass(OutlierMixin, MKLBase):
     ----------
     kernel_weights_ : array (M,)
         θ. For a number p it lies on the unit p-norm ball and need not sum to 1: shares are θ / θ.sum().
+        At p = 1 the weights that the gap allows to be 0 are 0.
     kernel_names_ : list of M str
     kernels_chosen_ : str
         With kernels="auto", the kernels that were chosen and left out, in words; verbose=True prints them.

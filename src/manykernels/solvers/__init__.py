@@ -56,7 +56,7 @@ SPARES = ("chunking", "spicy", "hessian", "analytic")  # continue where "auto" s
 MAX_SPARE_EXAMPLES = 5000  # above it no spare solver is tried
 SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_work`: about two seconds
 SMALL_FIT = 200, 20, 3, 1000  # examples, kernels, outputs and steps of the largest small problem
-LAST_WORK, MIN_LAST_STEPS = 1e5, 5  # of the last step at p = 1, if the run took less
+LAST_WORK, MIN_LAST_STEPS = 1e5, 30  # of the last step at p = 1, if the run took less
 MAX_WORK_FACTOR = 2.5  # the problems of one fit, such as one-vs-rest classes, share this many times the work of one
 
 __all__ = [

@@ -37,10 +37,12 @@ def thinned(
     if problem.regularizer.smooth or not found.converged or found.interrupted:
         return found
     fine = min(tol, max(FINER * tol, FINEST))
-    for _ in range(MAX_ROUNDS):
-        if found.gap <= ENOUGH * fine or found.interrupted:  # no kernel was missing
-            break
+    for _ in range(MAX_ROUNDS if found.gap > ENOUGH * fine else 0):
+        before = found
         found = _continued(problem, found, tol, again, _pulled(problem, found), fine)
+        gained = before.primal - found.primal
+        if found.interrupted or found.gap <= ENOUGH * fine or gained <= ENOUGH * fine * abs(found.primal):
+            break  # no kernel was missing
     theta, regularizer = found.theta[problem.kernels], problem.regularizer
     keep = theta > LEAST_SHARE * theta.sum()
     if found.interrupted or not keep.any() or np.count_nonzero(keep) == np.count_nonzero(theta):
