@@ -266,7 +266,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
             with np.errstate(all="ignore"):
                 return _finisher(small).solve(small, control)
 
-        return thinned(problem, found, tol, again)
+        return thinned(problem, found, tol, again if problem.bank.n <= MAX_SPARE_EXAMPLES else None)
 
     found = run(warm) if checkpoint is None else checkpoint.carry_on(run, warm, max_iter, monitor, problem)
     return diagnosed(problem, found, tol, max_iter)

@@ -31,13 +31,16 @@ STEP = 1e-2  # of the largest weight, along the slope of the dual
 
 
 def thinned(
-    problem: Problem, found: Solution, tol: float, again: Callable[[Problem, float, Solution], Solution]
+    problem: Problem, found: Solution, tol: float, again: Callable[[Problem, float, Solution], Solution] | None
 ) -> Solution:
-    """`found`, or a solution with fewer weights and a gap of at most tol, by again(smaller problem, gap, warm)."""
+    """`found`, or a solution with fewer weights and a gap of at most tol, by again(smaller problem, gap, warm).
+
+    Without `again`, for problems that are too large for it, small weights become 0 if the gap allows it as it is.
+    """
     if problem.regularizer.smooth or not found.converged or found.interrupted:
         return found
     fine = min(tol, max(FINER * tol, FINEST))
-    for _ in range(MAX_ROUNDS if found.gap > ENOUGH * fine else 0):
+    for _ in range(MAX_ROUNDS if again and found.gap > ENOUGH * fine else 0):
         before = found
         found = _continued(problem, found, tol, again, _pulled(problem, found), fine)
         gained = before.primal - found.primal
@@ -51,7 +54,9 @@ def thinned(
     weights = np.zeros(len(found.theta))
     weights[problem.kernels] = rest
     fewer = _better(problem, found, replace(found, theta=weights), tol)
-    return _continued(problem, found, tol, again, np.flatnonzero(keep), fine) if fewer is found else fewer
+    if fewer is found and again:
+        return _continued(problem, found, tol, again, np.flatnonzero(keep), fine)
+    return fewer
 
 
 def _continued(problem, found, tol, again, keep, aim):
