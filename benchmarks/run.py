@@ -7,6 +7,7 @@ from importlib import import_module
 COMMANDS = (
     "compare",
     "tables",
+    "auto",
     "norms",
     "speed",
     "growth",
@@ -36,20 +37,23 @@ def main():
     )
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
-    parser.add_argument("--huge", action="store_true", help="splice: ten million sequences too (an hour, 20 GB)")
+    parser.add_argument("--huge", action="store_true", help="splice: ten million sequences too (an hour, 20 GB); auto: up to 10,000 examples")
     parser.add_argument("--only", help="sources, pairs, threads, tables: what to run, such as mfeat,webkb")
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
-    parser.add_argument("--jobs", type=int, help="tables: models that are fitted side by side")
+    parser.add_argument("--jobs", type=int, help="tables, auto: models that are fitted side by side")
+    parser.add_argument("--seed", type=int, help="auto: of the sample of cells")
     options = vars(parser.parse_args())
     command = options.pop("command")
     if command != "compare" and options.pop("dataset") != "mnist":
         parser.error("--dataset is for compare only")
-    if command != "splice" and options.pop("huge"):
-        parser.error("--huge is for splice only")
+    if command not in ("splice", "auto") and options.pop("huge"):
+        parser.error("--huge is for splice and auto only")
     if command not in ("sources", "pairs", "threads", "tables") and options.pop("only"):
         parser.error("--only is for sources, pairs, threads and tables only")
-    if command != "tables" and options.pop("jobs"):
-        parser.error("--jobs is for tables only")
+    if command not in ("tables", "auto") and options.pop("jobs"):
+        parser.error("--jobs is for tables and auto only")
+    if command != "auto" and options.pop("seed") is not None:
+        parser.error("--seed is for auto only")
     if command != "threads" and options.pop("threads"):
         parser.error("--threads is for threads only")
     import_module(f".{command}", __package__).main(**options)

@@ -59,7 +59,6 @@ class Bank(Tagged, ABC):
     unit = 2.0**-53  # unit roundoff of the kernel values that the user gave
     indefinite = ""  # the names of kernels that are not positive semidefinite
     explicit = False  # whether kernels are products of feature vectors, hence positive semidefinite
-    prefers: tuple[str, ...] = ()  # solvers that "auto" tries before others
     store = "auto"  # where `vectors` are kept, see `banks.choice`
     even = False  # whether a product costs as much for some examples as for all
     n_jobs: int | None = None  # threads, with the meaning that estimators give it

@@ -17,12 +17,14 @@ from .words.degree import DegreeBank
 from .words.linadd import WordBank
 from .words.trie import TrieBank
 
-# Above these numbers of examples, kernels that have explicit features use them; `MAX_WORD_PAIRWISE` is for words at any
-# place or with shifts. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with
+# Above these numbers of examples, sequence kernels use their explicit features; `MAX_WORD_PAIRWISE` is for words at any
+# place or with shifts. Both ways read every letter, the one for each pair and the other for each of some hundred visits
+# of an example: so they cost the same at some number of examples, whatever the length and the number of kernels. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with
 # other work besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with shifts 9 and 14
 # at 4,000, 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000.
 MAX_PAIRWISE = 3000
 MAX_WORD_PAIRWISE = 8000
+MAX_VALUE_RATIO = 16  # of multiplications within matrix products to kernel values read from memory, in the same time
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which pairs are compared in float64
 MIN_DEVICE_EXAMPLES = 5000  # with device="auto": below, the start of a card costs more than it saves
 MIN_FLOAT32_GAP = 1e-4  # smallest gap for which float32 pairs are precise enough
@@ -78,8 +80,7 @@ def choose_bank(
     device : the parameter of estimators; with "auto", explicit features stay on the host
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
-    "auto" uses explicit features if all kernels have some and there are more than `MAX_PAIRWISE` or `MAX_WORD_PAIRWISE`
-    examples. Pairs are compared in float32 if `tol` and the variance of the kernels allow it.
+    "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are compared in float32 if `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
     features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X)))
@@ -100,8 +101,14 @@ def choose_bank(
             "EmpiricalBayes: take features='auto'"
         )
     if device is None and features_pay:
-        bank = explicit_bank(kernels, X, features, single=tol >= MIN_FLOAT32_GAP, **options)
-        if bank is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            bank = explicit_bank(kernels, X, features, single=tol >= MIN_FLOAT32_GAP, **options)
+        many = named or wanted or n_examples(X) > MAX_PAIRWISE
+        paid = bank is not None and (many or cheaper(bank))
+        if paid or many:
+            _tell(caught)
+        if paid:
             return bank
     if named:
         raise ValueError(
@@ -112,10 +119,15 @@ def choose_bank(
         with warnings.catch_warnings(record=True) as caught, suppress(TooLarge):
             bank = _pairs(kernels, X, device, dtype=np.float32, **options)
             if bank.usable.all():
-                for warning in caught:
-                    warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+                _tell(caught)
                 return bank
     return _pairs(kernels, X, device, dtype=np.float64, **options)  # tells a small variance from none
+
+
+def _tell(caught):
+    """Repeats warnings that were held back until a bank was chosen."""
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _pairs(kernels, X, device, **options):
@@ -127,9 +139,21 @@ def _pairs(kernels, X, device, **options):
 
 
 def worth_features(kernels, n):
-    """Whether all kernels have explicit features that are faster than the pairs of n examples."""
+    """Whether all kernels have explicit features that may be faster than the pairs of n examples."""
     families = {kernel.family for kernel in kernels.kernels}
+    if families <= {"features", "low_rank"}:
+        return True  # see `cheaper`
     return None not in families and n > (MAX_WORD_PAIRWISE if families & {"shift", "channels"} else MAX_PAIRWISE)
+
+
+def cheaper(bank):
+    """Whether a step on these explicit features costs less than one on the n² M kernel values of their pairs.
+
+    With D features, d of them different from 0 in an example, a step takes about n d min(n, D) multiplications.
+    """
+    owners = bank.owners()
+    D = bank.n if owners is None else len(owners)
+    return bank.entries() * min(bank.n, D) <= MAX_VALUE_RATIO * bank.n**2 * bank.M
 
 
 def explicit_bank(kernels, X, store="auto", single=False, **options):

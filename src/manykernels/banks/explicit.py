@@ -90,6 +90,10 @@ class ExplicitBank(Bank):
         """The kernel of each feature, (D,), if there are few, dense features, which `dense` returns; else None."""
         return None
 
+    def entries(self):
+        """The number of values in all feature vectors φ_m(x_i), if they are numeric, which a pass reads; else 0."""
+        return 0
+
     def dense(self, rows):
         """φ(x_r) of these examples, all kernels side by side as in `owners`, without the scales: (|rows|, D)."""
         raise NotImplementedError

@@ -145,6 +145,9 @@ class FeatureBank(ExplicitBank):
     def owners(self):
         return None if self.phi.sparse else np.repeat(np.arange(self.M), np.diff(self.first))
 
+    def entries(self):
+        return self.phi.F.nnz if self.phi.sparse else self.phi.F.size
+
     def dense(self, rows):
         return self.phi.F[rows]
 

@@ -17,7 +17,9 @@ class JoinedBank(ExplicitBank):
         self.memory_limit = members[0].memory_limit
         self.scale = joined([member.scale for member in members], which)
         self.usable = joined([member.usable for member in members], which)
-        self.prefers = tuple(dict.fromkeys(name for member in members for name in member.prefers))
+
+    def entries(self):
+        return sum(member.entries() for member in self.members)
 
     def diagonals(self):
         return joined([member.diagonals().T for member in self.members], self.which).T

@@ -2,8 +2,9 @@
 
     k_m(x, x') = Σ_j φ_j(x) φ_j(x'),   j over the features of kernel m
 
-The matrix F (n, D) of a `FeatureBank` never exists as a whole in float64. If F in float32 fits in memory, it is kept;
-else each use computes it again from the data and the seeds, one block of examples at a time.
+A small matrix F (n, D) is kept in float64, as in a `FeatureBank`. A large one never exists as a whole in float64: if F
+in float32 fits in memory, it is kept; else each use computes it again from the data and the seeds, one block of
+examples at a time.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ._kernel_groups import check_rows
 from .explicit import ExplicitBank, ExplicitPredictor, len_of
 from .features import FeatureBank
 
+MAX_FLOAT64_ENTRIES = 2**24  # of F: up to them it is kept in float64, for every solver
 ROWS_PER_THREAD = 512  # at a time
 
 
@@ -27,7 +29,6 @@ class LowRankBank(FeatureBank):
     """`phi` holds F as `LazyRows`; kernel m has the columns first[m] : first[m + 1]."""
 
     file_tag = ("bank/low_rank", 1)
-    prefers = ("primal",)
 
     @classmethod
     def from_list(
@@ -39,12 +40,12 @@ class LowRankBank(FeatureBank):
         bank = cls()
         bank.kernels, bank.names, bank.M = kernels, list(kernels.names), kernels.M
         bank.n_jobs, bank.memory_limit, bank.spherical = n_jobs, memory_limit, normalize == "spherical"
-        bank.dtype = np.dtype(np.float32 if single else np.float64)
         views = kernels.views(X)
         bank.n, bank.first = len_of(views), _offsets(kernels, views)
+        limit, few = MemoryBudget(memory_limit).share("features kept"), bank.entries() <= MAX_FLOAT64_ENTRIES
+        bank.dtype = np.dtype(np.float32 if single and not few else np.float64)
         bank.phi = bank._lazy(views)
-        limit = MemoryBudget(memory_limit).share("features kept")
-        if single and 4 * bank.n * int(bank.first[-1]) <= limit:
+        if (single or few) and bank.dtype.itemsize * bank.entries() <= limit:
             bank.phi.keep(n_jobs)
         bank.normalise(weights, normalize)
         return bank
@@ -81,8 +82,12 @@ class LowRankBank(FeatureBank):
     def data(self):
         return [view.X for view in self.phi.views]
 
+    def entries(self):
+        return self.n * int(self.first[-1])
+
     def numeric(self):
-        return None  # features are computed on the fly
+        F = self.phi.kept
+        return None if F is None or F.dtype != np.float64 else (F, self.first, self.scale)
 
     def coefficients(self, vectors, theta):
         return None  # features are not columns of X

@@ -51,7 +51,7 @@ SOLVERS = {
         Reweighted, MacKay,
     )
 }  # fmt: skip
-DEFAULTS = ("interior", "coordinate", "newton", "reweighted", "mackay")  # "auto" is the first that takes a problem
+DEFAULTS = ("interior", "primal", "coordinate", "newton", "reweighted", "mackay")  # "auto" takes the quickest of them
 SPARES = ("chunking", "spicy", "hessian", "analytic")  # continue where "auto" stalls
 MAX_SPARE_EXAMPLES = 5000  # above it no spare solver is tried
 SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_work`: about two seconds
@@ -122,12 +122,14 @@ def get(solver: str | BaseSolver) -> BaseSolver:
     return solver if isinstance(solver, BaseSolver) else Solver(solver)
 
 
-def best_for(problem: Problem) -> BaseSolver:
-    """The solver that "auto" stands for: the fastest exact one that takes the problem.
+def best_for(problem: Problem, tol: float = 1e-3) -> BaseSolver:
+    """The solver that "auto" stands for: of the exact ones that take the problem, the one with least expected work.
 
     Parameters
     ----------
     problem : Problem
+    tol : float, default 1e-3
+        The relative duality gap to reach.
 
     Returns
     -------
@@ -144,10 +146,10 @@ def best_for(problem: Problem) -> BaseSolver:
     >>> best_for(Problem(DenseBank(np.eye(4)[:, :, None]), [1, 1, -1, -1], Hinge(), LpNorm(2)))
     Newton()
     """
-    for solver in map(Solver, (*problem.bank.prefers, *DEFAULTS)):
-        if solver.suits(problem) and solver.refusal(problem) is None:
-            return solver
-    raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
+    able = [solver for solver in map(Solver, DEFAULTS) if solver.refusal(problem) is None]
+    if not able:
+        raise ValueError(f"no solver takes {problem.regularizer!r} with the {problem.loss.name} loss")
+    return min(able, key=lambda solver: solver.expected_work(problem, tol))
 
 
 def solve(
@@ -205,7 +207,7 @@ def solve(
     able = problem.bank.n <= MAX_SPARE_EXAMPLES and checkpoint is None and not problem.bank.indefinite
     spares = [spare for spare in map(Solver, SPARES if able else ()) if spare.refusal(problem) is None]
     share = 0.5 if spares else 1.0  # share of the work that is left
-    found = _solve(problem, best_for(problem), warm, checkpoint, share=share, **options)
+    found = _solve(problem, best_for(problem, tol), warm, checkpoint, share=share, **options)
     for spare in spares:
         if (
             found.converged

@@ -69,9 +69,9 @@ class BaseSolver(Part, ABC):
         """Why it cannot take this loss, bank or regularizer, beyond what it `needs`; None where it can."""
         return None
 
-    def suits(self, problem: Problem) -> bool:
-        """Whether "auto" should consider it; for solvers that are quick on some problems only."""
-        return True
+    def expected_work(self, problem: Problem, tol: float) -> float:
+        """About the work of a run, in the unit of `_work`; "auto" takes the default solver that needs least."""
+        return np.inf
 
     def refusal(self, problem: Problem) -> str | None:
         """Why it cannot take the problem, or None."""

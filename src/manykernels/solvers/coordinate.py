@@ -23,6 +23,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._work import spend
 from ..inner import InnerProblem
@@ -42,6 +43,7 @@ BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
 REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
+USUAL_PASSES = 20  # for each digit of the gap
 STATE_NAMES = (
     "theta", "turn", "at", "place", "added", "upper", "lower", "dual_b", "scale", "best", "history", "solves"
 )  # fmt: skip
@@ -88,6 +90,15 @@ class Coordinate(BaseSolver):
         if not problem.bank.explicit:
             return "it needs kernels with explicit features, such as strings.degree_kernels(20)"
         return None
+
+    def expected_work(self, problem: Problem, tol: float) -> float:
+        held = problem.bank.numeric()
+        if held is None:  # features that only passes over the examples can use
+            return 0.0
+        F, n, M = held[0], problem.bank.n, problem.bank.M
+        entries = F.nnz if issparse(F) else F.size
+        cuts = 20.0 * M * M if problem.regularizer.simplex or issparse(F) else 0.0  # linear programs grow with M
+        return USUAL_PASSES * -np.log10(min(tol, 0.1)) * (5.0 * n + 2e-3 * entries) + cuts
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         seed = seed_of(control.random_state if self.random_state is None else self.random_state)

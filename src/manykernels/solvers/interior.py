@@ -18,12 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import LinAlgError
 
 from ..inner import InnerProblem
 from ._interior_path import JointPath, SimplexWeights, SmoothWeights, share_of_bound
-from ._interior_system import StackedFeatures
+from ._interior_system import PRECONDITIONER_COLUMNS, StackedFeatures
 from ._oracle import Finished, Run
 from ._warm import onto_total
 from .base import BaseSolver
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 EXACT_CG, EXACT_CG_SHARE = 1e-3, 1e-3  # tolerance of conjugate gradients in the norm of A⁻¹, and over the gap
 LOOSE_CG = 1e-2, 1e-1  # the same for smooth Ω* while the gap falls: a quarter of the time for 20,000 words
 MAX_SLOW_STEPS = 3  # in a row without a fall by a tenth; then the systems are solved to EXACT_CG
-MIN_DEFAULT_KERNELS = 200  # for "auto": on the simplex, and elsewhere for sparse features
+USUAL_STEPS = 25
 TIDY_GAP = 30  # times tol: below this gap, points with fewer examples and kernels are tried
 MAX_EXTRA_STEPS = 4  # after the gap is reached, until kernels can lose their weight
 
@@ -62,9 +61,10 @@ class Interior(BaseSolver):
     needs = ("value", "conjugate", "start")
     explicit = True
 
-    def suits(self, problem: Problem) -> bool:
-        held = problem.bank.numeric() if problem.bank.M >= MIN_DEFAULT_KERNELS else None
-        return held is not None and (problem.regularizer.simplex or sp.issparse(held[0]))
+    def expected_work(self, problem: Problem, tol: float) -> float:
+        F, _, _ = problem.bank.numeric()  # type: ignore[misc]  # `refuse` has asked
+        n, D = F.shape
+        return USUAL_STEPS * (1e3 + 1e-4 * n * min(n, D, PRECONDITIONER_COLUMNS) ** 2)
 
     def refuse(self, problem: Problem) -> str | None:
         if problem.bank.numeric() is None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .base import Control
 
 MAX_MODELS = 6  # of one step; they cost no pass over the kernels
+USUAL_STEPS = 12
 MAX_GROWTH = 4.0  # of a q_m that a model may predict
 
 
@@ -48,6 +49,11 @@ class Newton(BaseSolver):
     file_tag = ("solver/newton", 1)
     name = "newton"
     needs = ("value", "conjugate", "prox", "minimise", "start")
+
+    def expected_work(self, problem: Problem, tol: float) -> float:
+        n, held = problem.bank.n, problem.bank.numeric()
+        D = problem.bank.M if held is None else held[0].shape[1]
+        return USUAL_STEPS * (2e3 + 1e-4 * n * n * (n + 2 * D))
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         return Wrapper(problem, NewtonStep(), control).solve()
