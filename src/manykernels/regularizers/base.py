@@ -140,7 +140,7 @@ class Regularizer(Part):
         for k in range(max_steps):
             spend(60.0)
             target = self._capped_prox(x - step * gradient, step, most)
-            move, omega_target = target - x, self.value(target)
+            move, omega_target = target - x, 0.0 if self.constraint else self.value(target)
             decrease = omega - omega_target - float(gradient @ move)
             if not 0 < decrease < np.inf:
                 break
@@ -148,7 +148,7 @@ class Regularizer(Part):
             curvature = float(move @ curved)
             t = 1.0 if curvature <= decrease else decrease / curvature
             x, gradient = x + t * move, gradient + t * curved
-            omega = self.value(x) if t < 1 else omega_target
+            omega = self.value(x) if t < 1 and not self.constraint else omega_target
             if k % 10 == 9:
                 bound = most if x.sum() > 0.999 * most or not self.finite_conjugate else np.inf
                 if omega + self._capped_conjugate(-gradient, bound) + float(x @ gradient) <= tolerance:

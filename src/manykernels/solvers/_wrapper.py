@@ -24,6 +24,7 @@ from ._oracle import Run, Stall, is_finite
 FIRST_ACTIVE = 400  # examples of the first active set
 MAX_ACTIVE_SHARE = 0.7  # of the examples; a larger active set becomes all of them
 FIRST_INNER_GAP = 0.1, 0.005  # relative to the gap, for the first inner problems: on some examples, on all
+MODEL_GAP = 0.01  # of a weight step, relative to the square of the gap: its model is of second order
 SAMPLE_GAP = 1e-2  # gap to which the weights of a random sample of the examples are learned
 MAX_UNSOLVED = 8  # unsolved inner problems in a row, without progress, that end the run
 IDLE_STEPS_BEFORE_CUTS = 3  # without progress at p = 1: J has kinks where kernels are of low rank
@@ -213,7 +214,8 @@ class Wrapper(Run):
         certificate = problem.certificate(problem.losses(outputs, b, rows), a, b, self.theta, q, rows)
         if noise > 0.3 * certificate.scale * max(self.tol, certificate.gap) or inner_gap > 3 * target:
             self.dtype = np.float64  # float32 is too coarse for this problem
-        state = ActiveState(problem, self.theta, q, a, support, P, K, self.inners, 0.1 * self.tol * certificate.scale)
+        model_gap = max(0.1 * self.tol, MODEL_GAP * min(certificate.gap, 1.0) ** 2)
+        state = ActiveState(problem, self.theta, q, a, support, P, K, self.inners, model_gap * certificate.scale)
         return state, certificate, inner_gap
 
     def _compare(self, certificate):
