@@ -8,7 +8,7 @@ from problems import evaluate, partner
 from small_banks import BANKS, problem_on
 
 from manykernels.regularizers import BlockNorm, EmpiricalBayes, LpNorm
-from manykernels.solvers import DEFAULTS, SOLVERS, Solver, best_for, coordinate, interior, primal, solve
+from manykernels.solvers import DEFAULTS, SOLVERS, Solver, best_for, coordinate, primal, solve
 
 CONVEX = [name for name in SOLVERS if name != "mackay"]
 TOL = {"simplemkl": 1e-2}  # it creeps where kernels are of low rank
@@ -16,7 +16,7 @@ SLOW = {"in blocks"}  # its inner problems are solved by products, which take lo
 EXPLICIT = ["columns", "columns, CSR", "low rank", "low rank, float32", "joined", "degrees", "trie", "words"]
 TAKES = {
     "coordinate": EXPLICIT,
-    "interior": ["columns", "columns, CSR"],
+    "interior": ["columns", "columns, CSR", "low rank"],
     "primal": ["columns", "low rank", "low rank, float32"],
 }
 CELLS = [(name, kind) for name in CONVEX for kind in TAKES.get(name, BANKS)]
@@ -72,14 +72,11 @@ def test_a_solver_takes_a_bank_or_names_itself_and_the_reason(name, kind):
 
 
 @pytest.mark.parametrize("kind", BANKS)
-def test_auto_is_a_solver_of_the_contract(kind, monkeypatch):
-    monkeypatch.setattr(
-        interior, "MIN_DEFAULT_KERNELS", 1
-    )  # it is asked of every bank, and not of those with hundreds of kernels alone
+def test_auto_is_a_solver_of_the_contract(kind):
     for regularizer in (LpNorm(1), LpNorm(2), BlockNorm(3)):
         problem, _ = problem_on(kind, "hinge", regularizer)
         name = best_for(problem).name
-        assert name in (*problem.bank.prefers, *DEFAULTS) and (name, kind) in CELLS
+        assert name in DEFAULTS and (name, kind) in CELLS
 
 
 @every

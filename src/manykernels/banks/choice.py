@@ -103,7 +103,8 @@ def choose_bank(
     if device is None and features_pay:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            bank = explicit_bank(kernels, X, features, single=tol >= MIN_FLOAT32_GAP, **options)
+            single = tol >= MIN_FLOAT32_GAP and n_examples(X) > MAX_PAIRWISE
+            bank = explicit_bank(kernels, X, features, single=single, **options)
         many = named or wanted or n_examples(X) > MAX_PAIRWISE
         paid = bank is not None and (many or cheaper(bank))
         if paid or many:

@@ -2,9 +2,9 @@
 
     k_m(x, x') = Σ_j φ_j(x) φ_j(x'),   j over the features of kernel m
 
-A small matrix F (n, D) is kept in float64, as in a `FeatureBank`. A large one never exists as a whole in float64: if F
-in float32 fits in memory, it is kept; else each use computes it again from the data and the seeds, one block of
-examples at a time.
+The matrix F (n, D) of a `FeatureBank` is kept in float64 if it is small. A large one never exists as a whole in
+float64: if F in float32 fits in memory, it is kept; else each use computes it again from the data and the seeds, one
+block of examples at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._kernel_groups import check_rows
 from .explicit import ExplicitBank, ExplicitPredictor, len_of
 from .features import FeatureBank
 
-MAX_FLOAT64_ENTRIES = 2**24  # of F: up to them it is kept in float64, for every solver
+MAX_FLOAT64_ENTRIES = 2**24  # of F: up to them F is kept in float64
 ROWS_PER_THREAD = 512  # at a time
 
 
@@ -40,11 +40,11 @@ class LowRankBank(FeatureBank):
         bank = cls()
         bank.kernels, bank.names, bank.M = kernels, list(kernels.names), kernels.M
         bank.n_jobs, bank.memory_limit, bank.spherical = n_jobs, memory_limit, normalize == "spherical"
+        bank.dtype = np.dtype(np.float32 if single else np.float64)
         views = kernels.views(X)
         bank.n, bank.first = len_of(views), _offsets(kernels, views)
-        limit, few = MemoryBudget(memory_limit).share("features kept"), bank.entries() <= MAX_FLOAT64_ENTRIES
-        bank.dtype = np.dtype(np.float32 if single and not few else np.float64)
         bank.phi = bank._lazy(views)
+        limit, few = MemoryBudget(memory_limit).share("features kept"), bank.entries() <= MAX_FLOAT64_ENTRIES
         if (single or few) and bank.dtype.itemsize * bank.entries() <= limit:
             bank.phi.keep(n_jobs)
         bank.normalise(weights, normalize)

@@ -153,13 +153,19 @@ class JointPath(CentralPath):
         return t > 1e-10
 
     def _shortened(self, t, v, x, system):
-        """The step halved until the curvature of Ω* along x is no more than MAX_BEND times the predicted one."""
+        """The step halved until its end is not beyond the minimum along x.
+
+        Ω* may bend more than foreseen: up to MAX_BEND times, or as long as the slope along x, −xᵀAx here, stays
+        below 0.
+        """
         f, w, dv = self.features, self.weights, self.features.add(x)
-        here, foreseen = w.theta @ f.sums(v * dv), float(x @ (system.multiply(x) - system.D * x))
+        rest = float(x @ (system.D * x))
+        here, foreseen = w.theta @ f.sums(v * dv), float(x @ system.multiply(x)) - rest
         for _ in range(40):
             ahead = v + t * dv
             theta = w.regularizer.weights_from_dual(0.5 * f.sums(ahead**2))
-            if theta @ f.sums(ahead * dv) - here <= MAX_BEND * t * foreseen + 1e-12 * abs(here):
+            most = max(MAX_BEND * t * foreseen, foreseen + (1.0 - t) * rest)
+            if theta @ f.sums(ahead * dv) - here <= most + 1e-12 * abs(here):
                 break
             t *= 0.5
         return t

@@ -43,7 +43,7 @@ BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
 REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
-USUAL_PASSES = 20  # for each digit of the gap
+USUAL_PASSES = 50  # for each digit of the gap
 STATE_NAMES = (
     "theta", "turn", "at", "place", "added", "upper", "lower", "dual_b", "scale", "best", "history", "solves"
 )  # fmt: skip
