@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 PRECONDITIONER_COLUMNS = 2500  # at first; `JointPath` may raise it
 MAX_CG_STEPS = 300
+MIN_DENSE_SHARE, MAX_DENSE_ENTRIES = 0.03, 2**22
 
 
 class StackedFeatures:
@@ -80,6 +81,8 @@ class NewtonSystem:
         rest = self.weight.copy()
         rest[S] = 0.0
         U = self.Phi[:, S] * np.sqrt(self.weight[S])
+        if sp.issparse(U) and U.nnz > MIN_DENSE_SHARE * n * len(S) and n * len(S) <= MAX_DENSE_ENTRIES:
+            U = U.toarray()  # its product with itself is quicker then
         self.P = D + squares @ rest
         self.dual = len(S) < n
         self._factor(sp.csr_array(U) if sp.issparse(U) else U, len(S))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 EXACT_CG, EXACT_CG_SHARE = 1e-3, 1e-3  # tolerance of conjugate gradients in the norm of A⁻¹, and over the gap
 LOOSE_CG = 1e-2, 1e-1  # the same for smooth Ω* while the gap falls: a quarter of the time for 20,000 words
 MAX_SLOW_STEPS = 3  # in a row without a fall by a tenth; then the systems are solved to EXACT_CG
-USUAL_STEPS = 25
+USUAL_STEPS, MANY_STEPS = 25, 125  # the latter on the simplex with several features for each kernel
 TIDY_GAP = 30  # times tol: below this gap, points with fewer examples and kernels are tried
 MAX_EXTRA_STEPS = 4  # after the gap is reached, until kernels can lose their weight
 
@@ -64,7 +64,8 @@ class Interior(BaseSolver):
     def expected_work(self, problem: Problem, tol: float) -> float:
         F, _, _ = problem.bank.numeric()  # type: ignore[misc]  # `refuse` has asked
         n, D = F.shape
-        return USUAL_STEPS * (1e3 + 1e-4 * n * min(n, D, PRECONDITIONER_COLUMNS) ** 2)
+        steps = MANY_STEPS if problem.regularizer.simplex and D > problem.bank.M else USUAL_STEPS
+        return steps * (1e3 + 1e-4 * n * min(n, D, PRECONDITIONER_COLUMNS) ** 2)
 
     def refuse(self, problem: Problem) -> str | None:
         if problem.bank.numeric() is None:
