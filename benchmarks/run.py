@@ -37,7 +37,11 @@ def main():
     )
     parser.add_argument("--out", default=".benchmarks", help="where JSON and PNG files go")
     parser.add_argument("--dataset", default="mnist", help="compare: mnist, synthetic, or NAME of uci_NAME.npz")
-    parser.add_argument("--huge", action="store_true", help="splice: ten million sequences too (an hour, 20 GB); auto: up to 10,000 examples")
+    parser.add_argument(
+        "--huge",
+        action="store_true",
+        help="splice: ten million sequences too (an hour, 20 GB); auto: up to 10,000 examples",
+    )
     parser.add_argument("--only", help="sources, pairs, threads, tables: what to run, such as mfeat,webkb")
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
     parser.add_argument("--jobs", type=int, help="tables, auto: models that are fitted side by side")

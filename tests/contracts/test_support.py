@@ -54,7 +54,7 @@ FIRST = f"""# The table of what works with what
 contract test: the solver reaches its duality gap and the objective of a conic program (of a third of the pairs of loss
 and regularizer in every run, and of all with `pytest -m slow`; else that of the other solvers). A number points to the
 reason of a refusal below the tables. `auto` takes the first of `newton`, `reweighted` and `mackay` that is ✓; where
-kernels have explicit features `coordinate`, `interior` for hundreds of kernels, and `primal` for those of low rank.
+kernels have explicit features, the one of `interior`, `primal`, `coordinate` and `newton` that expects least work.
 The two-stage weightings (`Uniform`, `BestSingle`, `Align`, `AlignF`, `EasyMKL`) become `Fixed(weights)`.
 This page is written by `tests/{"/".join(Path(__file__).parts[-2:])}`.
 """

@@ -135,7 +135,11 @@ def test_it_says_what_it_lacks():
 
 
 def test_auto_takes_it_for_kernels_of_few_features():
-    for d, regularizer, name in ((20, LpNorm(1), "interior"), (200, LpNorm(1), "interior"), (200, LpNorm(np.inf), "newton")):
+    for d, regularizer, name in (
+        (20, LpNorm(1), "interior"),
+        (200, LpNorm(1), "interior"),
+        (200, LpNorm(np.inf), "newton"),
+    ):
         X, y = data(n=60, d=d, seed=2)
         problem, _ = posed(rank_one_kernels(d), X, y, "hinge", regularizer)
         assert best_for(problem).name == name

@@ -82,8 +82,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         How to treat precomputed kernels that are not positive semidefinite: "clip" sets negative eigenvalues to 0,
         "shift" adds the size of the least eigenvalue to the diagonal, "error" raises (docs/precomputed.md).
     features : str, default "auto"
-        Whether to compute string and linear kernels from their explicit features: "auto", with many examples, if that
-        is faster, and for solver="coordinate"; "never", pair by pair; or always, with the vectors stored in a "map",
+        Whether to compute kernels from their explicit features, which string, linear and low-rank kernels have: "auto",
+        if that is cheaper, and for solver="coordinate"; "never", pair by pair; or always, with the vectors stored in a "map",
         "sorted", "trie" or "hash" (docs/sequences.md).
     approximation : "nystroem", "rff" or None, default None
         Replace each kernel, unless it has few explicit features already, by one of low rank, so that the time of a fit

@@ -43,7 +43,7 @@ BLOCKS_PER_WEIGHT_STEP = 8  # visits between two weight steps
 MAX_NEWTON_EXAMPLES = 1000  # with more examples Newton steps do not finish a run
 IDLE_BEFORE_NEWTON = 20  # certificates without progress before Newton steps finish it
 REST_DISTANCE = 0.3  # in outputs: an example further from its margin rests
-USUAL_PASSES = 50  # for each digit of the gap
+USUAL_PASSES = 10, 100  # for each digit of the gap: with few features, and more with as many as examples
 STATE_NAMES = (
     "theta", "turn", "at", "place", "added", "upper", "lower", "dual_b", "scale", "best", "history", "solves"
 )  # fmt: skip
@@ -98,7 +98,8 @@ class Coordinate(BaseSolver):
         F, n, M = held[0], problem.bank.n, problem.bank.M
         entries = F.nnz if issparse(F) else F.size
         cuts = 20.0 * M * M if problem.regularizer.simplex or issparse(F) else 0.0  # linear programs grow with M
-        return USUAL_PASSES * -np.log10(min(tol, 0.1)) * (5.0 * n + 2e-3 * entries) + cuts
+        passes = USUAL_PASSES[0] + USUAL_PASSES[1] * min(F.shape[1] / n, 1.0)
+        return passes * -np.log10(min(tol, 0.1)) * (5.0 * n + 2e-3 * entries) + cuts
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         seed = seed_of(control.random_state if self.random_state is None else self.random_state)

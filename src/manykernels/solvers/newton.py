@@ -55,7 +55,7 @@ class Newton(BaseSolver):
         D = problem.bank.M if held is None else held[0].shape[1]
         slopes = np.arange(1.0, problem.bank.M + 1)
         known = regularizer.has("weights_from_norms") and np.ptp(regularizer.weights_from_norms(slopes)) == 0
-        return (2 if known else USUAL_STEPS) * (3e3 + 1e-4 * n * n * (n + 2 * D))  # known: a plain sum of kernels
+        return (2 if known else USUAL_STEPS) * (3e3 + 2e-4 * n * n * (n + D))  # known: a plain sum of kernels
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         return Wrapper(problem, NewtonStep(), control).solve()

@@ -44,7 +44,7 @@ WEIGHT_STEPS = 2, 8  # on the weights between two passes: while the gap is above
 LARGE_GAP = 0.05
 SMOOTHING_SHARE = 0.5  # of the gap that smoothing may cause
 USUAL_PASSES = 10
-SLOW_TOL = 1e-3  # gap below which a smoothed loss takes many passes
+SLOW_TOL = 1e-3  # gap below which a smoothed loss takes many passes; with a feature for each kernel it always may
 MAX_IDLE_PASSES = 30  # passes without progress
 SMOOTHED_TOL = 1e-4  # gap below which `coordinate` finishes a smoothed loss
 FIRST_MU = 2.0  # at outputs of 0 every example then has curvature
@@ -90,8 +90,10 @@ class Primal(BaseSolver):
         if problem.bank.numeric() is None:  # features are computed in every pass, and here passes are few
             return 0.0
         n, D, loss = problem.bank.n, len(problem.bank.owners()), problem.loss
-        slow = tol < SLOW_TOL and not loss.interior and not loss.quadratic(*np.ones((3, 1)))[1].all()
-        return 1e5 + (10 if slow else 1) * USUAL_PASSES * 1e-4 * n * D**2
+        smooth = loss.interior or loss.quadratic(*np.ones((3, 1)))[1].all()
+        if not smooth and (tol < SLOW_TOL or D == problem.bank.M):
+            return np.inf
+        return 1e5 + USUAL_PASSES * 1e-4 * n * D**2
 
     def solve(self, problem: Problem, control: Control) -> Solution:
         if control.state is not None:  # a checkpoint of `coordinate`, which finishes the run
