@@ -17,11 +17,12 @@ from .words.degree import DegreeBank
 from .words.linadd import WordBank
 from .words.trie import TrieBank
 
-# Above these numbers of examples, sequence kernels use their explicit features; `MAX_WORD_PAIRWISE` is for words at any
-# place or with shifts. Both ways read every letter, the one for each pair and the other for each of some hundred visits
-# of an example: so they cost the same at some number of examples, whatever the length and the number of kernels. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with
-# other work besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with shifts 9 and 14
-# at 4,000, 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000.
+# Above these numbers of examples, sequence kernels use their explicit features; `MAX_WORD_PAIRWISE` is for words at
+# any place or with shifts. Both ways read every letter, the one for each pair and the other for each of some hundred
+# visits of an example: so they cost the same at some number of examples, whatever the length and the number of
+# kernels. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with other work
+# besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with shifts 9 and 14 at 4,000,
+# 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000.
 MAX_PAIRWISE = 3000
 MAX_WORD_PAIRWISE = 8000
 MAX_VALUE_RATIO = 64  # of multiplications within matrix products to kernel values read from memory, in the same time
@@ -80,7 +81,8 @@ def choose_bank(
     device : the parameter of estimators; with "auto", explicit features stay on the host
     small : examples up to which pairs are compared in float64, default `MAX_FLOAT64_EXAMPLES`
 
-    "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are compared in float32 if `tol` and the variance of the kernels allow it.
+    "auto" uses explicit features if all kernels have some and `worth_features` and `cheaper` say so. Pairs are
+    compared in float32 if `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
     features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X)))

@@ -83,8 +83,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         "shift" adds the size of the least eigenvalue to the diagonal, "error" raises (docs/precomputed.md).
     features : str, default "auto"
         Whether to compute kernels from their explicit features, which string, linear and low-rank kernels have: "auto",
-        if that is cheaper, and for solver="coordinate"; "never", pair by pair; or always, with the vectors stored in a "map",
-        "sorted", "trie" or "hash" (docs/sequences.md).
+        if that is cheaper, and for solver="coordinate"; "never", pair by pair; or always, with the vectors stored in a
+        "map", "sorted", "trie" or "hash" (docs/sequences.md).
     approximation : "nystroem", "rff" or None, default None
         Replace each kernel, unless it has few explicit features already, by one of low rank, so that the time of a fit
         is linear in the number of examples: `Nystroem(kernel, rank)`, from landmarks, or `RandomFeatures(kernel,
