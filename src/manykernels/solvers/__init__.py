@@ -266,7 +266,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
             control = Control(gap, max(MIN_LAST_STEPS, found.n_iter), begin_from(warm, small), None, random_state)
             control.work = max(used, LAST_WORK)
             with np.errstate(all="ignore"):
-                return _finisher(small).solve(small, control)
+                return _finisher(small, gap).solve(small, control)
 
         return thinned(problem, found, tol, again if problem.bank.n <= MAX_SPARE_EXAMPLES else None)
 
@@ -274,11 +274,10 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
     return diagnosed(problem, found, tol, max_iter)
 
 
-def _finisher(problem):
-    """The solver that reaches a small gap soonest from a warm start: `newton` if its matrix is small enough."""
-    names = ("interior", "newton") if problem.bank.n <= MAX_SPARE_EXAMPLES else ()
-    able = (one for one in map(Solver, names) if one.suits(problem) and one.refusal(problem) is None)
-    return next(able, None) or best_for(problem)
+def _finisher(problem, tol):
+    """The solver that reaches a small gap soonest from a warm start: `interior` or `newton`, if one takes the problem."""
+    able = [solver for solver in map(Solver, ("interior", "newton")) if solver.refusal(problem) is None]
+    return min(able, key=lambda one: one.expected_work(problem, tol)) if able else best_for(problem, tol)
 
 
 def _told(found, control):
