@@ -161,8 +161,8 @@ def summary(half, tables, methods, rows):
         lines.append((
             methods[k], f"{order[k]:.2f} ± {error[k]:.2f}", f"{100 * np.mean([r['accuracy'] for r in own]):.2f}",
             f"{area[k]:.2f}", f"{np.mean([r['auc'] for r in own]):.4f}",
-            "" if None in losses else f"{np.mean(losses):.3f}", f"{np.median([r['seconds'] for r in own]):.2f}", f"{max(r['seconds'] for r in own):.1f}",
-            str(sum(r["failed"] is not None for r in own)),
+            "" if None in losses else f"{np.mean(losses):.3f}", f"{np.median([r['seconds'] for r in own]):.2f}",
+            f"{max(r['seconds'] for r in own):.1f}", str(sum(r["failed"] is not None for r in own)),
         ))  # fmt: skip
     show(
         f"{len(tables)} tables, {half}", ("method", "rank", "accuracy %", "rank by area", "area", "log loss",

@@ -53,8 +53,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         Each entry is a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a
         transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all columns
         together, kernels on single columns with a prior of 0.2, tf-idf kernels on texts, and fewer kernels per view if
-        X has views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
-        `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
+        X has views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array
+        or a `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
     regularizer : float or Regularizer, default 2
         A number p ≥ 1 is ‖θ‖_p ≤ 1: 1 is sparse, np.inf the plain sum. Or a member of `regularizers`: constraints
         LpNorm(p), WeightedLpNorm(p, weights), ElasticNet(v), MixedNorm(v, p), NonIsotropic(E), Ball(center, radius);

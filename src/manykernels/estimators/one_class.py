@@ -40,8 +40,8 @@ class MKLOneClass(OutlierMixin, MKLBase):
         Each entry is a kernel, (name, kernel), (name, kernel, columns) or (name, kernel, columns, missing); a
         transformer may precede the kernel. "auto" takes RBF and Laplacian kernels of several widths on all columns
         together, kernels on single columns with a prior of 0.2, tf-idf kernels on texts, and fewer kernels per view if
-        X has views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array or a
-        `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
+        X has views (`kernels.auto_kernels`); `kernels_chosen_` lists them. "precomputed": X is an (n, n_train, M) array
+        or a `KernelStack`. A search reaches parameters as `kernels__NAME__gamma`, `regularizer__p`, `solver__tau`.
     nu : float, default 0.5
         ν in (0, 1]: at most this share of the examples lies outside, and at least this share are support vectors.
     formulation : "one_class", "level_set" or "svdd", default "one_class"

@@ -128,7 +128,7 @@ def days(column: np.ndarray) -> np.ndarray:
         lost = missing_entries(column)
         if all(isinstance(item, float | int) for item in column[~lost]):
             return np.where(lost, np.nan, column).astype(float)
-        column = np.where(lost, None, column).astype("datetime64[us]")
+        column = np.where(lost, np.array(None), column).astype("datetime64[us]")
     return np.where(np.isnat(column), np.nan, column.astype("datetime64[us]").astype(float) / 86_400e6)
 
 

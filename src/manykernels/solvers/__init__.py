@@ -275,7 +275,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
 
 
 def _finisher(problem, tol):
-    """The solver that reaches a small gap soonest from a warm start: `interior` or `newton`, if one takes the problem."""
+    """The solver that reaches a small gap soonest from a warm start: `interior` or `newton` where they can."""
     able = [solver for solver in map(Solver, ("interior", "newton")) if solver.refusal(problem) is None]
     return min(able, key=lambda one: one.expected_work(problem, tol)) if able else best_for(problem, tol)
 

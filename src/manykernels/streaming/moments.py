@@ -45,7 +45,8 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
         else:
             found = _of_pairs(stream, part, sample, kind)
         diagonal[own], variance[own] = found
-    scaled = Scaled(kind, *kernels.scales(diagonal, variance, kind, known), diagonal - variance)
+    scale, usable = kernels.scales(diagonal, variance, kind, known)
+    scaled = Scaled(kind, scale, usable, diagonal - variance)
     report_unusable(_Named(list(kernels.names), scaled.usable))
     return scaled, far
 
