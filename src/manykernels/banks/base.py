@@ -136,6 +136,13 @@ class Bank(Tagged, ABC):
         """
         return self
 
+    def summed(self, theta: np.ndarray) -> Bank | None:
+        """A bank of the single kernel Σ_m θ_m K_m, float64 in memory, for fits whose weights are known.
+
+        None if the kernels are not in memory, or not positive semidefinite.
+        """
+        return None
+
     def cost(self) -> float:
         """Estimated nanoseconds to compute one entry of all kernels (reading M stored entries takes M / 2).
 

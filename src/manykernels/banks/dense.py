@@ -49,6 +49,7 @@ class DenseBank(Bank):
     (2, 4, array([1.333, 1.333]))
     """
 
+    _sum: tuple[bytes, Any] | None = None  # (weights, their `SumBank`)
     removed: list[np.ndarray] = []  # noqa: RUF012  for each kernel the clipped eigenvectors, (n, r)
 
     def __init__(
@@ -265,6 +266,12 @@ class DenseBank(Bank):
             return self.stack.array
         return super().matrices(kernels, rows, dtype)
 
+    def summed(self, theta: np.ndarray) -> Bank | None:
+        """Keeps the last sum, since one-vs-rest fits and the fits of a path ask for the same one."""
+        if self.indefinite or self.stack.on_disk:
+            return None
+        return SumBank.of(self, theta)
+
     def held(self, exact: bool = False) -> Bank:
         if not exact or 8 * self.M * self.n**2 > MemoryBudget(self.memory_limit).share("matrices kept"):
             return self
@@ -277,6 +284,29 @@ class DenseBank(Bank):
         if self.trained is not None:
             predictor.trained = self.trained
         return predictor
+
+
+class SumBank(DenseBank):
+    """One kernel in memory, Σ_m θ_m K_m of another bank; it keeps the matrix in each precision that was asked for."""
+
+    forms: dict[tuple, np.ndarray]
+
+    @classmethod
+    def of(cls, bank: Any, theta: np.ndarray) -> SumBank:
+        """The sum for these weights, from `bank._sum` if it was the last one."""
+        if bank._sum is None or bank._sum[0] != theta.tobytes():
+            found = cls.from_scaled(bank.combined(theta, dtype=np.float64)[None], ["sum"], bank.n_jobs)
+            found.memory_limit, found.unit, found.forms = bank.memory_limit, bank.unit, {}
+            bank._sum = theta.tobytes(), found
+        return bank._sum[1]
+
+    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+        if rows is not None:
+            return super().matrix(theta, rows, dtype, shifted)
+        asked = theta.tobytes(), np.dtype(dtype), shifted
+        if asked not in self.forms:
+            self.forms[asked] = super().matrix(theta, rows, dtype, shifted)
+        return self.forms[asked]
 
 
 def default_names(M):

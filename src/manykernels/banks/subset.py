@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from ..kernels.normalize import precision, scales
 from .base import Bank, Predictor
-from .dense import DenseBank, DensePredictor, report_unusable
+from .dense import DenseBank, DensePredictor, SumBank, report_unusable
 from .pairwise import PairwiseBank
 
 
@@ -30,7 +30,8 @@ class SubsetBank(Bank):
         weights: np.ndarray | None = None,
         normalize: str | None = "multiplicative",
     ) -> None:
-        self._kept: tuple[tuple, np.ndarray] | None = None
+        self._kept: dict[tuple, np.ndarray] = {}
+        self._sum: tuple[bytes, Any] | None = None
         self.index, self.origin, self.normalize = np.asarray(index), origin, normalize
         self.n, self.M, self.names = len(self.index), whole.M, whole.names
         self.dtype, self.unit = whole.dtype, whole.unit
@@ -69,11 +70,16 @@ class SubsetBank(Bank):
         return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
 
     def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> np.ndarray:
-        """Keeps the last matrix, since each fit of a path begins at the weights where the previous fit ended."""
+        """Keeps the last M / 4 matrices: each fit of a path begins at the weights where its class ended before."""
         asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
-        if self._kept is None or self._kept[0] != asked:
-            self._kept = asked, self.combined(theta, rows, rows, dtype, shifted)
-        return self._kept[1]
+        found = self._kept.pop(asked, None)
+        while found is None and len(self._kept) > self.M // 4:
+            del self._kept[next(iter(self._kept))]
+        self._kept[asked] = self.combined(theta, rows, rows, dtype, shifted) if found is None else found
+        return self._kept[asked]
+
+    def summed(self, theta: np.ndarray) -> Bank | None:
+        return None if self.indefinite else SumBank.of(self, theta)
 
     def products(
         self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from numbers import Integral
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -62,7 +63,7 @@ class _CrossValidated:
         n = len(labels)
         splits = make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
         kernels = SharedKernels(X, tasks, is_exact(found), self.device)
-        search = Search(Cs, found, splits)
+        search = Search(Cs, found, splits, adaptive=isinstance(self.Cs, Integral) and self.refit == "best")
         with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
@@ -73,7 +74,7 @@ class _CrossValidated:
         vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
-        self.searched_ = len(results["params"])  # a report of the chosen model needs it
+        self.searched_ = int(search.ran.sum())  # a report of the chosen model needs it
         self.best_params_ = dict(results["params"][at])
         self.best_score_ = float(results["mean_test_score"][at])
         self.C_, self.regularizer_ = self.best_params_["C"], self.best_params_["regularizer"]
@@ -131,14 +132,17 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
 
     Kernels are computed once for all folds if their matrices fit in `memory_limit` (4 GiB by default). Each fit starts
     from the solution at the next greater C and has its own duality gap. Every fold normalises the kernels and finds the
-    parameters that depend on data (gamma="scale", "auto", transformers) from its training examples alone: scores and
-    choice are those of GridSearchCV over `MKLClassifier`, up to `tol`.
+    parameters that depend on data (gamma="scale", "auto", transformers) from its training examples alone. With a list
+    of Cs, scores and choice are those of GridSearchCV over `MKLClassifier`, up to `tol`.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or a list of kernels, as in `MKLClassifier`
     Cs : int or list of float, default 10
-        The values of C, or their number: log-spaced from 0.01 to 100.
+        A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100. Of a number of
+        values with refit="best", some are run: with every regularizer every third one, from the greatest down until
+        the mean score falls, then, with the two best regularizers, those beside the best one. These fits end at a gap
+        of 0.01, or `tol` if it is greater; the last fit, on all data, ends at `tol`.
     regularizer : a regularizer of `MKLClassifier` or a list of them, default (1, 2, inf)
         Such as `[1, 4/3, 2]` or `[ElasticNet(v) for v in (0.1, 0.5, 0.9)]`.
     cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
@@ -157,11 +161,12 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     C_, regularizer_, best_params_ : the chosen values
     best_score_ : its mean score over the folds, which is optimistic, since it decided the choice; for an honest score
         pass this estimator to `cross_val_score` (nested cross-validation)
-    searched_ : the number of candidates, which the saved model keeps
+    searched_ : the number of candidates that were run, which the saved model keeps
     best_index_ : its place in `cv_results_`
     cv_results_ : a dict of arrays, as of GridSearchCV: `params`, `param_C`, `param_regularizer`,
         `split0_test_score`, …, `mean_test_score`, `std_test_score`, `rank_test_score`, `mean_fit_time`, …, and for each
-        candidate `split0_duality_gap`, …, `max_duality_gap`, `mean_n_iter`
+        candidate `split0_duality_gap`, …, `max_duality_gap`, `mean_n_iter`; NaN for candidates that were not run, whose
+        rank is the last
     best_estimator_ : the chosen model as an `MKLClassifier`
     Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
 
@@ -248,7 +253,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     ----------
     kernels : "auto", "precomputed", or a list of kernels, as in `MKLRegressor`
     Cs : int or list of float, default 10
-        The values of C, or their number: log-spaced from 0.01 to 100.
+        A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100, of which some are
+        run, as in `MKLClassifierCV`.
     regularizer : a regularizer of `MKLRegressor` or a list of them, default (1, 2, inf)
     cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
     scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
@@ -263,7 +269,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
     ----------
     C_, regularizer_, best_params_ : the chosen values
     best_score_ : its mean score over the folds, which is optimistic, since it decided the choice
-    searched_ : the number of candidates, which the saved model keeps
+    searched_ : the number of candidates that were run, which the saved model keeps
     best_index_ : its place in `cv_results_`
     cv_results_ : a dict of arrays, as of `MKLClassifierCV`
     best_estimator_ : the chosen model as an `MKLRegressor`

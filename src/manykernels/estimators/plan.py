@@ -22,6 +22,7 @@ import numpy as np
 from .. import regularizers, solvers
 from ..kernels.view_data import n_examples
 from ..problem import Problem
+from ..regularizers import Fixed
 from ..solution import Solution
 from ..solvers import seed_of
 from ._diagonal_warning import warn_diagonal
@@ -217,7 +218,23 @@ class FitPlan(BasePlan):
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels))
-        return solvers.solve(self.problem(k, bank), self.solver, self.tol, self.max_iter, warm, callback, **own)
+        problem = self.problem(k, bank)
+        theta = self._known_weights(problem, k)
+        one = None if theta is None else problem.bank.summed(theta)
+        if one is not None:
+            known = Fixed(np.ones(1))
+            problem = Problem(one, problem.Y, problem.loss, known, problem.c, intercept=problem.intercept)
+            warm = None if warm is None else replace(warm, theta=np.ones(1))
+        found = solvers.solve(problem, self.solver, self.tol, self.max_iter, warm, callback, **own)
+        return found if one is None else replace(found, theta=theta)
+
+    def _known_weights(self, problem, k):
+        """The weights (M,) if "auto" need not learn them: the fit has then a single kernel, their sum; else None."""
+        if self.solver != "auto" or self.checkpoints[k] is not None:
+            return None
+        known, theta = problem.regularizer.only(len(problem.kernels)), np.zeros(self.bank.M)
+        theta[problem.kernels] = 0.0 if known is None else known
+        return None if known is None else theta
 
     def _begin(self) -> tuple[str, Any]:
         # one-vs-rest fits read the kernels many times

@@ -24,7 +24,7 @@ def show_progress(label, tol):
 
 @contextmanager
 def show_count(label, total):
-    """Yields a function to call after each of `total` fits; the bar shows their number and the time left."""
+    """Yields a function to call after each of `total` fits (None: unknown); the bar shows their number and the time."""
     from rich import progress as parts
 
     columns = parts.TextColumn("{task.description}"), parts.BarColumn(), parts.MofNCompleteColumn()

@@ -17,6 +17,8 @@ from .check_inputs import is_precomputed
 from .progress import show_count
 from .shared_kernels import SharedFold, SharedKernels, with_params
 
+SEARCH_TOL = 1e-2  # the least gap of the fits of an adaptive search
+COARSE = 3  # an adaptive search begins with every third C
 C_EXPONENTS = -2, 2  # of 10, for the least and the greatest C of a grid
 
 
@@ -53,35 +55,54 @@ def is_exact(found: list[Any]) -> bool:
 
 
 class Search:
-    """The scores of every (regularizer, C) in every fold, in arrays (n_candidates, n_splits).
+    """The scores of (regularizer, C) in every fold, in arrays (n_candidates, n_splits); NaN for those not run.
 
-    Candidates are in the order of GridSearchCV: the regularizer varies fastest.
+    Candidates are in the order of GridSearchCV: the regularizer varies fastest. An `adaptive` search runs some of them,
+    as `finer` says; each round scores its candidates in all folds.
     """
 
-    def __init__(self, Cs: np.ndarray, found: list[Any], splits: list[Any]) -> None:
-        self.Cs, self.regularizers, self.splits = Cs, found, splits
+    def __init__(self, Cs: np.ndarray, found: list[Any], splits: list[Any], adaptive: bool = False) -> None:
+        self.Cs, self.regularizers, self.splits, self.adaptive = Cs, found, splits, adaptive
         shape = len(Cs) * len(found), len(splits)
-        self.scores, self.gaps, self.fit_time, self.score_time = (np.full(shape, np.nan) for _ in range(4))
-        self.steps = np.zeros(shape, int)
-        self.last: dict[int, tuple[np.ndarray, list[Any]]] = {}  # training examples and solutions of the last fold
+        self.scores, self.gaps, self.fit_time, self.score_time, self.steps = (np.full(shape, np.nan) for _ in range(5))
+        self.ran = np.zeros((len(Cs), len(found)), bool)
+        self.found: dict[tuple[int, int], list[Any]] = {}  # the solutions of (candidate, fold)
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
         return [{"C": float(C), "regularizer": value} for C in self.Cs for value in self.regularizers]
 
     def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
-        """Fits and scores all candidates with the other parameters of `model`."""
-        with show_count("cross-validation", self.scores.size) if model.verbose else nullcontext() as self.tick:
-            for k, (train, test) in enumerate(self.splits):
-                fold = SharedFold(kernels, train, test, is_precomputed(model), model.psd)
-                for r, value in enumerate(self.regularizers):
-                    self._path(k, r, with_params(model, regularizer=value, verbose=False), fold, y, weight, scorer)
+        """Fits and scores the candidates with the other parameters of `model`."""
+        folds: dict[int, SharedFold] = {}
+        tol = max(model.tol, SEARCH_TOL) if self.adaptive else model.tol
+        total = None if self.adaptive else self.scores.size
+        with show_count("cross-validation", total) if model.verbose else nullcontext() as self.tick:
+            while (todo := self._next()).any():
+                for k, (train, test) in enumerate(self.splits):
+                    fold = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)
+                    for r in np.flatnonzero(todo.any(axis=0)):
+                        own = with_params(model, regularizer=self.regularizers[r], tol=tol, verbose=False)
+                        self._path(k, r, todo[:, r], own, fold, y, weight, scorer)
+                    if self.adaptive and kernels.has_room_for(len(self.splits)):
+                        folds[k] = fold
+                self.ran |= todo
 
-    def _path(self, k, r, model, fold, y, weight, scorer):
-        """One regularizer in one fold, from the greatest C down, where warm starts save most."""
+    def _next(self):
+        """The candidates of the next round, (K, R)."""
+        return finer(self.scores.mean(axis=1).reshape(self.ran.shape), self.ran) if self.adaptive else ~self.ran
+
+    def _path(self, k, r, todo, model, fold, y, weight, scorer):
+        """Some C of one regularizer in one fold, from the greatest down, where warm starts save most."""
         train, test, own, solutions = fold.train, fold.test, weight[fold.train], []
-        for j in np.argsort(-self.Cs, kind="stable"):
+        order = np.argsort(-self.Cs, kind="stable")
+        for j in order[::-1]:  # a start for the greatest C
+            solutions = self.found.get((j * len(self.regularizers) + r, k), solutions)
+        for j in order:
             at = j * len(self.regularizers) + r
+            solutions = self.found.get((at, k), solutions)
+            if not todo[j]:
+                continue
             begin = time.perf_counter()
             try:
                 plan, (*_, solutions) = fold.fit(model.set_params(C=float(self.Cs[j])), y[train], own, solutions)
@@ -91,7 +112,8 @@ class Search:
             self.scores[at, k] = scorer(fold.scored(model, plan), fold.X_test, y[test])
             self.fit_time[at, k], self.score_time[at, k] = fitted - begin, time.perf_counter() - fitted
             self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
-            self.last[at] = train, solutions
+            if self.adaptive or k == len(self.splits) - 1:
+                self.found[at, k] = solutions
             if self.tick is not None:
                 self.tick()
 
@@ -114,7 +136,8 @@ class Search:
 
     def start(self, at: int, n: int) -> list[Any]:
         """The solutions of a candidate in the last fold as a start on all n examples."""
-        train, solutions = self.last[at]
+        k = len(self.splits) - 1
+        train, solutions = np.sort(self.splits[k][0]), self.found.get((at, k), [])
         if len(np.unique(train)) < len(train):
             return []
         starts = []
@@ -125,6 +148,28 @@ class Search:
             a[:, train] = solution.a
             starts.append(replace(solution, a=a, dual_a=None))
         return starts
+
+
+def finer(mean: np.ndarray, ran: np.ndarray) -> np.ndarray:
+    """The candidates to run next, a mask (K, R), at the mean scores (K, R) of those that ran; C ascends.
+
+    First every third C with every regularizer, from the greatest down until the score falls; then, with the two best
+    regularizers, the C beside the best one of each, until both have run.
+    """
+    (K, _), todo = mean.shape, np.zeros(mean.shape, bool)
+    count = max(1, (K + 1) // COARSE)
+    coarse = np.arange((K - COARSE * (count - 1) - 1) // 2, K, COARSE)[::-1]
+    if not ran.any():
+        todo[coarse[:2]] = True
+        return todo
+    for above, here, below in zip(coarse, coarse[1:], coarse[2:], strict=False):
+        todo[below] = ran[here] & ~ran[below] & (mean[here] >= mean[above])
+    if not todo.any():
+        known = np.where(ran & ~np.isnan(mean), mean, -np.inf)
+        for r in np.argsort(-known.max(axis=0), kind="stable")[:2]:
+            j = int(np.argmax(known[:, r]))
+            todo[max(j - 1, 0) : j + 2, r] = True
+    return todo & ~ran
 
 
 def choose(results: dict[str, Any], refit: Any) -> int:

@@ -43,14 +43,15 @@ class SharedKernels:
         self.known: Any = None
         self.origin: Any = None
         self.whole: Any = None
+        self.limit: float | None = None
         self.refused = False
 
     def of(self, model, X, weight):
         """(matrices of all examples or None, the bank that computed them) of the kernels resolved on X."""
         if is_precomputed(model):
             if self.whole is None:
-                limit = parse_bytes(model.memory_limit)
-                options = dict(normalize=model.normalize, memory_limit=limit, n_jobs=model.n_jobs)
+                self.limit = parse_bytes(model.memory_limit)
+                options = dict(normalize=model.normalize, memory_limit=self.limit, n_jobs=model.n_jobs)
                 self.whole = DenseBank(self.X, **options)
             return self.whole, None
         if self.refused or isinstance(model.kernels, Source):
@@ -62,9 +63,15 @@ class SharedKernels:
             self.known.training_facts = kernels.training_facts  # the same kernels, with other training examples
         return self.whole, self.origin
 
+    def has_room_for(self, copies: int) -> bool:
+        """Whether so many sets of matrices fit in memory: each fold may have its own."""
+        size = 0 if self.whole is None else self.whole.M * self.whole.n**2 * self.whole.dtype.itemsize
+        return 0 < copies * size <= MemoryBudget(self.limit).share("matrices of folds")
+
     def _compute(self, model, kernels):
         self.known = self.origin = self.whole = None  # frees the last matrices first
-        limit, entries = parse_bytes(model.memory_limit), kernels.M * self.n**2
+        self.limit = limit = parse_bytes(model.memory_limit)
+        entries = kernels.M * self.n**2
         self.refused = 4 * entries > MemoryBudget(limit).share("matrices of folds")
         if self.refused:
             return

@@ -17,6 +17,7 @@ from ..estimators import MKLClassifierCV, MKLRegressorCV
 from ..estimators.check_inputs import among_themselves, take_examples
 from ..estimators.check_targets import make_splits
 from ..estimators.plan import bank_of
+from ..estimators.search import grid_of_C
 from ..estimators.shared_kernels import views_or
 from ..inner.systems import blas_for
 from ..kernels.align import centred_products, cosines
@@ -163,7 +164,7 @@ def suggest(
     scoring = "roc_auc" if scoring is None and target == "binary" and not real else scoring
     cls = MKLRegressorCV if real else MKLClassifierCV
     splits = make_splits(cv, views_or(X), y, not real, groups)
-    model = cls(kernels, Cs=Cs, regularizer=list(NORMS), cv=splits, scoring=scoring, **options).fit(X, y)
+    model = cls(kernels, Cs=grid_of_C(Cs), regularizer=list(NORMS), cv=splits, scoring=scoring, **options).fit(X, y)
     return _read(model, X, y, real, float(np.mean([len(test) / len(train) for train, test in splits])))
 
 

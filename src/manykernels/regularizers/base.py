@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..losses.base import Loss
 
 _WAYS = {"minimise": "prox", "block_norm": "weights_from_norms"}  # {method: the method that its general version calls}
-_ALWAYS = ("start", "shrink", "penalty", "restrict", "bind", "has", "why_not")
+_ALWAYS = ("start", "only", "shrink", "penalty", "restrict", "bind", "has", "why_not")
 
 
 class Regularizer(Part):
@@ -85,6 +85,10 @@ class Regularizer(Part):
     def start(self, M: int) -> np.ndarray:
         """The uniform feasible weights on the boundary; for penalties, uniform weights of a sensible size."""
         raise NotImplementedError
+
+    def only(self, M: int) -> np.ndarray | None:
+        """The weights, (M,), that minimise ½ Σ_m ‖f_m‖² / θ_m + Ω(θ) whatever the f_m are; None if they are learned."""
+        return None
 
     def level(self, s: np.ndarray) -> float:
         """How large s is: the domain of an unbounded Ω* is level(s) ≤ limit. level(ts − c) = t level(s) − c."""

@@ -61,6 +61,9 @@ class Fixed(Regularizer):
     def start(self, M: int) -> np.ndarray:
         return self.weights.copy()
 
+    def only(self, M: int) -> np.ndarray | None:
+        return self.weights.copy()
+
     def block_norm(self, sq_norms: np.ndarray) -> float:
         """½ Σ x_m / weights_m, +inf where x_m > 0 without weight."""
         x, w = np.asarray(sq_norms, dtype=float), self.weights

@@ -114,6 +114,9 @@ class LpNorm(Regularizer):
     def start(self, M: int) -> np.ndarray:
         return np.full(M, M ** (-1 / self.p))
 
+    def only(self, M: int) -> np.ndarray | None:
+        return np.ones(M) if self.p == np.inf else None
+
     def block_norm(self, sq_norms: np.ndarray) -> float:
         return 0.5 * norm(np.sqrt(np.asarray(sq_norms, dtype=float)), self.block_power) ** 2
 

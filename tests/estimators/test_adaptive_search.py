@@ -1,0 +1,108 @@
+"""A search over a number of Cs runs a part of the grid; fits whose weights are known have a single kernel."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _memory
+from manykernels.banks import DenseBank
+from manykernels.estimators import shared_kernels
+from manykernels.estimators.search import SEARCH_TOL, finer
+from manykernels.kernels import RBF
+from manykernels.regularizers import Fixed
+
+WIDTHS = [RBF(gamma=g) for g in (0.01, 0.1, 1.0)]
+X, LABELS = load_wine(return_X_y=True)
+X, LABELS = scale(X)[::3], LABELS[::3]
+STACK = np.stack([k(X) for k in WIDTHS], axis=2)
+
+
+def searched(mean):
+    """The candidates that ran when the scores (K, R) are known, round by round."""
+    ran, rounds = np.zeros(mean.shape, bool), []
+    while (todo := finer(mean, ran)).any():
+        assert not (todo & ran).any()
+        ran |= todo
+        rounds.append(todo)
+    return ran, rounds
+
+
+def peak(K, at):
+    return -np.abs(np.arange(K) - at) / K
+
+
+@pytest.mark.parametrize("at", range(10))
+def test_the_best_C_of_one_peak_is_found_with_every_regularizer(at):
+    """Issue 13, build point 3."""
+    ran, _ = searched(np.stack([peak(10, 5) - 1, peak(10, at), peak(10, 5) - 2], axis=1))
+    assert ran[at, 1] and ran[:, 1].sum() <= 7 and ran.sum() <= 16
+
+
+def test_a_path_stops_where_the_scores_fall():
+    ran, rounds = searched(np.stack([peak(10, 8), peak(10, 1) - 1], axis=1))
+    assert rounds[0][[7, 4]].all() and rounds[0].sum() == 4
+    assert not ran[1, 0] and ran[1, 1]  # the first falls from the greatest C down, the second rises
+
+
+@pytest.mark.parametrize("K", range(2, 13))
+def test_every_search_ends_also_without_scores(K):
+    for mean in (np.full((K, 2), np.nan), np.zeros((K, 2)), np.random.default_rng(K).random((K, 3))):
+        ran, _ = searched(mean)
+        assert ran.any(axis=0).all()
+
+
+def test_what_was_not_run_is_nan_and_the_rest_is_a_plain_search():
+    some = MKLClassifierCV(WIDTHS, Cs=10, regularizer=[2, np.inf], cv=3).fit(X, LABELS > 0)
+    every = MKLClassifierCV(WIDTHS, Cs=list(some.Cs_), regularizer=[2, np.inf], cv=3).fit(X, LABELS > 0)
+    found, ran = some.cv_results_, np.isfinite(some.cv_results_["mean_test_score"])
+    assert some.searched_ == ran.sum() < len(ran) == every.searched_ == 20
+    for key in ("mean_fit_time", "split2_test_score", "split0_duality_gap", "mean_n_iter"):
+        assert np.array_equal(np.isfinite(found[key]), ran)
+    assert set(found) == set(every.cv_results_) and found["params"] == every.cv_results_["params"]
+    assert found["rank_test_score"][~ran].min() > found["rank_test_score"][ran].max()
+    apart = found["mean_test_score"][ran] - every.cv_results_["mean_test_score"][ran]
+    assert np.abs(apart).max() < 0.05 and abs(some.best_score_ - every.best_score_) < 0.02
+    assert found["max_duality_gap"][ran].max() <= SEARCH_TOL and some.duality_gap_ <= 1e-3
+    assert every.cv_results_["max_duality_gap"].max() <= 1e-3
+
+
+@pytest.mark.parametrize("refit", ["1se", lambda results: 3])
+def test_other_choices_than_the_best_see_the_whole_grid(refit):
+    model = MKLClassifierCV(WIDTHS, Cs=4, regularizer=[2, np.inf], cv=2, refit=refit).fit(X, LABELS)
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
+def test_the_rounds_share_the_kernels_of_a_fold_if_all_folds_fit_in_memory(monkeypatch):
+    computed, true = [], shared_kernels.SharedKernels._compute
+    monkeypatch.setattr(shared_kernels.SharedKernels, "_compute", lambda *a: computed.append(1) or true(*a))
+    search = MKLRegressorCV([RBF(gamma="scale")], Cs=10, regularizer=2, cv=3)
+    kept = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
+    assert len(computed) == 3 + 1
+    monkeypatch.setitem(_memory.SHARES, "matrices of folds", _memory.Share(1, 2 * 8 * len(X) ** 2))
+    again = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
+    assert len(computed) > 4 + 2 * 3
+    np.testing.assert_array_equal(again, kept)
+
+
+@pytest.mark.parametrize("regularizer", [np.inf, Fixed([0.2, 0.0, 0.8])], ids=str)
+def test_known_weights_make_one_kernel_and_the_same_model(regularizer):
+    """`newton` by name learns with all kernels; "auto" takes their sum."""
+    one, all_of_them = (
+        MKLClassifier("precomputed", regularizer=regularizer, C=10.0, tol=1e-9, solver=solver).fit(STACK, LABELS)
+        for solver in ("auto", "newton")
+    )
+    assert max(one.duality_gap_, all_of_them.duality_gap_) <= 1e-9
+    np.testing.assert_allclose(one.kernel_weights_, all_of_them.kernel_weights_)
+    np.testing.assert_allclose(one.objective_, all_of_them.objective_, rtol=1e-8)
+    np.testing.assert_allclose(one.decision_function(STACK), all_of_them.decision_function(STACK), atol=1e-3)
+
+
+def test_the_sum_of_a_bank_is_its_combined_kernel_and_is_kept():
+    bank, theta = DenseBank(STACK), np.array([0.5, 0.0, 2.0])
+    one = bank.summed(theta)
+    np.testing.assert_allclose(one.matrices()[0], bank.combined(theta, dtype=np.float64))
+    assert bank.summed(theta.copy()) is one and bank.summed(np.ones(3)) is not one
+    for dtype in (np.float32, np.float64):
+        K = one.matrix(np.ones(1), None, dtype, False)
+        assert K.dtype == dtype and one.matrix(np.ones(1), None, dtype, False) is K
