@@ -45,6 +45,7 @@ def read_config(path: str) -> dict[str, Any]:
         _known(name, SETTINGS, f"{path}: the setting")
         wanted = SETTINGS[name]
         number = wanted is float and isinstance(value, int) and not isinstance(value, bool)
+        number = number or (name, value) == ("C", "auto")
         if not isinstance(value, wanted) and not number:
             what = {float: "a number", str: "a text in quotes", list: "tables [[kernel]]"}[wanted]
             raise Wrong(f"{path}: {name} = {value!r} should be {what}.")
@@ -237,7 +238,8 @@ def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source:
         "",
     ]
     lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]
-    lines += ["C = 1.0  # larger: closer to the training examples", "p = 2.0  # 1: few kernels; larger: more even ones"]
+    lines.append('C = 1.0  # larger: closer to the training examples; "auto" chooses it')
+    lines.append("p = 2.0  # 1: few kernels; larger: more even ones")
     for table in tables:
         lines += ["", "[[kernel]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"

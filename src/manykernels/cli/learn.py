@@ -37,7 +37,7 @@ class FitOptions:
     data: Data
     target: Target = None
     config: Config = None
-    C: Annotated[float | None, typer.Option("-C", "--C", help="Factor of the loss; default 1.")] = None
+    C: Annotated[str | None, typer.Option("-C", "--C", help="Factor of the loss, or auto; default 1.")] = None
     p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
     task: Task = None
     loss: Loss = None
@@ -61,6 +61,7 @@ def fit(asked: FitOptions) -> None:
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
     given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels")}
+    given["C"] = _C(asked.C)
     job = prepare(asked.data, asked.config, given, say)
     model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
@@ -137,9 +138,15 @@ def summary(job: Job, model: Any) -> dict[str, Any]:
         "task": job.task,
         "examples": len(job.X),
         "kernels": len(model.kernel_names_),
+        **chosen_C(model),
         "gap": float(model.duality_gap_),
         "weights": [{"kernel": name, "share": float(share)} for name, share in zip(names, shares, strict=True)],
     }
+
+
+def chosen_C(model: Any) -> dict[str, float]:
+    """{"C": the C that -C auto has chosen}; {} for another C."""
+    return {"C": model.C_} if "C_" in vars(model) else {}
 
 
 def progress(quiet: bool) -> bool:
@@ -150,6 +157,16 @@ def progress(quiet: bool) -> bool:
         return False
     rich.reconfigure(stderr=True)
     return True
+
+
+def _C(text):
+    """The value of -C: a number, "auto", or None."""
+    if text in (None, "auto"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise Wrong(f"-C {text!r} is not a number: give -C 10, for example, or -C auto.") from None
 
 
 def _numbers(text, option):

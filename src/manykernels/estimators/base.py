@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
-    "calibration_", "slack_weight_", "radius_", "_square",
+    "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_",
 )  # fmt: skip
 
 
@@ -137,6 +137,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
             self.tasks_ = kernels.tasks
         if kernels is not None and kernels.chosen:
             self.kernels_chosen_ = kernels.chosen
+        vars(self).update(plan.chosen())
         if solutions[0].stationarity is not None:
             self.log_marginal_likelihood_ = float(sum(s.log_marginal_likelihood for s in solutions))
             self.stationarity_ = float(max(s.stationarity for s in solutions))

@@ -10,6 +10,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
+from .check_inputs import optional
 from .check_targets import make_splits
 from .outputs import read_labels
 from .shared_kernels import views_or
@@ -25,6 +26,7 @@ def learn_sigmoids(model, X, y, examples):
     """
     Y, weight, task = examples.Y, examples.weight, examples.task
     plain = clone(model).set_params(calibrate=None, checkpoint=None, verbose=False, warm_start=False)
+    plain.set_params(C=optional(model, "C_", model.C))  # C="auto" is chosen once, on all examples
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has warned already
         X, y = views_or(X), read_labels(plain, y)[0]

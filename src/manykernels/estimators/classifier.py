@@ -11,12 +11,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses, regularizers
-from .._validation import check_choice, check_number, shown
+from .._validation import check_choice, shown
 from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
 from .calibration import learn_sigmoids
 from .check_targets import check_loss
+from .choose_c import check_C
 from .outputs import check_multilabel, choose_multi_class, probabilities, read_labels
 from .path import HasPath
 from .plan import Examples
@@ -65,8 +66,9 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         "hinge" max(0, 1 − z), "squared_hinge" max(0, 1 − z)² (no ½), "smooth_hinge" (1/σ) ln(1 + e^(σ(1 − z))), σ = 10,
         "logistic" ln(1 + e^(−z)), "squared" (1 − z)² (no ½), least squares on ±1; or a `Loss` such as
         SmoothHinge(sigma).
-    C : float, default 1.0
-        Factor of the loss, multiplied with sample_weight and class_weight.
+    C : float or "auto", default 1.0
+        Factor of the loss, multiplied with sample_weight and class_weight. "auto" chooses 0.1, 1, 10 or 100 within the
+        fit by approximate leave-one-out decisions (`C_scores_`), which costs about two more fits (docs/start.md).
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
         `Constant` and `Identity` are never normalised.
@@ -171,6 +173,12 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         With calibrate="sigmoid", the slope and offset of each output.
     multilabel_ : bool
         Whether y was an indicator matrix (n, T) of labels, with one output per label.
+    C_ : float
+        With C="auto", the chosen C.
+    C_scores_ : dict of arrays "C" and "score"
+        With C="auto", the candidates and their mean scores, greater is better: the share of examples whose class is
+        right minus half the logistic loss of the scaled margin; with loss="logistic" minus the loss. Without the
+        example itself, by `estimators.leave_one_out`.
     predictor_ : Predictor
         The support examples and their kernels, from which decisions are computed.
     tasks_ : array
@@ -208,7 +216,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         *,
         regularizer: float | Regularizer = 2,
         loss: str | Loss = "hinge",
-        C: float = 1.0,
+        C: float | str = 1.0,
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
@@ -279,7 +287,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     def _read(self, X, y, sample_weight=None, task=None):
         """The `Examples` of a fit, with class weights in their costs; sets `classes_` and other attributes of y."""
         self._check_params()
-        check_number("C", self.C)
+        C = check_C(self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "shared", "auto"))
         check_choice("calibrate", self.calibrate, (None, "sigmoid"))
         loss = check_loss(self.loss, "binary", also=("squared",))
@@ -287,8 +295,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         Y, of_example = (self._labels if self.multilabel_ else self._classes)(y, weight, task)
         self.multi_class_, self.multi_class_reason_ = self._choose(Y, weight)
         joint = len(Y) == 1 or self.multi_class_ == "shared"
-        c = self.C * weight * of_example
-        return Examples(X, Y, weight, c, loss, self.C, self.fit_intercept, joint, task, card, self.classes_)
+        c = C * weight * of_example
+        return Examples(X, Y, weight, c, loss, C, self.fit_intercept, joint, task, card, self.classes_)
 
     def _check_y(self, y):
         return read_labels(self, y)

@@ -15,7 +15,7 @@ from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their cl
 from .._archive import check_file, read, wholeness, write
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
 from .._tags import outside
-from .._validation import parse_bytes
+from .._validation import check_number, parse_bytes
 from ..banks import choice  # noqa: F401  # as above
 from ..banks.base import Predictor
 from ..banks.dense_predictor import DensePredictor
@@ -24,10 +24,11 @@ from ..losses import Loss
 from ..solution import Solution
 from ._checks import Checks
 from .check_inputs import is_precomputed
+from .choose_c import is_auto
 from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
-    "calibration_",
+    "C_", "C_scores_", "calibration_",
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
     "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
     "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
@@ -145,6 +146,13 @@ def check_model(model):
     check(("calibration_" in own) == calibrated, "calibration_ does not go with calibrate")
     if calibrated:
         check_array("calibration_", model.calibration_, np.float64, outputs, 2)
+    check(("C_" in own) == is_auto(params.get("C")), "C_ does not go with C")
+    if "C_" in own:
+        check_number("C_", model.C_)
+        check_is("C_scores_", model.C_scores_, dict)
+        check(model.C_scores_.keys() == {"C", "score"}, "C_scores_ has other columns than C and score")
+        for values in model.C_scores_.values():
+            check_array("C_scores_", values, np.float64, len(model.C_scores_["C"]))
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)

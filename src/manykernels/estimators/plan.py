@@ -1,7 +1,7 @@
 """The plan of a fit: the examples, their kernels, and the problems to solve.
 
     check   model._read(X, y, ...)        →  Examples
-    plan    FitPlan.of(model, examples)   →  FitPlan, nothing is solved yet
+    plan    FitPlan.of(model, examples)   →  FitPlan; C="auto" is chosen here, else nothing is solved yet
     solve   plan.solve(...)               →  Solved
     keep    model._keep(plan, solved)     →  the fitted attributes
 
@@ -30,6 +30,7 @@ from ._new_data_warning import warn_lengths
 from ._slack import with_slack
 from .check_inputs import is_precomputed, take_examples
 from .checkpoint import parts_of
+from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
 from .progress import show_progress
 from .tasks import with_task
@@ -88,6 +89,10 @@ class Examples:
         task = None if self.task is None else self.task[rows]
         parts = dict(Y=self.Y[:, rows], weight=self.weight[rows], c=self.c[rows], task=task)
         return replace(self, X=take_examples(self.X, rows), **parts)
+
+    def at(self, C: float) -> Examples:
+        """The same examples with the costs that C means."""
+        return replace(self, c=self.c * (C / self.C), C=C)
 
     def uneven_weight(self) -> np.ndarray | None:
         """The sample weights, None if all are equal."""
@@ -161,6 +166,10 @@ class BasePlan:
         """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
         return None
 
+    def chosen(self) -> dict[str, Any]:
+        """The fitted attributes about what the plan has chosen."""
+        return {}
+
     def advise(self, model: Any) -> None:
         """Warns of parameters and kernels of the fitted model that are probably unintended."""
         warn_lengths(model)
@@ -184,10 +193,16 @@ class FitPlan(BasePlan):
         The indices of the examples of the plan among all examples.
     bank : Bank
         Their kernels.
+    start : list of Solution
+        Where the problems begin if the plan has chosen C, else empty.
+    C_scores : dict or None
+        The candidates for C and their scores, if the plan has chosen C.
     """
 
     rows: np.ndarray
     bank: Any
+    start: Sequence[Solution] = ()
+    C_scores: dict[str, np.ndarray] | None = None
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
@@ -206,7 +221,11 @@ class FitPlan(BasePlan):
             return model._make_bank(X, weight, exact, examples.card)
 
         bank = plain() if make_bank is None else make_bank(X, weight, rows, plain)
-        return cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)
+        plan = cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)
+        return with_chosen_C(model, plan) if is_auto(model.C) else plan
+
+    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
+        return super().solve(self.start or warm)
 
     def problem(self, k: int, bank: Any = None) -> Problem:
         """Problem number k, of all outputs if they share θ, else of output k; on the kernels of `bank` if given."""
@@ -246,6 +265,9 @@ class FitPlan(BasePlan):
 
     def _together(self, found: list[Any]) -> Solved:
         return Solved(self.bank, self.rows, found)
+
+    def chosen(self) -> dict[str, Any]:
+        return {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
 
     def predictor(self) -> Any:
         """A predictor with one example, which knows the kernels and how they read new data."""

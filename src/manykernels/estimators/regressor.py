@@ -14,6 +14,7 @@ from ..streaming import is_source
 from .base import MKLBase
 from .check_inputs import check_y, optional
 from .check_targets import check_loss
+from .choose_c import check_C
 from .path import HasPath
 from .plan import Examples
 from .posterior import posterior_variance
@@ -59,8 +60,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         `Loss` such as Huber(delta).
     epsilon : float or None, default None
         ε of loss="epsilon_insensitive", None for 0.1; not allowed with other losses.
-    C : float, default 1.0
-        Factor of the loss, multiplied with sample_weight.
+    C : float or "auto", default 1.0
+        Factor of the loss, multiplied with sample_weight. "auto" chooses 0.1, 1, 10 or 100 within the fit
+        by approximate leave-one-out decisions (`C_scores_`), which costs about two more fits (docs/start.md).
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
         `Constant` and `Identity` are never normalised.
@@ -147,6 +149,11 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         b.
     n_outputs_ : int
         T, the number of targets.
+    C_ : float
+        With C="auto", the chosen C.
+    C_scores_ : dict of arrays "C" and "score"
+        With C="auto", the candidates and their mean scores, greater is better: minus the loss of an
+        example without the example itself, by `estimators.leave_one_out`.
     predictor_ : Predictor
         The support examples and their kernels, from which decisions are computed.
     tasks_ : array
@@ -185,7 +192,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         regularizer: float | Regularizer = 2,
         loss: str | Loss = "squared",
         epsilon: float | None = None,
-        C: float = 1.0,
+        C: float | str = 1.0,
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",
@@ -245,12 +252,12 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     def _read(self, X, y, sample_weight=None, task=None):
         """The `Examples` of a fit; sets `n_outputs_`."""
         self._check_params()
-        check_number("C", self.C)
+        C = check_C(self.C)
         loss = check_loss(self.loss, "real", **self._tube())
         X, y, _, weight, task, card = self._check_data(X, y, sample_weight, task)
         Y = np.ascontiguousarray(np.atleast_2d(y.astype(np.float64).T))
         self.n_outputs_ = len(Y)
-        return Examples(X, Y, weight, self.C * weight, loss, self.C, self.fit_intercept, task=task, card=card)
+        return Examples(X, Y, weight, C * weight, loss, C, self.fit_intercept, task=task, card=card)
 
     def _check_y(self, y):
         return check_y(self, to_host(y)[0], numeric=True, several=True), False

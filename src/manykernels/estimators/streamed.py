@@ -30,6 +30,7 @@ from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
 from ._new_data_warning import gathered
 from .check_inputs import optional
+from .choose_c import is_auto
 from .plan import BasePlan, Examples, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
@@ -154,6 +155,8 @@ def _refuse(model, stream, loss, regularizer, task):
     ):  # fmt: skip
         if value is not plain and value != plain:
             raise ValueError(f"{where}, and {name} is for data in memory: leave it at {plain}, or load X.")
+    if is_auto(model.C):
+        raise ValueError(f'{where}, and C="auto" compares fits of examples in memory: give a number, or load X.')
     if model.device not in ("cpu", "auto"):
         raise ValueError(f"{where}, and device={model.device!r} is for data in memory: take device='cpu', or load X.")
 

@@ -191,10 +191,11 @@ def describe_model(model: Any) -> dict[str, Any]:
     """The estimator, its distance from the optimum, and its parameters."""
     params = model.get_params(deep=False)
     names = [name for name in SHOWN_PARAMETERS if name in params]
-    gap = float(model.duality_gap_)
+    gap, C = float(model.duality_gap_), optional(model, "C_")
+    chosen = {"C": f'"auto", which chose {C:g}'} if params.get("C") == "auto" and C is not None else {}
     return {
         "estimator": type(model).__name__,
-        "parameters": {name: repr(params[name]) for name in names},
+        "parameters": {name: repr(params[name]) for name in names} | chosen,
         "gap": gap if np.isfinite(gap) else None,
         "stationarity": optional(model, "stationarity_"),
         "tol": float(model.tol),

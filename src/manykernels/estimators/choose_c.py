@@ -1,0 +1,153 @@
+"""C="auto": C chosen within a fit, by leave-one-out decisions at several C."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._validation import check_number
+from ..banks.dense import DenseBank
+from ..regularizers import Fixed
+from .check_inputs import is_precomputed
+from .leave_one_out import leave_one_out
+from .progress import show_count
+
+CANDIDATES = (0.1, 1.0, 10.0, 100.0)
+FIRST = 1.0  # the C at which θ is learned
+TOL = 1e-2  # of the fits that are only scored
+MAX_EXAMPLES = 2000  # beyond it C is chosen on a sample
+MIN_OF_A_CLASS = 10  # in a sample
+BAND = 1.0  # standard errors of the difference to the best score
+
+
+def is_auto(C: Any) -> bool:
+    return isinstance(C, str) and C == "auto"
+
+
+def check_C(C: Any) -> float:
+    """C, or the C of the examples before C="auto" is chosen."""
+    if isinstance(C, str) and not is_auto(C):
+        raise ValueError(f'C={C!r} is not allowed: give a number above 0, or "auto".')
+    return FIRST if is_auto(C) else check_number("C", C)
+
+
+def with_chosen_C(model: Any, plan: Any) -> Any:
+    """The `FitPlan` of the model, made at C = 1, at the C of best score, with a start near its solution.
+
+    θ is learned at C = 1. At every candidate the predictor is then found for the one kernel Σ_m θ_m K_m, which costs
+    little, and `leave_one_out` gives its decision on each example without that example. If θ has no bound but a
+    penalty, its size depends on C, and all kernels take part at every candidate.
+    """
+    if plan.regularizer.bayesian:
+        if plan.regularizer.noise is None:
+            raise ValueError(
+                f'C="auto" with regularizer={plan.regularizer!r}, whose noise is 1/(2C): give noise="learn", which '
+                "learns it, or a number for C."
+            )
+        return replace(plan, C_scores=_table((FIRST,), np.full(1, np.nan)))  # C has no effect
+    part = _sample(model, plan)
+    decisions, solutions = _path(part)
+    per_example = score(part.examples, decisions)
+    at, means = choose(per_example, part.examples.c)
+    start = solutions[at] if part is plan else ()
+    return replace(plan, examples=plan.examples.at(CANDIDATES[at]), start=start, C_scores=_table(CANDIDATES, means))
+
+
+def _table(Cs, scores):
+    return {"C": np.array(Cs), "score": scores}
+
+
+def _sample(model, plan):
+    """The plan itself, or with many examples the plan of `MAX_EXAMPLES` of them, in proportion to classes or targets.
+
+    They are evenly spaced in the order of their targets, with at least `MIN_OF_A_CLASS` of each class.
+    """
+    examples, able = plan.examples, np.flatnonzero(plan.examples.c)
+    if len(able) <= MAX_EXAMPLES:
+        return plan
+    shuffled = np.random.default_rng(plan.seed).permutation(able)
+    Y = examples.Y[:, shuffled]
+    rows = np.lexsort(Y)[np.linspace(0, len(able) - 1, MAX_EXAMPLES).astype(int)]
+    if examples.classes is not None:
+        rows = np.concatenate([rows, *(np.flatnonzero(y == side)[:MIN_OF_A_CLASS] for y in Y for side in (-1, 1))])
+    rows = np.unique(shuffled[rows])
+    some = examples.take(rows)
+    if is_precomputed(model):
+        some = replace(some, X=examples.X[np.ix_(rows, rows)])
+    twin = copy.copy(model)
+    twin.C, twin.verbose, twin.checkpoint = FIRST, False, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the plan of all examples has warned already
+        return replace(type(plan).of(twin, some), verbose=plan.verbose)
+
+
+def _path(plan):
+    """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates."""
+    plan = replace(plan, tol=max(TOL, plan.tol), checkpoints=[None] * len(plan.labels))
+    bank, count = plan.bank.held(plan.regularizer.exact), len(plan.labels) * (1 + len(CANDIDATES))
+    decisions, solutions = [[] for _ in CANDIDATES], [[] for _ in CANDIDATES]
+    with show_count("choosing C", count) if plan.verbose else nullcontext(lambda: None) as tick:
+        for k in range(len(plan.labels)):
+            warm = _uninterrupted(plan.solve_part(k, bank), tick)
+            theta, one, regularizer = warm.theta, bank, plan.problem(k, bank).regularizer
+            own = plan
+            if regularizer.constraint:
+                K = bank.combined(theta, None, None, np.float64)
+                one, warm = DenseBank.from_scaled(K[None], ["all"], bank.n_jobs), replace(warm, theta=np.ones(1))
+                own = replace(plan, regularizer=Fixed([1.0]), solver="auto")
+            for j in np.argsort(CANDIDATES)[::-1]:  # warm starts save most from the greatest C down
+                at = replace(own, examples=plan.examples.at(CANDIDATES[j]))
+                warm = _uninterrupted(at.solve_part(k, one, warm), tick)
+                decisions[j].append(leave_one_out(at.problem(k, one), warm))
+                solutions[j].append(replace(warm, theta=theta) if one is not bank else warm)
+    return np.array([np.concatenate(found) for found in decisions]), solutions
+
+
+def _uninterrupted(solution, tick):
+    if solution.interrupted:
+        raise KeyboardInterrupt
+    tick()
+    return solution
+
+
+def score(examples: Any, decisions: np.ndarray) -> np.ndarray:
+    """The score of each example (K, n), greater is better, of decisions (K, T, n).
+
+    Regression and probabilities: −V, the mean over the outputs. Classes: 1 if the class, or every label, is right, else
+    0, minus ½ ln(1 + e^{−s z}), where z is the margin by which it is right and s ≥ 0 minimises the mean.
+    """
+    Y, loss = examples.Y, examples.loss
+    if examples.classes is None or loss.probabilistic:
+        return -np.array([[loss.value(y, f) for y, f in zip(Y, F, strict=True)] for F in decisions]).mean(axis=1)
+    z = margins(Y, decisions)
+    scales = np.geomspace(0.05, 20, 25)[:, None, None] / np.maximum(np.abs(z).mean(axis=1), 1e-300)[:, None]
+    losses = np.logaddexp(0.0, -scales * z)
+    best = np.average(losses, axis=2, weights=examples.c).argmin(axis=0)
+    return (z > 0) - 0.5 * losses[best, np.arange(len(z))]
+
+
+def margins(Y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
+    """z (K, n), above 0 where the prediction is right: the least y_t f_t, or ½ (f of the class − the best other)."""
+    if len(Y) == 1 or not ((Y > 0).sum(axis=0) == 1).all():
+        return (Y * decisions).min(axis=1)
+    right = np.where(Y > 0, decisions, -np.inf).max(axis=1)
+    return 0.5 * (right - np.where(Y > 0, -np.inf, decisions).max(axis=1))
+
+
+def choose(per_example: np.ndarray, c: np.ndarray) -> tuple[int, np.ndarray]:
+    """(index of the chosen candidate, mean scores (K,)) of scores (K, n) and weights c (n,).
+
+    It is the candidate nearest to C = 1, the least of two, whose score is within `BAND` standard errors of the best.
+    """
+    w = c / c.sum()
+    means = per_example @ w
+    behind = per_example[means.argmax()] - per_example
+    mean = behind @ w
+    error = np.sqrt(((behind - mean[:, None]) ** 2) @ w**2)
+    able = np.flatnonzero(mean <= BAND * error + 1e-12)
+    return int(min(able, key=lambda k: (abs(np.log(CANDIDATES[k] / FIRST)), CANDIDATES[k]))), means

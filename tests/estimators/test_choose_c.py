@@ -1,0 +1,150 @@
+"""C="auto": C chosen within a fit by leave-one-out decisions. Issue 13, point 2."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import manykernels
+from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor
+from manykernels.estimators import choose_c
+from manykernels.estimators.choose_c import CANDIDATES, choose, margins
+from manykernels.kernels import RBF, Linear
+from manykernels.regularizers import BlockElasticNet, EmpiricalBayes, Fixed, LpPenalty, Uniform
+from manykernels.streaming import ArrayFile
+
+KERNELS = [RBF(gamma=0.3), RBF(gamma=3.0), Linear()]
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(60, 2))
+SIGNAL = np.sin(2 * X[:, 0]) + X[:, 1]
+LABELS = np.where(SIGNAL + 0.3 * RNG.normal(size=60) > 0, "yes", "no")
+THREE = np.digitize(SIGNAL, [-0.6, 0.6])
+NOISE = 0.3 * RNG.normal(size=60)
+
+
+def test_the_fit_is_the_fit_at_the_chosen_C():
+    model = MKLClassifier(KERNELS, C="auto", tol=1e-6).fit(X, LABELS)
+    plain = MKLClassifier(KERNELS, C=model.C_, tol=1e-6).fit(X, LABELS)
+    assert model.C_ in CANDIDATES and model.duality_gap_ <= 1e-6
+    assert np.allclose(model.decision_function(X), plain.decision_function(X), atol=1e-2)
+    assert model.C_scores_["C"].tolist() == list(CANDIDATES) and model.C_scores_["score"].shape == (4,)
+    assert not hasattr(plain, "C_")
+
+
+def test_the_choice_is_reproducible():
+    first, second = (MKLClassifier(KERNELS, C="auto").fit(X, THREE) for _ in range(2))
+    assert first.C_ == second.C_ and np.array_equal(first.C_scores_["score"], second.C_scores_["score"])
+    assert np.array_equal(first.decision_function(X), second.decision_function(X))
+
+
+def test_noise_asks_for_a_small_C_and_a_clean_wiggly_target_for_a_large_one():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-3, 3, size=(80, 1)), axis=0)
+    noisy, clean = x[:, 0] + 3.0 * rng.normal(size=80), np.sin(4 * x[:, 0])
+    kernels = [RBF(gamma=1.0), RBF(gamma=10.0)]
+    low, high = (MKLRegressor(kernels, C="auto").fit(x, y) for y in (noisy, clean))
+    assert low.C_ == 0.1 and high.C_ >= 10
+
+
+def test_the_squared_loss_is_scored_by_its_exact_leave_one_out_error():
+    """With given weights the score at each C is that of n refits."""
+    x, y, fixed, used = X[:12], SIGNAL[:12], Fixed([0.5, 0.3, 0.2]), np.arange(12)
+    options = dict(regularizer=fixed, normalize=None, tol=1e-8)
+    found = MKLRegressor(KERNELS, C="auto", **options).fit(x, y).C_scores_
+    for C, score in zip(found["C"], found["score"], strict=True):
+        refits = [MKLRegressor(KERNELS, C=C, **options).fit(x[used != i], y[used != i]) for i in used]
+        errors = [float((model.predict(x[i : i + 1])[0] - y[i]) ** 2) for i, model in enumerate(refits)]
+        assert np.isclose(-score, np.mean(errors), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "regularizer", [1, np.inf, Uniform(), Fixed([1.0, 1.0, 0.0]), LpPenalty(2), BlockElasticNet(0.5)]
+)
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_every_kind_of_regularizer_and_loss_is_certified(loss, regularizer):
+    model = MKLClassifier(KERNELS, C="auto", loss=loss, regularizer=regularizer).fit(X, LABELS)
+    assert model.duality_gap_ <= 1e-3 and np.isfinite(model.C_scores_["score"]).all()
+
+
+def test_several_outputs_precomputed_kernels_slack_and_weights_work():
+    stack = np.stack([np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) * g) for g in (0.3, 3.0)], axis=2)
+    weight = np.r_[np.zeros(5), RNG.uniform(0.5, 2, 55)]
+    several = np.stack([LABELS == "yes", THREE > 0], axis=1).astype(int)
+    fits = [
+        MKLClassifier("precomputed", C="auto").fit(stack, THREE, weight),
+        MKLClassifier(KERNELS, C="auto", multi_class="shared", slack=True).fit(X, THREE),
+        MKLClassifier(KERNELS, C="auto", class_weight="balanced", calibrate="sigmoid").fit(X, LABELS, weight),
+        MKLClassifier(KERNELS, C="auto").fit(X, several),
+        MKLRegressor(KERNELS, C="auto", loss="epsilon_insensitive").fit(X, np.stack([SIGNAL, X[:, 0]], axis=1)),
+    ]
+    assert all(model.C_ in CANDIDATES for model in fits)
+
+
+def test_weight_0_is_removal():
+    weight = np.r_[np.zeros(20), np.ones(40)]
+    found = MKLClassifier(KERNELS, C="auto").fit(X, LABELS, weight)
+    assert np.allclose(
+        found.C_scores_["score"], MKLClassifier(KERNELS, C="auto").fit(X[20:], LABELS[20:]).C_scores_["score"]
+    )
+
+
+@pytest.mark.parametrize("precomputed", [True, False])
+def test_many_examples_are_sampled_with_all_classes(monkeypatch, precomputed):
+    monkeypatch.setattr(choose_c, "MAX_EXAMPLES", 25)
+    rare = np.where(np.arange(60) < 3, "rare", LABELS)
+    data = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))[:, :, None] if precomputed else X
+    kernels = "precomputed" if precomputed else KERNELS
+    model = MKLClassifier(kernels, C="auto", loss="logistic").fit(data, rare)
+    again = MKLClassifier(kernels, C="auto", loss="logistic").fit(data, rare)
+    assert model.C_ == again.C_ and len(model.classes_) == 3 and model.duality_gap_ <= 1e-3
+
+
+def test_parameters_files_and_refits(tmp_path):
+    model = clone(MKLClassifier(KERNELS, C="auto"))
+    assert model.get_params()["C"] == "auto"
+    model.fit(X, LABELS).save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk")
+    assert again.C == "auto" and again.C_ == model.C_
+    assert np.array_equal(again.C_scores_["score"], model.C_scores_["score"])
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    assert not hasattr(model.set_params(C=2.0).fit(X, LABELS), "C_")
+
+
+def test_a_path_has_its_own_Cs_and_relevance_chooses_in_every_fold():
+    model = MKLClassifier(KERNELS, C="auto")
+    assert model.path(X, LABELS, Cs=[0.1, 1.0]).Cs.tolist() == [0.1, 1.0]
+    found = manykernels.inspect.relevance(model, X, LABELS, cv=2)
+    assert found.names[1:] == model.fit(X, LABELS).kernel_names_
+
+
+def test_what_cannot_be_chosen_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="C='best' is not allowed"):
+        MKLClassifier(KERNELS, C="best").fit(X, LABELS)
+    with pytest.raises(ValueError, match='noise="learn"'):
+        MKLRegressor(KERNELS, C="auto", regularizer=EmpiricalBayes()).fit(X, SIGNAL)
+    with pytest.raises(ValueError, match="C='auto' must be a number"):
+        MKLOneClass(KERNELS, C="auto").fit(X)
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(ValueError, match='C="auto" compares fits of examples in memory: give a number'):
+        MKLClassifier([RBF(gamma=1.0)], C="auto").fit(ArrayFile(tmp_path / "X.npy"), LABELS)
+    with pytest.raises(TypeError):
+        MKLClassifierCV(KERNELS, C="auto")
+
+
+def test_empirical_bayes_with_its_own_noise_does_not_need_C():
+    model = MKLRegressor(KERNELS, C="auto", regularizer=EmpiricalBayes(noise="learn")).fit(X, SIGNAL + NOISE)
+    assert model.C_ == 1.0 and model.stationarity_ <= 1e-3
+
+
+def test_margins_are_positive_where_the_prediction_is_right():
+    F = np.array([[[2.0, -1.0, 0.0], [1.0, 1.0, -2.0], [0.0, 0.0, 1.0]]])
+    exclusive = np.where(np.arange(3)[:, None] == np.array([0, 1, 0]), 1.0, -1.0)
+    assert margins(exclusive, F).tolist() == [[0.5, 0.5, -0.5]]
+    labels = np.array([[1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
+    assert margins(labels, F[:, :2]).tolist() == [[1.0, 1.0, 0.0]]
+
+
+def test_the_candidate_nearest_to_1_within_a_standard_error_is_chosen():
+    base = RNG.normal(size=200)
+    much, same = base + 1.0 + 0.1 * RNG.normal(size=200), base + 0.01 * RNG.normal(size=200)
+    assert choose(np.stack([base, base, much, base]), np.ones(200))[0] == 2
+    assert choose(np.stack([same, base, same - 1.0, base]), np.ones(200))[0] == 1
