@@ -96,6 +96,19 @@ def test_cv_scores_every_candidate_and_names_the_best(folder):
     assert "the best" in result.stderr
 
 
+def test_C_is_chosen_on_demand(folder, tmp_path):
+    """Issue 13, point 2."""
+    (tmp_path / "k.toml").write_text(
+        'C = "auto"\n[[kernel]]\nkernel = "Linear"\ncolumns = ["dose"]\nmissing = "zero"\n'
+    )
+    for given in (("-C", "auto"), ("--config", tmp_path / "k.toml")):
+        result = run("fit", folder / "data.csv", "-t", "y", *given, "-o", tmp_path / "m.mk", "--json")
+        assert result.exit_code == 0, result.output
+        model = manykernels.load(tmp_path / "m.mk")
+        assert model.C == "auto" and json.loads(result.stdout)["C"] == model.C_
+        assert json.loads(run("inspect", tmp_path / "m.mk", "--json").stdout)["C"] == model.C_
+
+
 def test_init_writes_what_fit_would_choose(folder, tmp_path):
     result = run("init", folder / "data.csv", "-t", "y", "-o", tmp_path / "kernels.toml")
     assert result.exit_code == 0 and result.stdout == ""

@@ -235,6 +235,7 @@ def test_setting_of_another_task(folder):
 
 def test_values_that_the_estimator_refuses(folder):
     says(fit(folder, "-t", "y", "-C", "-1"), "C=-1")
+    says(fit(folder, "-t", "y", "-C", "one"), "-C 'one' is not a number: give -C 10, for example, or -C auto")
     says(fit(folder, "-t", "y", "-p", "0.5"), "0.5")
 
 

@@ -22,7 +22,7 @@ FIRST = 1.0  # the C at which θ is learned
 TOL = 1e-2  # of the fits that are only scored
 MAX_EXAMPLES = 2000  # beyond it C is chosen on a sample
 MIN_OF_A_CLASS = 10  # in a sample
-BAND = 1.0  # standard errors of the difference to the best score
+BAND = 0.5  # standard errors of the difference to the best score
 
 
 def is_auto(C: Any) -> bool:
@@ -118,17 +118,13 @@ def _uninterrupted(solution, tick):
 def score(examples: Any, decisions: np.ndarray) -> np.ndarray:
     """The score of each example (K, n), greater is better, of decisions (K, T, n).
 
-    Regression and probabilities: −V, the mean over the outputs. Classes: 1 if the class, or every label, is right, else
-    0, minus ½ ln(1 + e^{−s z}), where z is the margin by which it is right and s ≥ 0 minimises the mean.
+    Classes: −ln(1 + e^{−z}), where z is the margin by which the class, or every label, is right. Regression: −V, the
+    mean over the targets.
     """
     Y, loss = examples.Y, examples.loss
-    if examples.classes is None or loss.probabilistic:
-        return -np.array([[loss.value(y, f) for y, f in zip(Y, F, strict=True)] for F in decisions]).mean(axis=1)
-    z = margins(Y, decisions)
-    scales = np.geomspace(0.05, 20, 25)[:, None, None] / np.maximum(np.abs(z).mean(axis=1), 1e-300)[:, None]
-    losses = np.logaddexp(0.0, -scales * z)
-    best = np.average(losses, axis=2, weights=examples.c).argmin(axis=0)
-    return (z > 0) - 0.5 * losses[best, np.arange(len(z))]
+    if examples.classes is not None:
+        return -np.logaddexp(0.0, -margins(Y, decisions))
+    return -np.array([[loss.value(y, f) for y, f in zip(Y, F, strict=True)] for F in decisions]).mean(axis=1)
 
 
 def margins(Y: np.ndarray, decisions: np.ndarray) -> np.ndarray:

@@ -176,9 +176,8 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     C_ : float
         With C="auto", the chosen C.
     C_scores_ : dict of arrays "C" and "score"
-        With C="auto", the candidates and their mean scores, greater is better: the share of examples whose class is
-        right minus half the logistic loss of the scaled margin; with loss="logistic" minus the loss. Without the
-        example itself, by `estimators.leave_one_out`.
+        With C="auto", the candidates and their mean scores, greater is better: −ln(1 + e^{−z}), where z is the margin
+        y f, or half the distance of the class from the best other, of an example in a fit without it, to first order.
     predictor_ : Predictor
         The support examples and their kernels, from which decisions are computed.
     tasks_ : array

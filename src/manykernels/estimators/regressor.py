@@ -153,7 +153,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         With C="auto", the chosen C.
     C_scores_ : dict of arrays "C" and "score"
         With C="auto", the candidates and their mean scores, greater is better: minus the loss of an
-        example without the example itself, by `estimators.leave_one_out`.
+        example in a fit without it; exact for the squared loss, else to first order.
     predictor_ : Predictor
         The support examples and their kernels, from which decisions are computed.
     tasks_ : array
