@@ -89,22 +89,27 @@ def _sample(model, plan):
 def _path(plan):
     """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates."""
     plan = replace(plan, tol=max(TOL, plan.tol), checkpoints=[None] * len(plan.labels))
-    bank, count = plan.bank.held(plan.regularizer.exact), len(plan.labels) * (1 + len(CANDIDATES))
+    bank, count = plan.bank.held(plan.regularizer.exact), len(plan.labels) * len(CANDIDATES)
     decisions, solutions = [[] for _ in CANDIDATES], [[] for _ in CANDIDATES]
     with show_count("choosing C", count) if plan.verbose else nullcontext(lambda: None) as tick:
         for k in range(len(plan.labels)):
-            warm = _uninterrupted(plan.solve_part(k, bank), tick)
-            theta, one, regularizer = warm.theta, bank, plan.problem(k, bank).regularizer
-            own = plan
-            if regularizer.constraint:
+            first = _uninterrupted(plan.solve_part(k, bank), tick)
+            theta, own = first.theta, replace(plan, bank=bank)
+            if plan.problem(k, bank).regularizer.constraint:
                 K = bank.combined(theta, None, None, np.float64)
-                one, warm = DenseBank.from_scaled(K[None], ["all"], bank.n_jobs), replace(warm, theta=np.ones(1))
-                own = replace(plan, regularizer=Fixed([1.0]), solver="auto")
-            for j in np.argsort(CANDIDATES)[::-1]:  # warm starts save most from the greatest C down
-                at = replace(own, examples=plan.examples.at(CANDIDATES[j]))
-                warm = _uninterrupted(at.solve_part(k, one, warm), tick)
-                decisions[j].append(leave_one_out(at.problem(k, one), warm))
-                solutions[j].append(replace(warm, theta=theta) if one is not bank else warm)
+                one, first = DenseBank.from_scaled(K[None], ["all"], bank.n_jobs), replace(first, theta=np.ones(1))
+                own = replace(plan, bank=one, regularizer=Fixed([1.0]), solver="auto")
+            known = {FIRST: first}
+            for C in sorted(CANDIDATES, key=_distance):
+                at, near = (
+                    replace(own, examples=plan.examples.at(C)),
+                    min(known, key=lambda other: abs(np.log(C / other))),
+                )
+                if C != near:
+                    known[C] = _uninterrupted(at.solve_part(k, None, known[near]), tick)
+                j = CANDIDATES.index(C)
+                decisions[j].append(leave_one_out(at.problem(k), known[C]))
+                solutions[j].append(replace(known[C], theta=theta) if own.bank is not bank else known[C])
     return np.array([np.concatenate(found) for found in decisions]), solutions
 
 
@@ -146,4 +151,8 @@ def choose(per_example: np.ndarray, c: np.ndarray) -> tuple[int, np.ndarray]:
     mean = behind @ w
     error = np.sqrt(((behind - mean[:, None]) ** 2) @ w**2)
     able = np.flatnonzero(mean <= BAND * error + 1e-12)
-    return int(min(able, key=lambda k: (abs(np.log(CANDIDATES[k] / FIRST)), CANDIDATES[k]))), means
+    return int(min(able, key=lambda k: _distance(CANDIDATES[k]))), means
+
+
+def _distance(C):
+    return abs(np.log(C / FIRST)), C

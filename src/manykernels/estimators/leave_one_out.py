@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg.lapack import dtrtri
 
 from ..problem import Problem
 from ..solution import Solution
@@ -63,7 +64,7 @@ def _inverse_root(B):
     for ridge in (step, 1e4 * step, np.linalg.norm(B, 1)):
         try:
             L = cholesky(B + ridge * np.eye(len(B)), lower=True, check_finite=False)
-            return solve_triangular(L, np.eye(len(B)), lower=True, check_finite=False), ridge
+            return dtrtri(L, lower=1, overwrite_c=1)[0], ridge
         except LinAlgError:  # kernels that are not positive semidefinite
             continue
     raise ValueError("kernel values are not finite: rescale X first")
