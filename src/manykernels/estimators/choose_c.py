@@ -13,7 +13,7 @@ import numpy as np
 from .._validation import check_number
 from ..banks.dense import DenseBank
 from ..regularizers import Fixed
-from .check_inputs import is_precomputed
+from .check_inputs import is_precomputed, take_examples
 from .leave_one_out import leave_one_out
 from .progress import show_count
 
@@ -76,9 +76,8 @@ def _sample(model, plan):
     if examples.classes is not None:
         rows = np.concatenate([rows, *(np.flatnonzero(y == side)[:MIN_OF_A_CLASS] for y in Y for side in (-1, 1))])
     rows = np.unique(shuffled[rows])
-    some = examples.take(rows)
-    if is_precomputed(model):
-        some = replace(some, X=examples.X[np.ix_(rows, rows)])
+    X = examples.X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(examples.X, rows)
+    some = replace(replace(examples, X=examples.weight).take(rows), X=X)
     twin = copy.copy(model)
     twin.C, twin.verbose, twin.checkpoint = FIRST, False, None
     with warnings.catch_warnings():
@@ -101,13 +100,10 @@ def _path(plan):
                 own = replace(plan, bank=one, regularizer=Fixed([1.0]), solver="auto")
             known = {FIRST: first}
             for C in sorted(CANDIDATES, key=_distance):
-                at, near = (
-                    replace(own, examples=plan.examples.at(C)),
-                    min(known, key=lambda other: abs(np.log(C / other))),
-                )
-                if C != near:
+                at, j = replace(own, examples=plan.examples.at(C)), CANDIDATES.index(C)
+                if C not in known:
+                    near = min(known, key=lambda other: abs(np.log(C / other)))
                     known[C] = _uninterrupted(at.solve_part(k, None, known[near]), tick)
-                j = CANDIDATES.index(C)
                 decisions[j].append(leave_one_out(at.problem(k), known[C]))
                 solutions[j].append(replace(known[C], theta=theta) if own.bank is not bank else known[C])
     return np.array([np.concatenate(found) for found in decisions]), solutions

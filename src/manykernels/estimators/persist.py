@@ -151,8 +151,8 @@ def check_model(model):
         check_number("C_", model.C_)
         check_is("C_scores_", model.C_scores_, dict)
         check(model.C_scores_.keys() == {"C", "score"}, "C_scores_ has other columns than C and score")
-        for values in model.C_scores_.values():
-            check_array("C_scores_", values, np.float64, len(model.C_scores_["C"]))
+        check_array("C_scores_", model.C_scores_["C"], np.float64, None)
+        check_array("C_scores_", model.C_scores_["score"], np.float64, len(model.C_scores_["C"]))
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)
