@@ -127,7 +127,7 @@ def test_the_command_line_and_python_agree_on_one_model(tmp_path):
         given = ("--cv", "3", "--stability", "0", "--relevance", way, "-o", tmp_path / "r.html", "--json")
         found = json.loads(run("report", tmp_path / "m.mk", tmp_path / "d.csv", *given).stdout)["sources"]
         own = model.report(X[list(model.feature_names_in_)], kind, cv=3, relevance=way, stability=0).facts["sources"]
-        assert found["verdict"] == own["verdict"] and found["verdict"][0] == "all numbers and 3 that share columns"
+        assert found["verdict"] == own["verdict"] and found["verdict"][0] == "all columns and 4 that share columns"
         assert [u["relevance"] for u in found["units"]] == pytest.approx([u["relevance"] for u in own["units"]])
 
 

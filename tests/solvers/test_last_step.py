@@ -126,7 +126,7 @@ def test_smaller_weights_stay_if_the_gap_needs_them(monkeypatch):
 
 def test_the_last_step_is_of_sparse_regularizers_alone(monkeypatch):
     asked = []
-    monkeypatch.setattr(manykernels.solvers, "_finisher", lambda small: asked.append(small) or 1 / 0)
+    monkeypatch.setattr(manykernels.solvers, "_finisher", lambda small, gap: asked.append(small) or 1 / 0)
     bank, y = dense()
     assert isinstance(solve(Problem(bank, y, Hinge(), LpNorm(2), 0.2)), Solution) and not asked
     with pytest.raises(ZeroDivisionError):
@@ -134,7 +134,7 @@ def test_the_last_step_is_of_sparse_regularizers_alone(monkeypatch):
 
 
 def test_ctrl_c_in_the_last_step_gives_the_fit_before_it(monkeypatch):
-    def stop(small):
+    def stop(small, gap):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(manykernels.solvers, "_finisher", stop)

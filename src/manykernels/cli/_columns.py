@@ -183,7 +183,7 @@ def as_words(column: Any) -> np.ndarray:
 
 def as_days(column: Any) -> np.ndarray:
     """A column of dates as days since 1970; the error shows the first entry that is not a date."""
-    from ..kernels.table_scaler import days
+    from ..kernels.table import days
 
     try:
         return days(column.to_numpy())

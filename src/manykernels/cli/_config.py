@@ -69,7 +69,7 @@ def tfidf() -> Any:
 
 def written_columns(specs: Any) -> dict[str, str]:
     """{column: "sequences", "objects" or "dates"} for columns of string kernels, kernels on texts and on dates."""
-    from ..kernels.table_scaler import TableScaler
+    from ..kernels.table import TableScaler
 
     found: dict[str, str] = {}
     for spec in map(mk.kernels.spec.as_spec, specs if isinstance(specs, list) else []):
@@ -157,8 +157,7 @@ def _other_kinds(frame):
 
 def _scaled(frame, others):
     """(columns of the model, missing, transformer) of a kernel on standardised columns, categories as indicators."""
-    from ..kernels.table import scaler
-    from ..kernels.table_scaler import TableScaler
+    from ..kernels.table import TableScaler, scaler
 
     columns, parts = [], []
     for name in frame.columns:

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._callers import caller_level
 from ..solution import Solution, Status
+from ..solvers.diagnosis import sentence_for
 
 DOUBTFUL = Status.ROUGH, Status.NOISELESS  # of fits that have converged
 MAX_NAMED_PROBLEMS = 3  # in a warning
@@ -29,7 +30,7 @@ def warn_convergence(model: Any, solutions: list[Solution], labels: list[str]) -
     which = _listed(label for s, label in zip(solutions, labels, strict=True) if label and not s.converged)
     warnings.warn(
         f"{name} stopped at a {'' if bayes else 'relative '}{what}, above tol={model.tol:g}, after "
-        f"{max(s.n_iter for s in short)} steps{which}: {short[0].reason}.",
+        f"{max(s.n_iter for s in short)} steps{which}: {short[0].reason or sentence_for(Status.STALLED)}.",
         ConvergenceWarning,
         stacklevel=caller_level(),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -176,14 +177,22 @@ class KernelList(Tagged):
         return restore(cls.__new__(cls), state)
 
     def seen(self, m: int) -> str | None:
-        """The name of the view of kernel m, see `ViewPlan.label`."""
-        return self.view_plans[self.view_of[m]].label()
+        """The name of the view of kernel m, or of its columns of a single table, see `ViewPlan.label`."""
+        return self._own_plan(m).label()
+
+    def _own_plan(self, m):
+        """The plan of the view of kernel m, with the columns of this kernel alone if others share the view."""
+        plan, own = self.view_plans[self.view_of[m]], self.columns[m]
+        if own is None or plan.columns is None or len(own) == len(plan.columns):
+            return plan
+        names = plan.column_names and [plan.column_names[k] for k in np.searchsorted(plan.columns, own)]
+        return replace(plan, columns=own, column_names=names)
 
     def needs(self, used: np.ndarray) -> dict[Any, set | None]:
         """{view: names or positions of its columns, None for all} of the kernels in the mask `used` (M,)."""
         found: dict[Any, set | None] = {}
-        for v in np.unique(self.view_of[used]):
-            for view, seen in self.view_plans[v].needs().items():
+        for m in np.flatnonzero(used):
+            for view, seen in self._own_plan(m).needs().items():
                 if seen is None or found.get(view, seen) is None:
                     found[view] = None
                 elif seen:

@@ -87,7 +87,7 @@ def _better(problem, found, part, tol):
     gap = (primal - dual) / scale
     if not -1e-6 < gap <= tol:
         return found
-    gap, proof = max(gap, 0.0), None if proof is a else proof
+    dual, gap, proof = min(dual, primal), max(gap, 0.0), None if proof is a else proof
     counts = {"n_kernels": int(np.count_nonzero(theta)), "n_support": len(support)}
     history = [*found.history[:-1], found.history[-1] | counts | {"primal": primal, "dual": dual, "gap": gap}]
     point = {"theta": part.theta, "a": a, "b": b, "dual_a": proof}

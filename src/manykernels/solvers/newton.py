@@ -53,7 +53,7 @@ class Newton(BaseSolver):
     def expected_work(self, problem: Problem, tol: float) -> float:
         n, held, regularizer = problem.bank.n, problem.bank.numeric(), problem.regularizer
         D = problem.bank.M if held is None else held[0].shape[1]
-        slopes = np.arange(1.0, problem.bank.M + 1)
+        slopes = np.arange(1.0, len(problem.kernels) + 1)
         known = regularizer.has("weights_from_norms") and np.ptp(regularizer.weights_from_norms(slopes)) == 0
         return (2 if known else USUAL_STEPS) * (3e3 + 2e-4 * n * n * (n + D))  # known: a plain sum of kernels
 
