@@ -57,7 +57,8 @@ def test_a_file_and_its_frame_have_the_same_kernels_and_predictions(tmp_path, ki
     assert own.kernel_names_ == model.kernel_names_
     assert own.kernels_chosen_ == model.kernels_chosen_ and own.kernels_chosen_ in result.stderr
     found = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.mk", tmp_path / "d.csv").stdout))
-    np.testing.assert_allclose(found.decision, model.decision_function(X), atol=1e-8)
+    # kernel values are float32, and indicators reach them by another way than categories: their last digits may differ
+    np.testing.assert_allclose(found.decision, model.decision_function(X), atol=2e-6)
     assert list(found.prediction) == list(model.predict(X))
 
 

@@ -99,7 +99,7 @@ def convergence(facts):
         [called + str(s["step"]), (gap(s["gap"]), s["gap"]), (f"{s['time']:.3f}", s["time"])]
         for (called, _), run in zip(runs, found["runs"], strict=True)
         for s in run["steps"]
-    ][:120]
+    ][:50]
     below = behind("The numbers", table([Column("step"), Column("gap", "num"), Column("seconds", "num")], rows, label))
     more = f" Shown are the {len(runs)} longest fits of {found['total']} classes." if found["total"] > len(runs) else ""
     many = f" Each of {len(runs)} classes has a curve; the longest fit is in colour." if len(runs) > 1 else ""
