@@ -97,6 +97,12 @@ def ours():
     return MKLClassifier(n_jobs=1)
 
 
+def ours_with_chosen_c():
+    from manykernels import MKLClassifier
+
+    return MKLClassifier(C="auto", n_jobs=1)
+
+
 def ours_cv():
     from manykernels import MKLClassifierCV
 
@@ -104,7 +110,8 @@ def ours_cv():
 
 
 PEERS = {
-    "MKLClassifier()": ours, "MKLClassifierCV()": ours_cv, "SVC": svc, "SVC grid": svc_grid,
+    "MKLClassifier()": ours, 'MKLClassifier(C="auto")': ours_with_chosen_c, "MKLClassifierCV()": ours_cv,
+    "SVC": svc, "SVC grid": svc_grid,
     "logistic regression": logistic, "nearest neighbours": nearest, "random forest": forest,
     "gradient boosting": boosting, "XGBoost": xgboost, "CatBoost": catboost,
 }  # fmt: skip
