@@ -39,7 +39,7 @@ def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
     assert model.score(make(GAPS), y) > 0.8
     for part in ("11 kernels", "RBF and Laplacian of 3 widths each on all 4 columns, standardised",
                  "gaps filled in by means", "an RBF on each of 3 columns of numbers",
-                 "Categorical on 'sex' (kernels on single columns count 0.2 times)", "tf-idf of the words in 'note'",
+                 "Categorical on 'sex' (single columns: prior 0.2)", "tf-idf of the words in 'note'",
                  "left out 'seen', 'same' (one value only)",
                  "left out 'code' (60 different texts, one a row as ids are)"):  # fmt: skip
         assert part in model.kernels_chosen_
@@ -123,3 +123,16 @@ def test_what_was_chosen_is_shown_kept_and_forgotten(tmp_path, capsys):
     assert searched.kernels_chosen_ == model.kernels_chosen_
     other = model.set_params(kernels=[manykernels.kernels.RBF()]).fit(NUMBERS / NUMBERS.std(axis=0), y)
     assert not hasattr(other, "kernels_chosen_")
+
+
+def test_counts_with_few_entries_other_than_0_are_taken_as_they_are():
+    """Issue 13: a word that occurs once would have the greatest distances if it were standardised."""
+    words = (np.random.default_rng(5).random((N, 200)) < 0.05).astype(float)
+    found = {}
+    for name, x in (("dense", words), ("sparse", sp.csr_array(words))):
+        model = MKLClassifier().fit(Views({"words": x, "numbers": NUMBERS}), y)
+        assert "columns of numbers, as they are" in model.kernels_chosen_.partition("'numbers'")[0]
+        found[name] = model.decision_function(Views({"words": x, "numbers": NUMBERS}))
+    np.testing.assert_allclose(found["dense"], found["sparse"], atol=1e-4)
+    gaps = np.where(np.random.default_rng(6).random(words.shape) < 0.01, np.nan, words)
+    assert "standardised, gaps" in MKLClassifier().fit(Views({"words": gaps, "numbers": NUMBERS}), y).kernels_chosen_

@@ -20,6 +20,7 @@ from .table import called as some_of
 from .view_data import ViewArrays, checked_view, is_numeric
 
 VIEW_KERNELS = "RBF of 3 widths and linear"
+MIN_FILLED = 0.1  # of the entries of a view: with fewer other than 0, standardising would blow up rare columns
 
 
 def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
@@ -37,9 +38,9 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
     dates in another form than 2024-03-01, columns with more than 50 different texts that share no words, and nearly
     empty columns get no kernel.
 
-    A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers
-    (standardised, unless sparse), and `Categorical()` or tf-idf on its other columns, but no kernels of single columns
-    of numbers.
+    A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers, and
+    `Categorical()` or tf-idf on its other columns, but no kernels of single columns of numbers. The numbers are
+    standardised, unless they are sparse or more than nine tenths of them are 0, as counts of words are.
 
     Parameters
     ----------
@@ -151,6 +152,11 @@ class Table:
         gaps = np.isnan(np.asarray(self.numbers(columns), float)).any()
         return "standardised, gaps filled in by means" if gaps else "standardised"
 
+    def mostly_zeros(self, columns):
+        """Whether the numbers are sparse, or dense with few entries other than 0, such as counts of words."""
+        x = self.numbers(columns)
+        return sp.issparse(x) or np.count_nonzero(x) < MIN_FILLED * x.size and not np.isnan(x).any()
+
     def rbfs(self, columns, n, ratio, scaled=False):
         """RBF kernels of n widths around the median distance, of standardised columns if `scaled`."""
         x = self.numbers(columns)
@@ -169,7 +175,7 @@ def _few(table):
     numbers = table.of("numbers")
     specs, said = [], []
     if numbers:
-        if sp.issparse(table.x):
+        if table.mostly_zeros(numbers):
             kernels, before, how = table.rbfs(numbers, 3, 8.0), None, "as they are"
         else:
             kernels, before, how = table.rbfs(numbers, 3, 8.0, scaled=True), scaler(), table.scaled(numbers)

@@ -94,7 +94,7 @@ def choose_for(
     if categories:
         said.append(f"Categorical on {called(columns, categories)}{' together' * shared}")
     if prior < 1 and any(spec.prior < 1 for spec in specs):
-        said[-1] += f" (kernels on single columns count {prior:g} times)"
+        said[-1] += f" (single columns: prior {prior:g})"
     for k in texts:
         specs.append(KernelSpec(_other(columns[k].name, specs, "words"), words(), [k], "zero"))
     if texts:
