@@ -178,12 +178,15 @@ class KernelList(Tagged):
 
     def seen(self, m: int) -> str | None:
         """The name of the view of kernel m, or of its columns of a single table, see `ViewPlan.label`."""
-        return self._own_plan(m).label()
+        return self._plan_of([m]).label()
 
-    def _own_plan(self, m):
-        """The plan of the view of kernel m, with the columns of this kernel alone if others share the view."""
-        plan, own = self.view_plans[self.view_of[m]], self.columns[m]
-        if own is None or plan.columns is None or len(own) == len(plan.columns):
+    def _plan_of(self, which):
+        """The plan of the view of these kernels, with their columns alone if others share the view."""
+        plan, seen = self.view_plans[self.view_of[which[0]]], [self.columns[m] for m in which]
+        if plan.join is not None or plan.columns is None or any(columns is None for columns in seen):
+            return plan
+        own = seen[0] if len(seen) == 1 else np.unique(np.concatenate(seen))
+        if len(own) == len(plan.columns):
             return plan
         names = plan.column_names and [plan.column_names[k] for k in np.searchsorted(plan.columns, own)]
         return replace(plan, columns=own, column_names=names)
@@ -191,12 +194,14 @@ class KernelList(Tagged):
     def needs(self, used: np.ndarray) -> dict[Any, set | None]:
         """{view: names or positions of its columns, None for all} of the kernels in the mask `used` (M,)."""
         found: dict[Any, set | None] = {}
-        for m in np.flatnonzero(used):
-            for view, seen in self._own_plan(m).needs().items():
+        kernels = np.flatnonzero(used)
+        kernels = kernels[np.argsort(self.view_of[kernels], kind="stable")]
+        for which in np.split(kernels, np.flatnonzero(np.diff(self.view_of[kernels])) + 1) if len(kernels) else ():
+            for view, seen in self._plan_of(which).needs().items():
                 if seen is None or found.get(view, seen) is None:
                     found[view] = None
                 elif seen:
-                    found[view] = found.get(view, set()) | seen  # type: ignore[operator]  # not None here
+                    found.setdefault(view, set()).update(seen)  # type: ignore[union-attr]  # not None here
         return found
 
     def __len__(self):
