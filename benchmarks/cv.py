@@ -29,7 +29,7 @@ def main(data=None, out=".", quick=False):
     if quick:
         X, y, kernels, Cs, norms = X[::3], y[::3], kernels[::20], CS[::3], NORMS[::2]
     warnings.simplefilter("ignore")
-    MKLClassifier(kernels[::10]).fit(X, y)  # loads what is compiled
+    MKLClassifier(kernels[::10], C=1.0).fit(X, y)  # loads what is compiled
     name = "cv_quick" if quick else "cv"
     Path(out).mkdir(parents=True, exist_ok=True)
     title = f"{len(Cs)} C × {len(norms)} p × 5 folds, {len(kernels)} kernels, {source}, gap {TOL:g}"
@@ -39,7 +39,7 @@ def main(data=None, out=".", quick=False):
 def _compare(kernels, X, y, Cs, norms, tol, kept, title):
     from manykernels import MKLClassifier, MKLClassifierCV
 
-    cold = [least(lambda p=p: MKLClassifier(kernels, regularizer=p, tol=tol).fit(X, y)) for p in norms]
+    cold = [least(lambda p=p: MKLClassifier(kernels, regularizer=p, tol=tol, C=1.0).fit(X, y)) for p in norms]
     seen = []
     model = MKLClassifierCV(kernels, Cs=Cs, regularizer=list(norms), tol=tol, scoring=_recorder(seen))
     begin = clock()

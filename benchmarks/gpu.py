@@ -58,31 +58,35 @@ def main(data=None, out=".", quick=False):
         return model
 
     odd = y % 2
-    MKLClassifier(kernels, device=device_name).fit(X[:3000], odd[:3000])  # compiles
+    MKLClassifier(kernels, device=device_name, C=1.0).fit(X[:3000], odd[:3000])  # compiles
     for p in (1, 4 / 3, 2):
-        MKLClassifier(kernels, regularizer=p, device=device_name).fit(X[:3000], odd[:3000])
+        MKLClassifier(kernels, regularizer=p, device=device_name, C=1.0).fit(X[:3000], odd[:3000])
         model = timed(
-            f"odd against even, p = {norm(p)}", MKLClassifier(kernels, regularizer=p, device=device_name), X, odd
+            f"odd against even, p = {norm(p)}", MKLClassifier(kernels, regularizer=p, device=device_name, C=1.0), X, odd
         )
         results[f"accuracy, p = {norm(p)}"] = float(np.mean(model.predict(X_new) == y_new % 2))
-    model = timed("ten classes, p = 2", MKLClassifier(kernels, device=device_name), X, y, times=1)
+    model = timed("ten classes, p = 2", MKLClassifier(kernels, device=device_name, C=1.0), X, y, times=1)
     begin = time.perf_counter()
     results["accuracy, ten classes"] = float(np.mean(model.predict(X_new) == y_new))
     results["prediction, ten classes, s"] = time.perf_counter() - begin
     twice = np.concatenate([X, shifted(X)])
     timed(
-        "doubled by shifted copies, p = 2", MKLClassifier(kernels, device=device_name), twice, np.tile(odd, 2), times=1
+        "doubled by shifted copies, p = 2",
+        MKLClassifier(kernels, device=device_name, C=1.0),
+        twice,
+        np.tile(odd, 2),
+        times=1,
     )
     few = 300 if quick else 4_000
     stack = KernelStack([spec(X[:few]) for spec in kernels])
-    timed(f"a stack of {few:,} examples", MKLClassifier("precomputed", device=device_name), stack, odd[:few])
+    timed(f"a stack of {few:,} examples", MKLClassifier("precomputed", device=device_name, C=1.0), stack, odd[:few])
     if not quick:
         few = 10_000
-        host = MKLClassifier(kernels).fit(X[:few], odd[:few])
+        host = MKLClassifier(kernels, C=1.0).fit(X[:few], odd[:few])
         begin = time.perf_counter()
         host.fit(X[:few], odd[:few])
         seconds = time.perf_counter() - begin
-        card = timed(f"{few:,} examples", MKLClassifier(kernels, device=device_name), X[:few], odd[:few])
+        card = timed(f"{few:,} examples", MKLClassifier(kernels, device=device_name, C=1.0), X[:few], odd[:few])
         results["host, 10,000 examples, s"] = seconds
         results["objectives differ by"] = abs(host.objective_ / card.objective_ - 1)
         results["weights differ by"] = float(np.abs(host.kernel_weights_ - card.kernel_weights_).max())

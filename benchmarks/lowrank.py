@@ -65,7 +65,7 @@ def fit(n, p, how, rank=RANK):
     X, y = make(n, 0)
     before, clock, used = _peak(), time.perf_counter(), time.process_time()
     approximation = None if how == "exact" else how
-    model = MKLClassifier(kernels(), regularizer=p, approximation=approximation, rank=rank, memory_limit="4GB")
+    model = MKLClassifier(kernels(), regularizer=p, approximation=approximation, rank=rank, memory_limit="4GB", C=1.0)
     model.fit(X, y)
     clock, used = time.perf_counter() - clock, time.process_time() - used
     whole = sum(step["n_active"] == n for step in model.history_)

@@ -95,7 +95,7 @@ def kernels(data, quick):
     X, y = make_splice(n, positives=0.1, random_state=0)
     new, truth = make_splice(20_000, positives=0.1, random_state=1)
     for p in (1, 2):
-        model = MKLClassifier(degree_position_kernels(114, 10, 2), regularizer=p)
+        model = MKLClassifier(degree_position_kernels(114, 10, 2), regularizer=p, C=1.0)
         parts = X.window(3, 117), y, "auROC", area(new.window(3, 117), truth)
         yield fitted(f"degree and position, p = {p}", model, *parts)
 
@@ -106,7 +106,7 @@ def words(case, kernels):
 
     X, y = make_splice(50_000, positives=0.1, random_state=0)
     new, truth = make_splice(20_000, positives=0.1, random_state=1)
-    yield fitted(case, MKLClassifier(kernels), X, y, "auROC", area(new, truth))
+    yield fitted(case, MKLClassifier(kernels, C=1.0), X, y, "auROC", area(new, truth))
 
 
 def spectrum(data, quick):
@@ -141,7 +141,7 @@ def junctions(data, quick):
     y, X = table(data, "splice_uci_junctions", "class", "sequence")
     for case, kernels in (("degrees", degree_kernels(8)), ("positions", position_kernels(60, 4, 3))):
         kernels = [(name, kernel.set_params(unknown="ignore")) for name, kernel in kernels]
-        yield folds(f"junctions, {case}", MKLClassifier(kernels), X, y, "accuracy, 10 folds")
+        yield folds(f"junctions, {case}", MKLClassifier(kernels, C=1.0), X, y, "accuracy, 10 folds")
 
 
 def proteins(data, quick):
@@ -191,7 +191,7 @@ def mixture(data, quick):
     part = [{name: view[rows] for name, view in views.items()} for rows in (train, ~train)]
     for p in (1, 4 / 3, 2, Uniform()):
         name = "sum" if isinstance(p, Uniform) else f"p = {p:.3g}"
-        model = MKLClassifier(list_of_five, regularizer=p)
+        model = MKLClassifier(list_of_five, regularizer=p, C=1.0)
         yield fitted(f"mixture, {name}", model, part[0], y[train], "auROC", area(part[1], y[~train]))
 
 
@@ -208,7 +208,7 @@ def elegans(data, quick):
 
     X, y, new, truth = sites(data)
     for case, kernels in (("degrees", degree_kernels(20)), ("positions", position_kernels(141, 20, 3))):
-        yield fitted(f"C. elegans, {case}", MKLClassifier(kernels), X, y, "auPRC", precision(new, truth))
+        yield fitted(f"C. elegans, {case}", MKLClassifier(kernels, C=1.0), X, y, "auPRC", precision(new, truth))
 
 
 def shifts(data, quick):
@@ -217,7 +217,7 @@ def shifts(data, quick):
 
     X, y, new, truth = sites(data)
     kernels = [WeightedDegree(20), WeightedDegreeShift(8, 3), WeightedDegreeShift(8, 8, start=20, stop=75)]
-    model = MKLClassifier(kernels)
+    model = MKLClassifier(kernels, C=1.0)
     yield fitted("C. elegans, with shifts", model, X, y, "auPRC", precision(new, truth))
     yield fitted("C. elegans, with shifts", model, X, y, "auROC", area(new, truth)) | {"seconds": None}
 

@@ -84,7 +84,7 @@ def child(n, p, data, checkpoint=None):
 
     X, y, new, truth = load(n, data)
     kernels = degree_kernels(20) if checkpoint is None else [WeightedDegree(20)]
-    model = MKLClassifier(kernels, regularizer=p, solver="coordinate")
+    model = MKLClassifier(kernels, regularizer=p, solver="coordinate", C=1.0)
     model.fit(*make_splice(300, positives=0.3, random_state=9)).decision_function(new[:10])  # compiles
     model.set_params(checkpoint=checkpoint)
     start = time.perf_counter()

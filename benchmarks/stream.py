@@ -77,7 +77,7 @@ def child(n, kernels, memory, out, streamed, workers, dask):
 
     chosen = degree_kernels(20) if kernels > 1 else [WeightedDegree(20)]
     files = sorted(map(str, (Path(out) / str(n)).glob("*.fa.gz")))
-    model = MKLClassifier(chosen, solver="coordinate")
+    model = MKLClassifier(chosen, solver="coordinate", C=1.0)
     model.fit(*make_splice(300, positives=0.3, random_state=9))  # compiles
     begun, cpu = time.perf_counter(), spent()
     if streamed:

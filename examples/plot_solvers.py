@@ -27,7 +27,7 @@ warnings.simplefilter("ignore", ConvergenceWarning)  # simplemkl needs more than
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 objectives = {}
 for solver in ("newton", "level", "silp", "simplemkl"):
-    model = MKLClassifier(kernels, regularizer=1, solver=solver, tol=1e-4, max_iter=40)
+    model = MKLClassifier(kernels, regularizer=1, solver=solver, tol=1e-4, max_iter=40, C=1.0)
     model.fit(X, y)
     objectives[solver] = model.objective_
     ConvergenceDisplay.from_estimator(model, against="steps", name=solver, ax=ax)

@@ -47,7 +47,7 @@ def test_the_judge_sees_a_wrong_objective_of_least_squares_in_every_unit_of_y(un
     """Issue 11: it took any objective for right where y is small, since its floor was 1e-12 Σ c in any unit."""
     X = np.random.default_rng(0).normal(size=(30, 3))
     kernels, y = [RBF(gamma=0.3), Linear()], unit * (np.sin(X[:, 0]) + X[:, 1])
-    model = MKLRegressor(kernels, loss="squared", regularizer=2).fit(X, y)
+    model = MKLRegressor(kernels, loss="squared", regularizer=2, C=1.0).fit(X, y)
     arguments = of_table(kernels, X), y, None, 2.0, False, None
     check(model, *arguments)
     model.objective_ *= 1.001

@@ -268,7 +268,8 @@ def problem(rng, n, M, kernels, plain, told):
     kind = str(rng.choice(["binary", "ovr", "shared", "real", "one_class"], p=[0.5, 0.1, 0.1, 0.2, 0.1]))
     usual = rng.random() < 0.5
     C = float(10.0 ** (rng.uniform(-3, 4) if usual else rng.uniform(-8, 8)))
-    C = 1.0 if rng.random() < 0.1 else C
+    draw = rng.random()
+    C = 1.0 if draw < 0.05 else "auto" if draw < 0.2 and kind != "one_class" else C
     tol = 1e-3 if rng.random() < 0.3 else float(10.0 ** (rng.uniform(-6, -1) if usual else rng.uniform(-8, -1)))
     intercept = bool(rng.random() < 0.7)
     formulation = str(rng.choice(["one_class", "level_set", "svdd"], p=[0.5, 0.3, 0.2]))

@@ -190,6 +190,10 @@ def intercept_of(model):
     return getattr(model, "fit_intercept", getattr(model, "formulation", "") != "level_set")
 
 
+def C_of(model):
+    return model.C_ if model.C == "auto" else model.C
+
+
 def targets(case, model):
     """(Y (T, n), c (T, n)) of each problem that was solved, on the rows that take part."""
     rows, weight = case.taken()
@@ -198,7 +202,7 @@ def targets(case, model):
         c = model.C * weight if level else weight / (model.nu * weight.sum())
         return [(np.ones((1, len(rows))), c[None, rows])]
     if case.told["kind"] == "real":
-        return [(case.y[None, rows].astype(float), (model.C * weight)[None, rows])]
+        return [(case.y[None, rows].astype(float), (C_of(model) * weight)[None, rows])]
     classes, codes = np.unique(case.y, return_inverse=True)
     kept = weight > 0
     present = np.unique(codes[kept])
@@ -206,7 +210,7 @@ def targets(case, model):
     of_class[present] = compute_class_weight(
         model.class_weight, classes=classes[present], y=case.y[kept], sample_weight=weight[kept]
     )
-    c = (model.C * weight * of_class[codes])[rows]
+    c = (C_of(model) * weight * of_class[codes])[rows]
     positive = [1] if len(classes) == 2 else range(len(classes))
     Y = np.array([np.where(codes[rows] == k, 1.0, -1.0) for k in positive])
     if len(Y) == 1 or model.multi_class == "shared":

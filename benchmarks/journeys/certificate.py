@@ -109,7 +109,8 @@ def scaled(model: Any, grams: list[Gram]) -> tuple[np.ndarray, np.ndarray]:
 
 def targets(model: Any, y: Any, weights: Any, n: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     """What each output is asked for, (T, n), and c_i = C · sample weight."""
-    costs = model.C * (np.ones(n) if weights is None else np.asarray(weights, float))
+    C = model.C_ if model.C == "auto" else model.C
+    costs = C * (np.ones(n) if weights is None else np.asarray(weights, float))
     if hasattr(model, "classes_"):
         labels = np.asarray(y)
         if labels.ndim == 2 and getattr(model, "multilabel_", False):

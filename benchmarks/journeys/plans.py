@@ -212,5 +212,5 @@ def plan(rng: np.random.Generator, world: Any) -> Plan:
     else:
         if bayes and omega.noise is not None:
             C = 1.0  # the noise says it
-        model = maker(world.kernels, C=C, **options)
+        model = maker(world.kernels, C="auto" if rng.random() < 0.3 else C, **options)
     return Plan(task, model, y, weights, settings, search, f"{model!r} y={kind} {list(weights)}")

@@ -27,7 +27,7 @@ sources = {"mean": slice(0, 10), "error": slice(10, 20), "worst": slice(20, 30),
 widths = np.geomspace(0.001, 1, 7)
 kernels = [(f"{name} {g:.2g}", RBF(gamma=g), part) for name, part in sources.items() for g in widths]
 A, B, a, b = train_test_split(X, y, random_state=0)
-clf = MKLClassifier(kernels, regularizer=1.2, slack=True).fit(A, a)
+clf = MKLClassifier(kernels, regularizer=1.2, slack=True, C=1.0).fit(A, a)
 groups = {name: [kernel[0] for kernel in kernels if kernel[0].startswith(name)] for name in sources}
 found = inspect.relevance(clf, X, y, sources=groups, kernels=False)
 
@@ -39,9 +39,9 @@ keep(inspect.StabilityDisplay.from_estimator(clf, A, a, n_boot=20, top=12), "sta
 keep(inspect.DecisionDisplay.from_estimator(clf, B, by="source", sources=groups), "decision")
 
 shown = inspect.ReliabilityDisplay.from_estimator(
-    MKLClassifier(kernels, loss="logistic").fit(A, a), B, b, name="logistic"
+    MKLClassifier(kernels, loss="logistic", C=1.0).fit(A, a), B, b, name="logistic"
 )
-hinge = CalibratedClassifierCV(MKLClassifier(kernels), ensemble=False).fit(A, a)
+hinge = CalibratedClassifierCV(MKLClassifier(kernels, C=1.0), ensemble=False).fit(A, a)
 keep(inspect.ReliabilityDisplay.from_estimator(hinge, B, b, name="hinge, calibrated", ax=shown.ax_), "reliability")
 
 X, y = load_wine(return_X_y=True)
@@ -49,12 +49,12 @@ columns = load_wine().feature_names
 kernels = [(name, RBF(gamma=0.5), [k]) for k, name in enumerate(columns)] + [("all", Linear(), slice(None))]
 wine = MKLClassifier(kernels, regularizer=1, C=10).fit(scale(X), y)
 keep(inspect.WeightsDisplay.from_estimator(wine), "classes")
-path = MKLClassifier(kernels).path(scale(X), y, Cs=8, regularizer=[1, 1.2, 2, np.inf])
+path = MKLClassifier(kernels, C=1.0).path(scale(X), y, Cs=8, regularizer=[1, 1.2, 2, np.inf])
 keep(inspect.PathDisplay.from_path(path, at=0), "path")
 keep(inspect.PathDisplay.from_path(path, against="p"), "norms")
 ax = None
 for solver in ("newton", "level", "silp"):
-    model = MKLClassifier(kernels, solver=solver, regularizer=1, tol=1e-5, max_iter=500).fit(scale(X), y > 0)
+    model = MKLClassifier(kernels, solver=solver, regularizer=1, tol=1e-5, max_iter=500, C=1.0).fit(scale(X), y > 0)
     shown = inspect.ConvergenceDisplay.from_estimator(model, against="steps", name=solver, ax=ax)
     ax = shown.ax_
 keep(shown, "convergence")

@@ -174,7 +174,7 @@ def fit(n, M, solver, p, held, data, draws=DRAWS):
     from manykernels import MKLClassifier
     from manykernels.kernels import RBF
 
-    options = dict(regularizer=p, solver=solver, n_jobs=1)
+    options = dict(regularizer=p, solver=solver, C=1.0, n_jobs=1)
 
     def once(draw):
         X, y, widths = digits(n, M, data, draw)

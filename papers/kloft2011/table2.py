@@ -122,7 +122,7 @@ def areas(fold, kernels, targets, data):
         train, test = list(StratifiedKFold(5, shuffle=True, random_state=t).split(y, y))[fold]
 
         def area(m, p, y=y, train=train, test=test):
-            model = MKLClassifier("precomputed", regularizer=p).fit(K[np.ix_(train, train, m)], y[train])
+            model = MKLClassifier("precomputed", regularizer=p, C=1.0).fit(K[np.ix_(train, train, m)], y[train])
             return roc_auc_score(y[test], model.decision_function(K[np.ix_(test, train, m)]))
 
         norms.append([area(np.arange(K.shape[2]), p) for p in NORMS])

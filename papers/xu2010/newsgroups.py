@@ -72,7 +72,7 @@ def fit(p, words, data):
 
     X, y, T, t = documents(words, data)
     solver = "auto" if len(y) > 3000 else "interior"  # up to there "auto" compares pairs
-    model = MKLClassifier(rank_one_kernels(X.shape[1]), regularizer=p, solver=solver)
+    model = MKLClassifier(rank_one_kernels(X.shape[1]), regularizer=p, solver=solver, C=1.0)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

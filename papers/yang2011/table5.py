@@ -249,7 +249,7 @@ def clocked(name, solver, columns, data):
     X, y, T, t = _posed(name, 0, columns, data)
     omega = methods.regularizer("GMKL" if solver == "level" else "L1-MKL")
     model = MKLClassifier(
-        _widths.specs(X.shape[1], True), regularizer=omega, normalize="trace", tol=0.01, solver=solver
+        _widths.specs(X.shape[1], True), regularizer=omega, normalize="trace", tol=0.01, solver=solver, C=1.0
     )
     return _widths.measured(model, X, y, T, t)["seconds"]
 

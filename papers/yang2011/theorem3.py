@@ -91,7 +91,7 @@ def differences(seed, rs, tol=1e-6):
         row = []
         for method in methods.NAMES[:3]:
             model = MKLClassifier(
-                rank_one_kernels(10), regularizer=methods.regularizer(method), tol=tol, normalize=None
+                rank_one_kernels(10), regularizer=methods.regularizer(method), tol=tol, normalize=None, C=1.0
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

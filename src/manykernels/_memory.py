@@ -36,6 +36,7 @@ SHARES = {
     "blocks of a stream": Share(4, 2**29),
     "bank of a stream": Share(2, 2**63),  # of its active examples
     "active examples": Share(2, 2**63),
+    "choice of C": Share(2, 2**63),  # the matrix of a sample, and its factors
 }
 
 DEVICE_SHARES = {"base block": 0.4, "matrices": 0.6, "stripes": 0.25}  # of the free memory of a device

@@ -39,13 +39,19 @@ def nothing_is_small(monkeypatch):
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 def test_a_fit_stays_near_a_limit_that_cannot_hold_the_combined_kernel(loss, nothing_is_small):
     make, target = (MKLClassifier, y) if loss == "hinge" else (MKLRegressor, X[:, 0] + X[:, 1] ** 2)
-    free = make(KERNELS, loss=loss, tol=1e-2, n_jobs=2).fit(X, target)
+    free = make(KERNELS, loss=loss, tol=1e-2, n_jobs=2, C=1.0).fit(X, target)
     with pytest.warns(UserWarning, match="block by block") as told:
-        peak, model = grown(make(KERNELS, loss=loss, tol=1e-2, n_jobs=2, memory_limit=LIMIT), target)
+        peak, model = grown(make(KERNELS, loss=loss, tol=1e-2, n_jobs=2, memory_limit=LIMIT, C=1.0), target)
     assert sum("block by block" in str(w.message) for w in told) <= 2  # two fits
     assert peak < 1.5 * LIMIT + 8 * 60 * n < MATRIX  # and some sixty vectors of n numbers
     assert model.duality_gap_ <= 1e-2
     assert model.objective_ == pytest.approx(free.objective_, rel=2e-2)
+
+
+def test_the_choice_of_C_stays_near_the_limit(nothing_is_small):
+    with pytest.warns(UserWarning, match="block by block"):
+        peak, model = grown(MKLClassifier(KERNELS, tol=1e-2, n_jobs=2, memory_limit=LIMIT), y)
+    assert peak < 1.5 * LIMIT + 8 * 60 * n and model.duality_gap_ <= 1e-2
 
 
 def test_the_kernel_in_blocks_is_the_matrix(nothing_is_small):

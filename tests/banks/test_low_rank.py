@@ -118,9 +118,9 @@ def test_one_class_and_weights_of_examples():
     model = MKLOneClass([RBF(gamma=0.2)], approximation="nystroem", rank=30).fit(X)
     assert model.duality_gap_ <= model.tol
     weight = np.where(X[:, 3] > 0, 1.0, 2.0)
-    twice = MKLClassifier(SPECS[:2], tol=1e-6, solver="coordinate").fit(X, y, sample_weight=weight)
+    twice = MKLClassifier(SPECS[:2], tol=1e-6, solver="coordinate", C=1.0).fit(X, y, sample_weight=weight)
     copies = np.repeat(np.arange(n), weight.astype(int))
-    again = MKLClassifier(SPECS[:2], tol=1e-6, solver="coordinate").fit(X[copies], y[copies])
+    again = MKLClassifier(SPECS[:2], tol=1e-6, solver="coordinate", C=1.0).fit(X[copies], y[copies])
     assert twice.objective_ == pytest.approx(again.objective_, rel=1e-5)
 
 

@@ -81,7 +81,7 @@ def test_score_and_inspect(folder):
     found = json.loads(run("score", folder / "model.mk", folder / "data.csv", "-t", "y", "--json").stdout)
     assert found["examples"] == 40 and found["accuracy"] > 0.85
     plain = json.loads(run("inspect", folder / "model.mk", "--json").stdout)
-    assert plain["model"] == "MKLClassifier" and plain["C"] == 1 and "relevance" not in plain
+    assert plain["model"] == "MKLClassifier" and plain["C"] in (0.1, 1, 10, 100) and "relevance" not in plain
     assert sum(row["share"] for row in plain["weights"]) == pytest.approx(1)
     full = json.loads(run("inspect", folder / "model.mk", folder / "data.csv", "-t", "y", "--json").stdout)
     assert full["relevance"][-1]["name"] == "dose" and full["relevance"][0]["relevance"] > 0.1

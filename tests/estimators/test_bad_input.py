@@ -175,7 +175,9 @@ def test_ctrl_c_keeps_the_best_solution_and_leaves_no_threads(monkeypatch):
     from manykernels.solvers import newton
 
     big, labels = make_classification(300, 20, flip_y=0.2, random_state=0)
-    clf = MKLClassifier([RBF(gamma=g) for g in np.logspace(-3, 1, 10)], regularizer=1.1, tol=1e-9, warm_start=True)
+    clf = MKLClassifier(
+        [RBF(gamma=g) for g in np.logspace(-3, 1, 10)], regularizer=1.1, tol=1e-9, warm_start=True, C=1.0
+    )
 
     def interrupt(self, state):
         raise KeyboardInterrupt

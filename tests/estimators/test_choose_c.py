@@ -116,16 +116,11 @@ def test_a_path_has_its_own_Cs_and_relevance_chooses_in_every_fold():
     assert found.names[1:] == model.fit(X, LABELS).kernel_names_
 
 
-def test_what_cannot_be_chosen_is_refused(tmp_path):
+def test_what_cannot_be_chosen_is_refused():
     with pytest.raises(ValueError, match="C='best' is not allowed"):
         MKLClassifier(KERNELS, C="best").fit(X, LABELS)
-    with pytest.raises(ValueError, match='noise="learn"'):
-        MKLRegressor(KERNELS, C="auto", regularizer=EmpiricalBayes()).fit(X, SIGNAL)
     with pytest.raises(ValueError, match="C='auto' must be a number"):
         MKLOneClass(KERNELS, C="auto").fit(X)
-    np.save(tmp_path / "X.npy", X)
-    with pytest.raises(ValueError, match='C="auto" compares fits of examples in memory: give a number'):
-        MKLClassifier([RBF(gamma=1.0)], C="auto").fit(ArrayFile(tmp_path / "X.npy"), LABELS)
     with pytest.raises(TypeError):
         MKLClassifierCV(KERNELS, C="auto")
 
@@ -133,6 +128,36 @@ def test_what_cannot_be_chosen_is_refused(tmp_path):
 def test_empirical_bayes_with_its_own_noise_does_not_need_C():
     model = MKLRegressor(KERNELS, C="auto", regularizer=EmpiricalBayes(noise="learn")).fit(X, SIGNAL + NOISE)
     assert model.C_ == 1.0 and model.stationarity_ <= 1e-3
+    same = MKLRegressor(KERNELS, C="auto", regularizer=EmpiricalBayes()).fit(X, SIGNAL + NOISE)
+    np.testing.assert_array_equal(same.predict(X), model.predict(X))  # without a C the noise is learned
+
+
+@pytest.mark.parametrize("limit", [None, 400_000])
+def test_a_stream_chooses_on_a_sample_too(tmp_path, limit):
+    rng = np.random.default_rng(5)
+    many = rng.normal(size=(300, 2))
+    labels = np.where(np.sin(3 * many[:, 0]) + many[:, 1] > 0, "yes", "no")
+    np.save(tmp_path / "many.npy", many)
+    kernels = [RBF(gamma=1.0), RBF(gamma=4.0)]
+    streamed = MKLClassifier(kernels, memory_limit=limit).fit(ArrayFile(tmp_path / "many.npy", rows=40), labels)
+    whole = MKLClassifier(kernels).fit(many, labels)
+    assert whole.C_ == streamed.C_ == 100.0
+    plain = MKLClassifier(kernels, C=100.0).fit(many, labels)
+    assert streamed.objective_ == pytest.approx(plain.objective_, rel=2e-3)
+
+
+def test_the_choice_does_not_depend_on_the_unit_of_y():
+    plain, tiny = (MKLRegressor(KERNELS).fit(X, unit * (SIGNAL + NOISE)) for unit in (1.0, 1e-9))
+    np.testing.assert_allclose(tiny.C_scores_["score"] * 1e18, plain.C_scores_["score"], rtol=1e-2)
+    assert tiny.C_ == plain.C_
+
+
+def test_kernels_that_are_not_positive_semidefinite_are_known_as_such():
+    S = RNG.normal(size=(60, 60))
+    with pytest.warns(UserWarning, match="not positive semidefinite"):
+        model = MKLClassifier("precomputed", loss="logistic", tol=1e-2, normalize=None)
+        model.fit((S + S.T)[:, :, None], LABELS)
+    assert np.isfinite(model.dual_coef_).all() and model.C_ in CANDIDATES
 
 
 def test_margins_are_positive_where_the_prediction_is_right():

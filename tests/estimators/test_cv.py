@@ -240,10 +240,10 @@ def test_tasks_and_transformers_are_those_of_each_fold():
     kernels = [Features(Nystroem(gamma=0.1, n_components=5, random_state=0)), Linear()]
     other = MKLClassifierCV(kernels, Cs=[1.0], regularizer=2, cv=2, scoring=total, tol=1e-7).fit(X, Y)
     for k, (train, test) in enumerate(StratifiedKFold(2).split(X, Y)):
-        alone = MKLClassifier(multi_task([RBF(gamma=0.1)]), tol=1e-7).fit(X[train], Y[train], task=task[train])
+        alone = MKLClassifier(multi_task([RBF(gamma=0.1)]), tol=1e-7, C=1.0).fit(X[train], Y[train], task=task[train])
         expected = alone.decision_function(X[test], task=task[test]).sum()
         assert model.cv_results_[f"split{k}_test_score"][0] == pytest.approx(expected, abs=2e-3)
-        expected = total(MKLClassifier(kernels, tol=1e-7).fit(X[train], Y[train]), X[test], None)
+        expected = total(MKLClassifier(kernels, tol=1e-7, C=1.0).fit(X[train], Y[train]), X[test], None)
         assert other.cv_results_[f"split{k}_test_score"][0] == pytest.approx(expected, abs=2e-3)
 
 

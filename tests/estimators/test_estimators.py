@@ -74,8 +74,8 @@ def test_multiclass_attributes(iris, multi_class):
 
 def test_one_vs_rest_is_the_binary_problems_side_by_side(iris):
     X, y = iris
-    many = MKLClassifier(KERNELS, tol=1e-6).fit(X, y)
-    one = [MKLClassifier(KERNELS, tol=1e-6).fit(X, np.where(y == k, "yes", "no")) for k in many.classes_]
+    many = MKLClassifier(KERNELS, tol=1e-6, C=1.0).fit(X, y)
+    one = [MKLClassifier(KERNELS, tol=1e-6, C=1.0).fit(X, np.where(y == k, "yes", "no")) for k in many.classes_]
     np.testing.assert_allclose(many.kernel_weights_, [m.kernel_weights_ for m in one], atol=1e-6)
     assert many.objective_ == pytest.approx(sum(m.objective_ for m in one))
     assert many.duality_gap_ == pytest.approx(max(m.duality_gap_ for m in one))
@@ -283,7 +283,7 @@ def test_the_warning_and_the_gap_agree_whichever_class_falls_short(iris, monkeyp
 
     monkeypatch.setattr(solvers, "solve", short)
     with pytest.warns(ConvergenceWarning, match=f"gap of {gap:.2e}.* steps, class versicolor: it no longer improves"):
-        clf = MKLClassifier(KERNELS).fit(X, y)
+        clf = MKLClassifier(KERNELS, C=1.0).fit(X, y)
     assert not clf.duality_gap_ <= clf.tol
 
 

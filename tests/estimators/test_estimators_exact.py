@@ -76,13 +76,13 @@ def copies(X, y, weight):
 
 
 MODELS = {
-    "hinge": MKLClassifier(tol=1e-8),
-    "logistic": MKLClassifier(loss="logistic", tol=1e-8),
-    "squared_hinge balanced": MKLClassifier(loss="squared_hinge", class_weight="balanced", tol=1e-8),
-    "epsilon_insensitive": MKLRegressor(loss="epsilon_insensitive", tol=1e-8),
-    "squared": MKLRegressor(loss="squared", tol=1e-8),
-    "huber": MKLRegressor(loss="huber", tol=1e-8),
-    "squared classes": MKLClassifier(loss="squared", class_weight="balanced", tol=1e-8),
+    "hinge": MKLClassifier(C=1.0, tol=1e-8),
+    "logistic": MKLClassifier(loss="logistic", C=1.0, tol=1e-8),
+    "squared_hinge balanced": MKLClassifier(loss="squared_hinge", class_weight="balanced", C=1.0, tol=1e-8),
+    "epsilon_insensitive": MKLRegressor(loss="epsilon_insensitive", C=1.0, tol=1e-8),
+    "squared": MKLRegressor(loss="squared", C=1.0, tol=1e-8),
+    "huber": MKLRegressor(loss="huber", C=1.0, tol=1e-8),
+    "squared classes": MKLClassifier(loss="squared", class_weight="balanced", C=1.0, tol=1e-8),
     "one_class": MKLOneClass(tol=1e-8),
     "level_set": MKLOneClass(formulation="level_set", tol=1e-8),
 }
@@ -145,7 +145,7 @@ def test_weights_are_copies_for_parameters_that_come_from_the_data(kernels, form
     X, y = form(classes[0]), classes[1]
     weight = np.random.default_rng(0).integers(0, 4, len(y))
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), weight))  # wherever the copies stand
-    model = MKLClassifier(kernels, tol=1e-10)
+    model = MKLClassifier(kernels, tol=1e-10, C=1.0)
     a, b = clone(model).fit(X, y, sample_weight=weight), clone(model).fit(X[rows], y[rows])
     half = clone(model).fit(X, y, sample_weight=0.5 * weight)
     gammas = [[getattr(k, "gamma", 0) for k in m.predictor_.kernel_list.kernels] for m in (a, b, half)]

@@ -40,12 +40,12 @@ def test_targets_share_the_weights_of_one_joint_problem(loss):
 
 
 def test_one_target_is_the_same_alone_and_as_a_column():
-    alone = MKLRegressor(KERNELS, loss="squared").fit(X, VALUES[:, 0])
+    alone = MKLRegressor(KERNELS, loss="squared", C=1.0).fit(X, VALUES[:, 0])
     with pytest.warns(UserWarning, match="column-vector"):
-        column = MKLRegressor(KERNELS, loss="squared").fit(X, VALUES[:, :1])
+        column = MKLRegressor(KERNELS, loss="squared", C=1.0).fit(X, VALUES[:, :1])
     assert alone.n_outputs_ == column.n_outputs_ == 1
     np.testing.assert_array_equal(alone.predict(X), column.predict(X))
-    twice = MKLRegressor(KERNELS, loss="squared", regularizer=np.inf, tol=1e-8)
+    twice = MKLRegressor(KERNELS, loss="squared", regularizer=np.inf, tol=1e-8, C=1.0)
     both = twice.fit(X, VALUES[:, :2]).predict(X)  # with equal weights targets do not touch each other
     np.testing.assert_allclose(both[:, 1], twice.fit(X, VALUES[:, 1]).predict(X), atol=1e-4)
 
@@ -53,7 +53,7 @@ def test_one_target_is_the_same_alone_and_as_a_column():
 @pytest.mark.parametrize("multi_class", ["ovr", "shared"])
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_labels_may_hold_together(loss, multi_class):
-    model = MKLClassifier(PAIR, loss=loss, multi_class=multi_class).fit(LABELLED, LABELS)
+    model = MKLClassifier(PAIR, loss=loss, multi_class=multi_class, C=1.0).fit(LABELLED, LABELS)
     assert model.multilabel_ and model.classes_.tolist() == [0, 1, 2, 3] and model.multi_class_ == multi_class
     assert model.kernel_weights_.shape == ((4, 2) if multi_class == "ovr" else (2,))
     decision = model.decision_function(LABELLED)
@@ -62,7 +62,7 @@ def test_labels_may_hold_together(loss, multi_class):
     if loss == "logistic":
         np.testing.assert_allclose(model.predict_proba(LABELLED), 1 / (1 + np.exp(-decision)))
     if multi_class == "ovr":
-        one = MKLClassifier(PAIR, loss=loss).fit(LABELLED, LABELS[:, 2])
+        one = MKLClassifier(PAIR, loss=loss, C=1.0).fit(LABELLED, LABELS[:, 2])
         np.testing.assert_allclose(decision[:, 2], one.decision_function(LABELLED), atol=1e-8)
 
 
@@ -118,11 +118,11 @@ def test_one_vs_rest_computes_kernels_once_and_finds_what_separate_fits_find(mon
     own = PairwiseBank.products
     monkeypatch.setattr(PairwiseBank, "cost", lambda self: 9.0)
     monkeypatch.setattr(PairwiseBank, "products", lambda self, *args: reads.append(1) or own(self, *args))
-    together = MKLClassifier(kernels, regularizer=1.5, tol=1e-6).fit(A, y)
+    together = MKLClassifier(kernels, regularizer=1.5, tol=1e-6, C=1.0).fit(A, y)
     assert not reads  # the stack is read in its place
-    tight = MKLClassifier(kernels, regularizer=1.5, tol=1e-6, memory_limit="300KB", n_jobs=1).fit(A, y)
+    tight = MKLClassifier(kernels, regularizer=1.5, tol=1e-6, memory_limit="300KB", n_jobs=1, C=1.0).fit(A, y)
     assert reads  # a stack of 4 · 150² numbers does not fit
-    alone = [MKLClassifier(kernels, regularizer=1.5, tol=1e-6).fit(A, y == c).objective_ for c in range(3)]
+    alone = [MKLClassifier(kernels, regularizer=1.5, tol=1e-6, C=1.0).fit(A, y == c).objective_ for c in range(3)]
     for model in (together, tight):
         assert model.objective_ == pytest.approx(sum(alone), rel=1e-6)
 

@@ -35,12 +35,12 @@ def test_every_point_is_a_fit_of_its_own(kernels):
 def test_weights_of_examples_and_a_test_set_count():
     weight = np.arange(len(LABELS)) % 3
     y = X[:, 0] + X[:, 1] ** 2
-    path = MKLRegressor(KERNELS, tol=1e-7).path(X, y, Cs=[1.0], sample_weight=weight, test=(X[:9], y[:9]))
-    alone = MKLRegressor(KERNELS, tol=1e-7).fit(X, y, sample_weight=weight)
+    path = MKLRegressor(KERNELS, tol=1e-7, C=1.0).path(X, y, Cs=[1.0], sample_weight=weight, test=(X[:9], y[:9]))
+    alone = MKLRegressor(KERNELS, tol=1e-7, C=1.0).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(path.weights[0, 0], alone.kernel_weights_, atol=2e-3)
     assert path.score[0, 0] == pytest.approx(alone.score(X[:9], y[:9]), abs=1e-4)
     with pytest.raises(ValueError, match="test is a float"):
-        MKLRegressor(KERNELS).path(X, y, Cs=[1.0], test=0.5)
+        MKLRegressor(KERNELS, C=1.0).path(X, y, Cs=[1.0], test=0.5)
 
 
 def test_frame_and_picture_show_the_path():

@@ -120,13 +120,13 @@ def test_a_search_names_them_once_of_the_model_it_chose():
 
 def test_of_several_targets_the_strange_one_is_named():
     with pytest.warns(UserWarning, match=r"standard deviation of y\[:, 1\]"):
-        MKLRegressor(KERNELS, loss="huber").fit(X, np.stack([y, 1e4 * y], axis=1))
+        MKLRegressor(KERNELS, loss="huber", C=1.0).fit(X, np.stack([y, 1e4 * y], axis=1))
 
 
 def test_a_source_names_them_too(tmp_path):
     np.save(tmp_path / "X.npy", X)
     with pytest.warns(UserWarning, match="standard deviation of y"):
-        MKLRegressor([Linear()], loss="epsilon_insensitive").fit(ArrayFile(tmp_path / "X.npy"), 1e3 * y)
+        MKLRegressor([Linear()], loss="epsilon_insensitive", C=1.0).fit(ArrayFile(tmp_path / "X.npy"), 1e3 * y)
 
 
 @pytest.mark.parametrize("unit, far, warns", [(1.0, 1e6, 0), (1e-6, 1.0, 1)])

@@ -32,8 +32,8 @@ class Steps(Kernel):
 @pytest.mark.parametrize("solver", ["auto", "coordinate", "chunking"])
 def test_explicit_features_and_pairs_give_the_same_model(solver):
     kernels = [Steps(), Steps((0.5,)), Linear()]
-    by_pairs = MKLClassifier(kernels, features="never", tol=1e-6).fit(X, y)
-    own = MKLClassifier(kernels, solver=solver, features="auto", tol=1e-5).fit(X, y)
+    by_pairs = MKLClassifier(kernels, features="never", tol=1e-6, C=1.0).fit(X, y)
+    own = MKLClassifier(kernels, solver=solver, features="auto", tol=1e-5, C=1.0).fit(X, y)
     assert own.duality_gap_ <= 1e-5
     assert own.objective_ == pytest.approx(by_pairs.objective_, rel=2e-5)
     weights = own.kernel_weights_ * own.kernel_scale_

@@ -92,10 +92,10 @@ def test_what_it_records_is_the_history_and_reaches_the_callback():
 
 
 def test_it_goes_on_from_a_warm_start_and_a_checkpoint(tmp_path):
-    model = MKLClassifier(KERNELS, solver=Damped(), tol=1e-6, warm_start=True).fit(X, y)
+    model = MKLClassifier(KERNELS, solver=Damped(), tol=1e-6, warm_start=True, C=1.0).fit(X, y)
     assert model.n_iter_ > 3 and model.fit(X, y).n_iter_ <= 2
     for solver in (Damped(), Twice(Newton())):
-        kept = MKLClassifier(KERNELS, solver=solver, checkpoint=tmp_path / type(solver).__name__)
+        kept = MKLClassifier(KERNELS, solver=solver, checkpoint=tmp_path / type(solver).__name__, C=1.0)
         one, two = clone(kept).fit(X, y), clone(kept).fit(X, y)
         np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
         with pytest.raises(ValueError, match="another fit: solver"):

@@ -146,7 +146,7 @@ def test_a_word_is_shared_by_its_letters():
 
 
 def test_bootstrap_weights_are_those_of_copies():
-    kernels, model = ms.position_kernels(L, 2, 2), MKLClassifier(ms.position_kernels(L, 2, 2), tol=1e-6)
+    kernels, model = ms.position_kernels(L, 2, 2), MKLClassifier(ms.position_kernels(L, 2, 2), tol=1e-6, C=1.0)
     boot = inspect.bootstrap_weights(model, X, y, n_boot=3, random_state=1)
     assert boot.shape == (3, 3) and boot.std(axis=0).max() > 1e-3
     with parallel_backend("threading"):
@@ -156,7 +156,7 @@ def test_bootstrap_weights_are_those_of_copies():
         rows = np.flatnonzero(y == label)
         drawn[rows] = draw.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
     copies = np.repeat(np.arange(60), drawn)
-    twin = MKLClassifier(kernels, tol=1e-6).fit([X[i] for i in copies], y[copies])
+    twin = MKLClassifier(kernels, tol=1e-6, C=1.0).fit([X[i] for i in copies], y[copies])
     np.testing.assert_allclose(boot[0], twin.kernel_weights_, atol=1e-3)
     assert inspect.position_weights(model.fit(X, y), boot).letters.shape == (3, L)
 

@@ -48,7 +48,7 @@ def test_planted_sources_are_ranked_right_and_intervals_of_noise_cover_zero():
 
 
 def test_the_scores_are_those_of_models_that_are_fitted_anew():
-    cv, model = StratifiedKFold(3), MKLClassifier(KERNELS, tol=1e-6)
+    cv, model = StratifiedKFold(3), MKLClassifier(KERNELS, tol=1e-6, C=1.0)
     found = relevance(model, X, y, cv=cv)
     fresh = {name: cross_val_score(clone(model).set_params(kernels=k), X, y, cv=cv) for name, k in
              (("all", KERNELS), ("signal", KERNELS[:1]), ("noise", KERNELS[1:]))}  # fmt: skip
@@ -61,7 +61,7 @@ def test_a_refit_is_the_optimum_without_the_source():
     train, test = np.arange(60), np.arange(60, 90)
     kernels = [*KERNELS, ("more", Linear(), [3, 4])]
     for p in (1, 1.5, 2):
-        model = MKLClassifier(kernels, regularizer=p, tol=1e-6)
+        model = MKLClassifier(kernels, regularizer=p, tol=1e-6, C=1.0)
         fold = Fold(model, X, y, None, train, test, _accuracy)
         without = fold.solve(np.array([True, False, True]))
         fresh = clone(model).set_params(kernels=[kernels[0], kernels[2]]).fit(X[train], y[train])
@@ -229,7 +229,10 @@ def test_wrong_arguments_are_named():
 @pytest.mark.parametrize("multi_class", ["shared", "ovr"])
 def test_several_labels_and_targets_are_scored_together(multi_class):
     labels = np.column_stack([y, X[:, 1] > 0, X[:, 0] > 0]).astype(int)
-    several = (MKLClassifier(KERNELS, multi_class=multi_class, tol=1e-6), labels), (MKLRegressor(KERNELS), X[:, :2])
+    several = (
+        (MKLClassifier(KERNELS, multi_class=multi_class, tol=1e-6, C=1.0), labels),
+        (MKLRegressor(KERNELS, C=1.0), X[:, :2]),
+    )
     for model, targets in several:
         found = relevance(model, X, targets, cv=3)
         alone = cross_val_score(clone(model).set_params(kernels=KERNELS[:1]), X, targets, cv=KFold(3))
@@ -292,7 +295,7 @@ def test_orders_come_from_the_seed():
 
 def test_the_gain_is_that_of_the_source_alone_over_its_rows_in_other_places():
     """Issue 11, point 24. A model of the source alone, fitted anew, predicts the held-out rows in each order."""
-    splits, model, rng = list(KFold(3).split(X)), MKLRegressor(KERNELS, tol=1e-6), np.random.RandomState(4)
+    splits, model, rng = list(KFold(3).split(X)), MKLRegressor(KERNELS, tol=1e-6, C=1.0), np.random.RandomState(4)
     target = X[:, 0] + 0.5 * X[:, 1] + 0.3 * X[:, 2]
     found = relevance(model, X, target, cv=splits, n_permutations=2, random_state=4)
     orders = [[rng.permutation(len(test)) for _ in range(2)] for _, test in splits]

@@ -102,7 +102,7 @@ def test_cross_validation_of_a_square_stack_is_what_one_would_do_by_hand(normali
 
 def test_bootstrap_samples_cut_rows_and_columns():
     boot = np.random.default_rng(0).integers(0, 60, 60)
-    copies = MKLClassifier("precomputed", tol=1e-8).fit(STACK[np.ix_(boot, boot)], y[boot])
+    copies = MKLClassifier("precomputed", tol=1e-8, C=1.0).fit(STACK[np.ix_(boot, boot)], y[boot])
     weights = clone(copies).fit(STACK, y, sample_weight=np.bincount(boot, minlength=60))
     found = copies.decision_function(STACK[:, boot])
     np.testing.assert_allclose(found, weights.decision_function(STACK), atol=1e-4)

@@ -27,11 +27,11 @@ def files(tmp_path):
 
 
 def test_the_fit_is_that_of_the_stack_in_memory(files):
-    known = MKLClassifier("precomputed", tol=1e-5).fit(KernelStack(S, names=["a", "b", "c"]), y)
+    known = MKLClassifier("precomputed", C=1.0, tol=1e-5).fit(KernelStack(S, names=["a", "b", "c"]), y)
     for paths in (files / "all.npy", [files / f"{m}.npy" for m in range(3)]):
         stack = KernelStack.from_files(paths, names=["a", "b", "c"])
         assert stack.shape == (n, n, 3) and stack.dtype == np.float32 and stack.passes == 0
-        model = MKLClassifier("precomputed", tol=1e-5, memory_limit=S.nbytes // 4).fit(stack, y)
+        model = MKLClassifier("precomputed", C=1.0, tol=1e-5, memory_limit=S.nbytes // 4).fit(stack, y)
         assert model.objective_ == pytest.approx(known.objective_, rel=1e-6) and 1 <= stack.passes < 20
         np.testing.assert_allclose(model.kernel_weights_, known.kernel_weights_, atol=1e-4)
         new = stack[np.arange(0, n, 7)]

@@ -90,7 +90,7 @@ def test_tasks_help_where_classes_differ_between_them(data):
 def test_one_parameter_block_norm_is_that_of_corollary_5(data):
     """½ Σ‖f_m‖²/θ_m over θ on the simplex = ½ (√(Σ_t‖f_t‖²/n) + ‖f_shared‖)², f_t in the space of k itself."""
     X, _, task, f = data
-    K, options = RBF(gamma=0.3)(X), dict(loss="squared", normalize=None, tol=1e-9)
+    K, options = RBF(gamma=0.3)(X), dict(loss="squared", normalize=None, C=1.0, tol=1e-9)
     kernels = multi_task([RBF(gamma=0.3)], one_parameter=True)
     for lam in (0.2, 0.7):
         model = MKLRegressor(kernels, regularizer=Fixed([1 - lam, lam]), **options).fit(X, f, task=task)
@@ -106,14 +106,14 @@ def test_one_parameter_block_norm_is_that_of_corollary_5(data):
         assert LpNorm(1).block_norm([shared, inner / 3]) == pytest.approx(block) and block <= norms
     model = MKLRegressor(kernels, regularizer=1, **options).fit(X, f, task=task)
     np.testing.assert_allclose(model.kernel_weights_, [0, 1])  # ‖Σ_t f_t‖² <= n Σ_t ‖f_t‖²: see multi_task
-    model = MKLRegressor(kernels, regularizer=1, loss="squared").fit(X, f, task=task)
+    model = MKLRegressor(kernels, regularizer=1, loss="squared", C=1.0).fit(X, f, task=task)
     assert model.kernel_weights_.min() > 0.02
 
 
 def test_block_norm_of_one_kernel_per_task(data):
     """The first part of Corollary 5: ½ (Σ_t ‖f_t‖ + ‖f_shared‖)²."""
     X, _, task, f = data
-    model = MKLRegressor(multi_task([RBF(gamma=0.3)]), regularizer=1, loss="squared", normalize=None, tol=1e-9)
+    model = MKLRegressor(multi_task([RBF(gamma=0.3)]), regularizer=1, loss="squared", normalize=None, tol=1e-9, C=1.0)
     model.fit(X, f, task=task)
     K, a = RBF(gamma=0.3)(X), np.zeros(120)
     a[model.support_] = model.dual_coef_[0]
@@ -243,7 +243,7 @@ def test_a_task_not_seen_in_fit_is_predicted_by_the_shared_kernels(data):
 
 def test_the_inner_problem_at_those_weights_is_an_svm_on_the_combined_kernel(data):
     X, y, task, _ = data
-    model = MKLClassifier(multi_task(BASES), tol=1e-8).fit(X, y, task=task)
+    model = MKLClassifier(multi_task(BASES), tol=1e-8, C=1.0).fit(X, y, task=task)
     K = model.combined_kernel(X, task=task)
     peer = SVC(kernel="precomputed", tol=1e-10).fit(K, y)
     np.testing.assert_allclose(model.decision_function(X, task=task), peer.decision_function(K), atol=1e-3)

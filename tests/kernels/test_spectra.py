@@ -64,7 +64,9 @@ def test_a_corrected_stack_gives_the_fit_of_the_corrected_matrices(psd, form, tm
 
 def test_one_clipped_kernel_is_the_support_vector_machine_of_it():
     model = fitted(
-        MKLClassifier("precomputed", psd="clip", normalize=None, tol=1e-8, regularizer=np.inf), K[..., :1], y[train]
+        MKLClassifier("precomputed", psd="clip", normalize=None, tol=1e-8, regularizer=np.inf, C=1.0),
+        K[..., :1],
+        y[train],
     )
     left, right = naive(K[..., 0], K_new[..., 0], "clip")
     svm = SVC(kernel="precomputed", tol=1e-8).fit(left, y[train])
@@ -118,7 +120,7 @@ def test_what_does_not_go_together_is_refused(model, words):
 
 def test_folds_are_corrected_by_their_training_examples_alone():
     stack = KernelStack(np.moveaxis(S, 2, 0))
-    model = MKLClassifier("precomputed", psd="clip")
+    model = MKLClassifier("precomputed", psd="clip", C=1.0)
     folds = [(train, test), (test, train)]
     found = cross_val_predict(clone(model), stack, y, cv=folds, method="decision_function")
     np.testing.assert_allclose(found[test], clone(model).fit(K, y[train]).decision_function(K_new), atol=1e-9)

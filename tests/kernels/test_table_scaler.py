@@ -93,7 +93,7 @@ def test_a_prior_is_a_factor_of_the_normalised_kernel(normalize, kernel):
     """With p = 2, a factor s on a kernel is the cost s**-2 of its weight in the norm."""
     X = rng.normal(size=(N, 4))
     specs = [KernelSpec("a", kernel, [0, 1]), KernelSpec("b", kernel, [2, 3], prior=0.2)]
-    plain = MKLClassifier([spec._replace(prior=1.0) for spec in specs], normalize=normalize, tol=1e-8)
+    plain = MKLClassifier([spec._replace(prior=1.0) for spec in specs], normalize=normalize, tol=1e-8, C=1.0)
     weighted = clone(plain).set_params(regularizer=manykernels.regularizers.WeightedLpNorm(2, [1.0, 25.0])).fit(X, y)
     model = clone(plain).set_params(kernels=specs).fit(X, y)
     np.testing.assert_allclose(model.kernel_scale_, plain.fit(X, y).kernel_scale_ * [1, 0.2], rtol=1e-6)

@@ -12,7 +12,7 @@ from manykernels.datasets import make_splice
 from manykernels.strings import degree_kernels
 
 X, Y = make_splice(400, length=21, positives=0.3, strength=0.6)
-STRINGS = MKLClassifier(degree_kernels(3), solver="coordinate", n_jobs=2)
+STRINGS = MKLClassifier(degree_kernels(3), solver="coordinate", C=1.0, n_jobs=2)
 
 
 def assert_same(one, other):

@@ -24,7 +24,7 @@ CUT = StratifiedKFold(4, shuffle=True, random_state=0)
 
 @pytest.fixture(scope="module")
 def model():
-    return MKLClassifier(KERNELS, loss="logistic").fit(X, two)
+    return MKLClassifier(KERNELS, loss="logistic", C=1.0).fit(X, two)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ POSTERIOR = dict(loss="squared", regularizer=EmpiricalBayes(noise="learn"))
 )
 def test_every_model_with_probabilities_has_a_calibration(y, options):
     """A leftover of issue 11: only the logistic loss was taken to give probabilities."""
-    model = MKLClassifier(KERNELS, multi_class="shared", **options).fit(X, y)
+    model = MKLClassifier(KERNELS, multi_class="shared", C=1.0, **options).fit(X, y)
     found = model.report(X, y, **QUICK).facts["score"]["calibration"]
     proba = cross_val_predict(model, X, y, cv=CUT, method="predict_proba")
     said = proba[:, 1] if y is two else proba.max(axis=1)
@@ -108,7 +108,7 @@ def test_the_page_says_each_in_a_sentence(report):
 
 
 def test_several_classes_have_an_area_each_and_a_hinge_has_no_probabilities():
-    model = MKLClassifier(KERNELS).fit(X, three)
+    model = MKLClassifier(KERNELS, C=1.0).fit(X, three)
     found = model.report(X, three, **QUICK)
     decision = cross_val_predict(model, X, three, cv=CUT, method="decision_function")
     rows, folds = found.facts["score"]["areas"]["rows"], [test for _, test in CUT.split(X, three)]
@@ -118,7 +118,7 @@ def test_several_classes_have_an_area_each_and_a_hinge_has_no_probabilities():
     assert [row["name"] for row in rows] == ["a", "b", "c"] and "threshold" not in found.facts["score"]
     assert "loss='logistic' gives probabilities" in found.facts["score"]["calibration"]["why"]
     assert "class against the others" in found.html()
-    sure = MKLClassifier(KERNELS, loss="logistic").fit(X, three).report(X, three, **QUICK)
+    sure = MKLClassifier(KERNELS, loss="logistic", C=1.0).fit(X, three).report(X, three, **QUICK)
     assert sure.facts["score"]["calibration"]["event"] is None and "are predicted correctly" in sure.html()
 
 

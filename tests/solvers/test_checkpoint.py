@@ -97,7 +97,7 @@ def test_other_solvers_begin_from_the_point_that_was_kept(solver, path, monkeypa
     Z = rng.normal(size=(120, 5))
     y = Z[:, 0] + 0.5 * np.sin(3 * Z[:, 1]) + 0.3 * rng.normal(size=120)
     kernels = [("line", Linear()), *((f"rbf{k}", RBF(gamma=2.0**-k)) for k in range(4))]
-    options = dict(loss="epsilon_insensitive", regularizer=1 if solver == "level" else 2, tol=1e-6)
+    options = dict(loss="epsilon_insensitive", regularizer=1 if solver == "level" else 2, tol=1e-6, C=1.0)
     model = MKLRegressor(kernels, solver=solver, checkpoint=path, **options)
     whole = clone(model).set_params(checkpoint=None).fit(Z, y)
     assert broken(model, y, monkeypatch, every=3, most=1, data=Z) == 1

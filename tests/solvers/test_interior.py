@@ -157,7 +157,7 @@ def test_a_text_with_a_kernel_for_every_word_takes_few_steps_on_features(monkeyp
     for solver in SOLVERS.values():
         monkeypatch.setattr(solver, "solve", lambda self, *a, run=solver.solve: ran.append(self.name) or run(self, *a))
     used = np.flatnonzero(counts.any(axis=0))
-    model = MKLClassifier(rank_one_kernels(len(used)), regularizer=1).fit(texts[:, used], y)
+    model = MKLClassifier(rank_one_kernels(len(used)), regularizer=1, C=1.0).fit(texts[:, used], y)
     assert set(ran) == {"interior"} and model.n_iter_ <= 40 and model.duality_gap_ <= model.tol
     assert isinstance(model.predictor_, ExplicitPredictor)
 

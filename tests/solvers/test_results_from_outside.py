@@ -46,7 +46,7 @@ def begin(problem):
 
 
 def test_a_claimed_gap_is_not_believed():
-    model = MKLClassifier([RBF(0.1), Linear()], solver=Claims(begin))
+    model = MKLClassifier([RBF(0.1), Linear()], solver=Claims(begin), C=1.0)
     with pytest.warns(UserWarning, match=r"gap of 1.00e\+00.*'Claims' claimed a gap of 0.0e\+00.*have 1.0e\+00"):
         model.fit(X, y)
     assert model.duality_gap_ == 1.0 and model.objective_ == 60.0

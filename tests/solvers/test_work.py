@@ -114,7 +114,7 @@ def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
     monkeypatch.setattr(solvers, "SMALL_FIT_WORK", 4e4)
     monkeypatch.setattr("manykernels.solvers._oracle.Allowance", Counted)
     X = np.random.default_rng(0).normal(size=(3 * classes, 2))
-    model = MKLClassifier([("k", Linear())], solver=Endless(), tol=1e-12, multi_class="ovr")
+    model = MKLClassifier([("k", Linear())], solver=Endless(), tol=1e-12, multi_class="ovr", C=1.0)
     with pytest.warns(ConvergenceWarning, match="more work than so few examples"):
         model.fit(X, np.arange(len(X)) % classes)
     turn = 2e3  # what the last turn of a class may spend beyond its share

@@ -21,10 +21,10 @@ def case(name, folder):
 @pytest.mark.parametrize("name", ["implicit", "groups", "sequences"])
 def test_streamed_by_threads(tmp_path, name, p):
     X, y, source, kernels, solver = case(name, tmp_path)
-    model = MKLClassifier(kernels, regularizer=p, solver=solver, tol=TOL)
+    model = MKLClassifier(kernels, regularizer=p, solver=solver, tol=TOL, C=1.0)
     whole = model.fit(X, y)
     weights, objective = whole.kernel_weights_, whole.decision_function(X)
-    streamed = MKLClassifier(kernels, regularizer=p, solver=solver, tol=TOL).fit(
+    streamed = MKLClassifier(kernels, regularizer=p, solver=solver, tol=TOL, C=1.0).fit(
         source, "class" if name == "sequences" else y
     )
     assert_same(streamed, whole)

@@ -237,7 +237,7 @@ def write_config(settings: dict[str, Any], tables: list[dict[str, Any]], source:
         "",
     ]
     lines += [f"{key} = {_toml(value)}" for key, value in settings.items() if value is not None]
-    lines.append('C = 1.0  # larger: closer to the training examples; "auto" chooses it')
+    lines.append('C = "auto"  # or a number; larger: closer to the training examples')
     lines.append("p = 2.0  # 1: few kernels; larger: more even ones")
     for table in tables:
         lines += ["", "[[kernel]]", *(f"{key} = {_toml(value)}" for key, value in table.items())]

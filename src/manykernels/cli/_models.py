@@ -123,7 +123,7 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
     options["loss"] = settings.get("loss", "hinge" if job.task == "classification" else "squared")
     if search:
         return (mk.MKLClassifierCV if job.task == "classification" else mk.MKLRegressorCV)(**options)
-    options |= {"C": settings.get("C", 1.0), "regularizer": settings.get("p", 2.0)}
+    options |= {"C": settings.get("C", "auto"), "regularizer": settings.get("p", 2.0)}
     return (mk.MKLClassifier if job.task == "classification" else mk.MKLRegressor)(**options)
 
 

@@ -37,7 +37,9 @@ class FitOptions:
     data: Data
     target: Target = None
     config: Config = None
-    C: Annotated[str | None, typer.Option("-C", "--C", help="Factor of the loss, or auto; default 1.")] = None
+    C: Annotated[
+        str | None, typer.Option("-C", "--C", help="Factor of the loss; by default auto, which chooses it.")
+    ] = None
     p: Annotated[float | None, typer.Option("-p", "--p", help="1: few kernels, inf: equal weights; default 2.")] = None
     task: Task = None
     loss: Loss = None

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .._validation import check_number
+from .._memory import MemoryBudget
+from .._validation import check_number, parse_bytes
 from ..banks.dense import DenseBank
 from ..regularizers import Fixed
-from .check_inputs import is_precomputed, take_examples
 from .leave_one_out import leave_one_out
 from .progress import show_count
 
 CANDIDATES = (0.1, 1.0, 10.0, 100.0)
 FIRST = 1.0  # the C at which θ is learned
-TOL = 1e-2  # of the fits that are only scored
-MAX_EXAMPLES = 2000  # beyond it C is chosen on a sample
+TOL = 1e-3  # of the fit that learns θ
+SCORED_TOL = 1e-4  # of the fits to one kernel: it decides which a_i are at a bound
+MAX_EXAMPLES = 1000  # beyond it C is chosen on a sample
 MIN_OF_A_CLASS = 10  # in a sample
+BYTES_PER_ENTRY = 40  # of the kernel matrix of the sample, with its factors
 BAND = 0.5  # standard errors of the difference to the best score
 
 
@@ -43,17 +43,13 @@ def with_chosen_C(model: Any, plan: Any) -> Any:
     little, and `leave_one_out` gives its decision on each example without that example. If θ has no bound but a
     penalty, its size depends on C, and all kernels take part at every candidate.
     """
-    if plan.regularizer.bayesian:
-        if plan.regularizer.noise is None:
-            raise ValueError(
-                f'C="auto" with regularizer={plan.regularizer!r}, whose noise is 1/(2C): give noise="learn", which '
-                "learns it, or a number for C."
-            )
-        return replace(plan, C_scores=_table((FIRST,), np.full(1, np.nan)))  # C has no effect
-    part = _sample(model, plan)
+    if plan.regularizer.bayesian:  # C is the noise, 1/(2C), which it learns
+        learned = plan.regularizer.with_known_noise()
+        return replace(plan, regularizer=learned, C_scores=_table((FIRST,), np.full(1, np.nan)))
+    room = MemoryBudget(parse_bytes(model.memory_limit)).share("choice of C")
+    part = plan.part(model, sample_rows(plan.examples, plan.seed, int(np.sqrt(room / BYTES_PER_ENTRY))))
     decisions, solutions = _path(part)
-    per_example = score(part.examples, decisions)
-    at, means = choose(per_example, part.examples.c)
+    at, means = choose(score(part.examples, decisions), part.examples.c)
     start = solutions[at] if part is plan else ()
     return replace(plan, examples=plan.examples.at(CANDIDATES[at]), start=start, C_scores=_table(CANDIDATES, means))
 
@@ -62,27 +58,20 @@ def _table(Cs, scores):
     return {"C": np.array(Cs), "score": scores}
 
 
-def _sample(model, plan):
-    """The plan itself, or with many examples the plan of `MAX_EXAMPLES` of them, in proportion to classes or targets.
+def sample_rows(examples: Any, seed: int, room: int = MAX_EXAMPLES) -> np.ndarray:
+    """The examples with costs, or with many of them as many as there is room for, `MAX_EXAMPLES` at most.
 
     They are evenly spaced in the order of their targets, with at least `MIN_OF_A_CLASS` of each class.
     """
-    examples, able = plan.examples, np.flatnonzero(plan.examples.c)
-    if len(able) <= MAX_EXAMPLES:
-        return plan
-    shuffled = np.random.default_rng(plan.seed).permutation(able)
+    able, most = np.flatnonzero(examples.c), max(2 * MIN_OF_A_CLASS, min(MAX_EXAMPLES, room))
+    if len(able) <= most:
+        return np.arange(examples.n)
+    shuffled = np.random.default_rng(seed).permutation(able)
     Y = examples.Y[:, shuffled]
-    rows = np.lexsort(Y)[np.linspace(0, len(able) - 1, MAX_EXAMPLES).astype(int)]
+    rows = np.lexsort(Y)[np.linspace(0, len(able) - 1, most).astype(int)]
     if examples.classes is not None:
         rows = np.concatenate([rows, *(np.flatnonzero(y == side)[:MIN_OF_A_CLASS] for y in Y for side in (-1, 1))])
-    rows = np.unique(shuffled[rows])
-    X = examples.X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(examples.X, rows)
-    some = replace(replace(examples, X=examples.weight).take(rows), X=X)
-    twin = copy.copy(model)
-    twin.C, twin.verbose, twin.checkpoint = FIRST, False, None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the plan of all examples has warned already
-        return replace(type(plan).of(twin, some), verbose=plan.verbose)
+    return np.unique(shuffled[rows])
 
 
 def _path(plan):
@@ -92,27 +81,27 @@ def _path(plan):
     decisions, solutions = [[] for _ in CANDIDATES], [[] for _ in CANDIDATES]
     with show_count("choosing C", count) if plan.verbose else nullcontext(lambda: None) as tick:
         for k in range(len(plan.labels)):
-            first = _uninterrupted(plan.solve_part(k, bank), tick)
-            theta, own = first.theta, replace(plan, bank=bank)
+            near = _uninterrupted(plan.solve_part(k, bank))
+            theta, own, known = near.theta, replace(plan, bank=bank), {}
             if plan.problem(k, bank).regularizer.constraint:
                 K = bank.combined(theta, None, None, np.float64)
-                one, first = DenseBank.from_scaled(K[None], ["all"], bank.n_jobs), replace(first, theta=np.ones(1))
-                own = replace(plan, bank=one, regularizer=Fixed([1.0]), solver="auto")
-            known = {FIRST: first}
+                one, near = DenseBank.from_scaled(K[None], ["all"], bank.n_jobs), replace(near, theta=np.ones(1))
+                one.indefinite = bank.indefinite
+                own = replace(plan, bank=one, regularizer=Fixed([1.0]), solver="auto", tol=SCORED_TOL)
             for C in sorted(CANDIDATES, key=_distance):
                 at, j = replace(own, examples=plan.examples.at(C)), CANDIDATES.index(C)
-                if C not in known:
-                    near = min(known, key=lambda other: abs(np.log(C / other)))
-                    known[C] = _uninterrupted(at.solve_part(k, None, known[near]), tick)
+                if known:
+                    near = known[min(known, key=lambda other: abs(np.log(C / other)))]
+                known[C] = _uninterrupted(at.solve_part(k, None, near))
                 decisions[j].append(leave_one_out(at.problem(k), known[C]))
                 solutions[j].append(replace(known[C], theta=theta) if own.bank is not bank else known[C])
+                tick()
     return np.array([np.concatenate(found) for found in decisions]), solutions
 
 
-def _uninterrupted(solution, tick):
+def _uninterrupted(solution):
     if solution.interrupted:
         raise KeyboardInterrupt
-    tick()
     return solution
 
 
@@ -146,7 +135,7 @@ def choose(per_example: np.ndarray, c: np.ndarray) -> tuple[int, np.ndarray]:
     behind = per_example[means.argmax()] - per_example
     mean = behind @ w
     error = np.sqrt(((behind - mean[:, None]) ** 2) @ w**2)
-    able = np.flatnonzero(mean <= BAND * error + 1e-12)
+    able = np.flatnonzero(mean <= BAND * error + 1e-12 * np.abs(means).max())
     return int(min(able, key=lambda k: _distance(CANDIDATES[k]))), means
 
 

@@ -66,9 +66,9 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         "hinge" max(0, 1 − z), "squared_hinge" max(0, 1 − z)² (no ½), "smooth_hinge" (1/σ) ln(1 + e^(σ(1 − z))), σ = 10,
         "logistic" ln(1 + e^(−z)), "squared" (1 − z)² (no ½), least squares on ±1; or a `Loss` such as
         SmoothHinge(sigma).
-    C : float or "auto", default 1.0
+    C : float or "auto", default "auto"
         Factor of the loss, multiplied with sample_weight and class_weight. "auto" chooses 0.1, 1, 10 or 100 within the
-        fit by approximate leave-one-out decisions (`C_scores_`), which costs about two more fits (docs/start.md).
+        fit by approximate leave-one-out decisions (`C_scores_`), which costs about one more fit (docs/start.md).
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
         `Constant` and `Identity` are never normalised.
@@ -215,7 +215,7 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
         *,
         regularizer: float | Regularizer = 2,
         loss: str | Loss = "hinge",
-        C: float | str = 1.0,
+        C: float | str = "auto",
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import copy
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -84,11 +85,11 @@ class Examples:
     def n(self) -> int:
         return self.Y.shape[1]
 
-    def take(self, rows: np.ndarray) -> Examples:
-        """Some of the examples."""
+    def take(self, rows: np.ndarray, X: Any = None) -> Examples:
+        """Some of the examples; their X may be given."""
         task = None if self.task is None else self.task[rows]
         parts = dict(Y=self.Y[:, rows], weight=self.weight[rows], c=self.c[rows], task=task)
-        return replace(self, X=take_examples(self.X, rows), **parts)
+        return replace(self, X=take_examples(self.X, rows) if X is None else X, **parts)
 
     def at(self, C: float) -> Examples:
         """The same examples with the costs that C means."""
@@ -126,6 +127,10 @@ class BasePlan:
         The name of each problem in messages.
     checkpoints : list
         The `CheckpointSlot` of each problem, or None.
+    start : list of Solution
+        Where the problems begin if the plan has chosen C on all examples, else empty.
+    C_scores : dict or None
+        The candidates for C and their scores, if the plan has chosen C.
     """
 
     examples: Examples
@@ -137,6 +142,8 @@ class BasePlan:
     seed: int
     labels: list[str]
     checkpoints: list[Any]
+    start: Sequence[Solution] = field(default=(), kw_only=True)
+    C_scores: dict[str, np.ndarray] | None = field(default=None, kw_only=True)
 
     @staticmethod
     def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
@@ -149,8 +156,8 @@ class BasePlan:
         )  # fmt: skip
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        """Solves the problems one after another, from the solutions `warm`, until one is interrupted."""
-        (title, bank), found = self._begin(), []
+        """Solves the problems one after another, from `start` or `warm`, until one is interrupted."""
+        (title, bank), found, warm = self._begin(), [], self.start or warm
         for k, label in enumerate(self.labels):
             with show_progress(title + label, self.tol) if self.verbose else nullcontext() as callback:
                 found.append(self.solve_part(k, bank, warm[k] if k < len(warm) else None, callback))
@@ -166,9 +173,13 @@ class BasePlan:
         """The costs (n,) that define the support of an empirical Bayes model; None for other models."""
         return None
 
+    def part(self, model: Any, rows: np.ndarray) -> FitPlan:
+        """The plan of some of the examples at C = 1, without checkpoints."""
+        raise NotImplementedError
+
     def chosen(self) -> dict[str, Any]:
         """The fitted attributes about what the plan has chosen."""
-        return {}
+        return {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
 
     def advise(self, model: Any) -> None:
         """Warns of parameters and kernels of the fitted model that are probably unintended."""
@@ -193,16 +204,10 @@ class FitPlan(BasePlan):
         The indices of the examples of the plan among all examples.
     bank : Bank
         Their kernels.
-    start : list of Solution
-        Where the problems begin if the plan has chosen C, else empty.
-    C_scores : dict or None
-        The candidates for C and their scores, if the plan has chosen C.
     """
 
     rows: np.ndarray
     bank: Any
-    start: Sequence[Solution] = ()
-    C_scores: dict[str, np.ndarray] | None = None
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
@@ -224,8 +229,15 @@ class FitPlan(BasePlan):
         plan = cls(**settings, rows=rows, bank=with_slack(bank, regularizer) if model.slack else bank)
         return with_chosen_C(model, plan) if is_auto(model.C) else plan
 
-    def solve(self, warm: Sequence[Solution] = ()) -> Solved:
-        return super().solve(self.start or warm)
+    def part(self, model: Any, rows: np.ndarray) -> FitPlan:
+        if len(rows) == self.examples.n:
+            return self
+        X, twin = self.examples.X, copy.copy(model)
+        some = self.examples.take(rows, X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(X, rows))
+        twin.C, twin.verbose, twin.checkpoint = some.C, False, None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the plan of all examples has warned already
+            return replace(FitPlan.of(twin, some), verbose=self.verbose)
 
     def problem(self, k: int, bank: Any = None) -> Problem:
         """Problem number k, of all outputs if they share θ, else of output k; on the kernels of `bank` if given."""
@@ -265,9 +277,6 @@ class FitPlan(BasePlan):
 
     def _together(self, found: list[Any]) -> Solved:
         return Solved(self.bank, self.rows, found)
-
-    def chosen(self) -> dict[str, Any]:
-        return {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
 
     def predictor(self) -> Any:
         """A predictor with one example, which knows the kernels and how they read new data."""

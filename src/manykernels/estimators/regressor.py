@@ -60,9 +60,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         `Loss` such as Huber(delta).
     epsilon : float or None, default None
         ε of loss="epsilon_insensitive", None for 0.1; not allowed with other losses.
-    C : float or "auto", default 1.0
+    C : float or "auto", default "auto"
         Factor of the loss, multiplied with sample_weight. "auto" chooses 0.1, 1, 10 or 100 within the fit
-        by approximate leave-one-out decisions (`C_scores_`), which costs about two more fits (docs/start.md).
+        by approximate leave-one-out decisions (`C_scores_`), which costs about one more fit (docs/start.md).
     normalize : "multiplicative", "spherical", "trace" or None, default "multiplicative"
         Unit variance in feature space; k(x, x) = 1 for every example; k(x, x) = 1 on average; or kernels as they are.
         `Constant` and `Identity` are never normalised.
@@ -192,7 +192,7 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
         regularizer: float | Regularizer = 2,
         loss: str | Loss = "squared",
         epsilon: float | None = None,
-        C: float | str = 1.0,
+        C: float | str = "auto",
         normalize: str | None = "multiplicative",
         slack: bool = False,
         solver: str | BaseSolver = "auto",

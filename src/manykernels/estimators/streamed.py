@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ from ..streaming.sources.base import naming
 from ..streaming.stream import Stream, stand_in
 from ._new_data_warning import gathered
 from .check_inputs import optional
-from .choose_c import is_auto
-from .plan import BasePlan, Examples, Solved
+from .choose_c import is_auto, with_chosen_C
+from .plan import BasePlan, Examples, FitPlan, Solved
 
 BYTES_PER_ENTRY = 24  # of the matrix of active examples, with its copies and factors
 BYTES_PER_LETTER, BYTES_PER_KERNEL, BYTES_PER_FEATURE = 24, 16, 40  # of an active example, roughly
@@ -108,7 +108,17 @@ class StreamPlan(BasePlan):
         active = ActiveKernels(
             kernels, scaled, model.tol, explicit, features, None if limit is None else room, model.n_jobs
         )
-        return cls(**settings, kernels=active, max_active=_max_active(limit, kernels, stream, explicit))
+        plan = cls(**settings, kernels=active, max_active=_max_active(limit, kernels, stream, explicit))
+        if is_auto(model.C):
+            plan = with_chosen_C(model, plan)
+            stream.arrange(Y, plan.examples.c, examples.uneven_weight())
+        return plan
+
+    def part(self, model: Any, rows: np.ndarray) -> FitPlan:
+        X = self.examples.X.fetch(rows)
+        same = {of.name: getattr(self, of.name) for of in fields(BasePlan)}
+        same |= dict(examples=self.examples.take(rows, X), checkpoints=[None] * len(self.labels))
+        return FitPlan(**same, rows=rows, bank=self.kernels.bank(X))
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Streamed:
         """The solution of problem number k on its active examples; streams have neither a bank nor a warm start."""
@@ -155,8 +165,6 @@ def _refuse(model, stream, loss, regularizer, task):
     ):  # fmt: skip
         if value is not plain and value != plain:
             raise ValueError(f"{where}, and {name} is for data in memory: leave it at {plain}, or load X.")
-    if is_auto(model.C):
-        raise ValueError(f'{where}, and C="auto" compares fits of examples in memory: give a number, or load X.')
     if model.device not in ("cpu", "auto"):
         raise ValueError(f"{where}, and device={model.device!r} is for data in memory: take device='cpu', or load X.")
 

@@ -29,7 +29,7 @@ class EmpiricalBayes(Regularizer):
     Parameters
     ----------
     noise : float, "learn" or None, default None
-        σ², or "learn" (no less than 1e-8 of y's variance); None is σ² = 1/(2C).
+        σ², or "learn" (no less than 1e-8 of y's variance); None is σ² = 1/(2C), and "learn" if C is "auto".
     prior : Prior or None, default None
         h(θ) = −log p(θ) (their §5), such as `GammaPrior`; None for h = 0.
 
@@ -52,7 +52,7 @@ class EmpiricalBayes(Regularizer):
     bayesian = True
     exact = True  # log|K̄| needs float64 kernels
 
-    def __init__(self, noise: float | None = None, prior: Prior | None = None) -> None:
+    def __init__(self, noise: float | str | None = None, prior: Prior | None = None) -> None:
         learn = isinstance(noise, str) and noise == "learn"
         number = isinstance(noise, Real) and not isinstance(noise, bool) and 0 < noise < np.inf
         if not (noise is None or learn or number):
@@ -73,9 +73,13 @@ class EmpiricalBayes(Regularizer):
         if self.noise is not None and C != 1.0:
             raise ValueError(
                 f"noise={shown(self.noise)} and C={shown(C)} both set the noise, C = 1/(2 noise): "
-                "leave C at 1.0 or noise at None"
+                'leave C at "auto" or noise at None'
             )
         return EmpiricalBayes(1.0 / (2.0 * C) if self.noise is None else self.noise, self.prior), np.asarray(c) / C
+
+    def with_known_noise(self) -> EmpiricalBayes:
+        """The same without a need for C: the noise that C would imply is learned."""
+        return EmpiricalBayes("learn", self.prior) if self.noise is None else self
 
     def hyperprior(self, theta: np.ndarray) -> tuple[Any, Any, Any]:
         """h(θ), its gradient (M,) and its second derivatives (M,)."""

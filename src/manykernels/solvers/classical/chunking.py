@@ -60,7 +60,7 @@ class Chunking(BaseSolver):
     >>> from manykernels.solvers import Chunking
     >>> X = np.random.default_rng(0).normal(size=(60, 4))
     >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
-    >>> models = [MKLClassifier(widths, solver=Chunking(size=size)).fit(X, y) for size in (4, None)]
+    >>> models = [MKLClassifier(widths, C=1.0, solver=Chunking(size=size)).fit(X, y) for size in (4, None)]
     >>> support = [[step["n_support"] for step in model.history_] for model in models]
     >>> bool(max(np.diff(support[0])) <= 4 < max(np.diff(support[1])))  # examples that join in one step
     True

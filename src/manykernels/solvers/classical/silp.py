@@ -32,7 +32,7 @@ class SILP(BaseSolver):
     >>> from manykernels.solvers import SILP
     >>> X = np.random.default_rng(0).normal(size=(60, 4))
     >>> y, widths = X[:, 0] + X[:, 1] ** 2 > 1, [RBF(gamma=g) for g in (0.01, 0.1, 0.5, 1.0)]
-    >>> model = MKLClassifier(widths, regularizer=1, solver=SILP()).fit(X, y)
+    >>> model = MKLClassifier(widths, regularizer=1, C=1.0, solver=SILP()).fit(X, y)
     >>> bool((model.kernel_weights_ == 0).any()), round(float(model.kernel_weights_.sum()), 6)
     (True, 1.0)
     >>> [step["n_kernels"] for step in model.history_][:2]  # each step adds a cut; the first one leaves a single kernel
