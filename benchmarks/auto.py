@@ -183,8 +183,11 @@ def fit(cell, X, y, kernels, solver, how, limit):
     options = dict(regularizer=cell["p"], loss=cell["loss"], C=cell["C"], tol=cell["tol"], n_jobs=1)
     model = kind(kernels, solver=solver, features=how, **options)
 
+    running = True
+
     def stop(*_):
-        raise TooLong
+        if running:
+            raise TooLong
 
     before = signal.signal(signal.SIGPROF, stop)
     with warnings.catch_warnings():
@@ -197,6 +200,7 @@ def fit(cell, X, y, kernels, solver, how, limit):
         except ValueError as error:
             return None, str(error)[:80]
         finally:
+            running = False
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             signal.signal(signal.SIGPROF, before)
 
