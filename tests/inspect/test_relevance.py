@@ -14,7 +14,7 @@ from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, Views
 from manykernels.inspect import fold, held_out, relevance
 from manykernels.inspect.fold import Fold
 from manykernels.inspect.held_out import _accuracy, _r2
-from manykernels.inspect.sources import default_sources
+from manykernels.inspect.sources import Row, default_sources
 from manykernels.kernels import RBF, KernelList, KernelStack, Linear, On
 from manykernels.strings import Spectrum
 
@@ -75,7 +75,8 @@ def test_permuting_a_part_is_permuting_the_columns():
     model, order = MKLClassifier(KERNELS).fit(X[:60], y[:60]), np.random.default_rng(1).permutation(30)
     moved = X[60:].copy()
     moved[:, :2] = moved[order][:, :2]
-    assert fold.permuted([np.array([True, False])], [order])[0, 0] == model.score(moved, y[60:])
+    signal = Row("signal", "source", np.array([True, False]))
+    assert fold.permuted([signal], [order])[0, 0] == model.score(moved, y[60:])
 
 
 def test_standard_errors_are_corrected_for_the_overlap():
@@ -101,12 +102,13 @@ def test_sources_that_stand_in_for_each_other_are_named():
 
 def test_sources_that_see_columns_of_others_are_named():
     parts = [("both", RBF(0.3), [0, 1]), ("one", RBF(0.3), [0]), ("last", Linear(), [2])]
-    found = relevance(MKLClassifier(parts), X, y, cv=3)
+    own = {name: name for name, *_ in parts}
+    found = relevance(MKLClassifier(parts), X, y, cv=3, sources=own)
     assert [(one.name, one.others) for one in found.shared] == [("both", ["one"])]
     assert "both also sees the columns of one:" in str(found)
     found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3, sources={"1": ["one"], "2": ["last"]})
     assert found.shared == []
-    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3)
+    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3, sources=own | {"all": "all"})
     assert [one.name for one in found.shared] == ["all", "both"]
     assert set(found.shared[0].others) == {"both", "one", "last"}
 
@@ -124,10 +126,11 @@ def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
 
 
 def test_a_source_is_what_sees_the_same_or_what_is_given():
-    kernels = [RBF(0.1), Linear(), ("wide", RBF(0.01), [0, 1]), ("narrow", RBF(1.0), [0, 1]), ("last", Linear(), [11])]
+    kernels = [("middle", RBF(0.1), slice(2, 11)), ("plain", Linear(), slice(2, 11)), ("last", Linear(), [11])]
+    kernels[2:2] = [("wide", RBF(0.01), [0, 1]), ("narrow", RBF(1.0), [0, 1])]
     found = relevance(MKLClassifier(kernels), X, y, cv=2)
     sources = [name for name, kind in zip(found.names, found.kinds, strict=True) if kind == "source"]
-    assert sources == ["all columns", "columns 0, 1", "last"] and found.kinds.count("kernel") == 4
+    assert sources == ["columns 2 to 10", "columns 0, 1", "last"] and found.kinds.count("kernel") == 4
     assert row(found, "columns 0, 1")["weight"] == pytest.approx(
         row(found, "wide")["weight"] + row(found, "narrow")["weight"]
     )
@@ -317,7 +320,8 @@ def test_alignments_are_those_of_kernels_and_targets_of_the_same_examples(exampl
     target = np.where(rows[:, 0] + 0.2 * rng.normal(size=420) > 0, 1, -1)
     model = MKLClassifier([("signal", Linear(), [0]), ("noise", RBF(0.5), [1])])
     fold = Fold(model, rows, target, None, np.arange(400), np.arange(400, 420), _accuracy)
-    found, between = fold.alignments([np.array([True, False]), np.array([False, True])])
+    both = [Row("", "source", np.array([True, False])), Row("", "source", np.array([False, True]))]
+    found, between = fold.alignments([flat for *_, flat in fold.refits(both, alone=True)])
     kernels = []
     for K in (Linear()(rows[:400, :1]), RBF(0.5)(rows[:400, 1:]), np.outer(target[:400], target[:400]).astype(float)):
         H = np.eye(400) - 1 / 400

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .sources import together
+
 MAX_CANDIDATES = 20  # sources
 NEVER_JOINED = -1e3  # in place of the alignment of sources that share kernels
 
@@ -42,11 +44,11 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
     joins = [(members, near) for members, near in joins if masks[members].sum(axis=0).max() == 1]
     if not joins:
         return []
-    wanted = [masks[members].any(axis=0) for members, _ in joins]
+    joint = [together([rows[chosen[i]] for i in members]) for members, _ in joins]
 
     def scores(k):
         here = fold(k, found[k]["every"])
-        return [here.score(f) for f in here.decisions([here.solve(~mask) for mask in wanted])]
+        return [here.score(f) for _, f, _ in here.refits(joint)]
 
     without = np.array(Parallel(n_jobs)(delayed(scores)(k) for k in range(len(found))))  # (J, joins)
     whole = np.array([measured["all"] for measured in found])
@@ -55,9 +57,9 @@ def find_groups(result: Any, rows: list, found: list[dict], fold: Any, n_jobs: i
     for (members, alignment), scored in zip(joins, without.T, strict=True):
         if done & set(members):
             continue
-        joint = whole - scored
+        lost = whole - scored
         single = np.sum([result.differences("drop")[:, chosen[i]] for i in members], axis=0)
-        spread, excess = (result.spread(values[:, None]) for values in (joint, joint - single))
+        spread, excess = (result.spread(values[:, None]) for values in (lost, lost - single))
         if spread.low[0] > 0 and excess.low[0] > 0:
             done |= set(members)
             names = [rows[chosen[i]].name for i in members]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from ..estimators.plan import FitPlan, read_examples
 from ..inner.systems import blas_for
 from ..kernels.auto import auto_kernels
 from ..kernels.view_data import n_examples
+from .columns import columns_seen, mixed, seeing_only, specs_of, spreads, with_one_value
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
 MAX_ALIGNMENT_EXAMPLES = 250
@@ -56,6 +58,8 @@ def with_kernels_of(model, X):
 class Fold:
     """A model fitted to the examples `train` and scored on `test`; masks `wanted` (M,) select kernels."""
 
+    start = None  # the `FoldFit` that fits begin with, if not `every`
+
     def __init__(self, model, X, y, weight, train, test, score, every=None):
         model = with_kernels_of(model, X)
         cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
@@ -64,19 +68,24 @@ class Fold:
         own = None if weight is None else weight[train]
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]
-        examples = read_examples(self.model, *given, own)
-        self.plan = plan_fit(self.model, examples)
+        self.n_train, self.n_test, self.given = len(train), n_examples(self.X), (*given, own)
+        examples = self._compute(*self.given)
         if is_classifier(model) and model.calibrate is not None:
             self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
-        self.n_train, self.n_test = len(train), n_examples(self.X)
-        bank = self.plan.bank
-        with blas_for(self.n_train, model.n_jobs):
-            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
-        self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
-        self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
         self.every = every
         if every is None:
             self.every = self.solve(np.ones(self.M, bool))
+
+    def _compute(self, X, y, weight):
+        """The kernels of the model on its training examples, which are returned as the plan has them."""
+        examples = read_examples(self.model, X, y, weight)
+        self.plan = plan_fit(self.model, examples)
+        bank = self.plan.bank
+        with blas_for(self.n_train, self.model.n_jobs):
+            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
+        self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
+        self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
+        return examples
 
     @property
     def kernel_list(self):
@@ -92,8 +101,76 @@ class Fold:
             return self._nothing()
         bank = copy.copy(self.bank)
         bank.usable = np.append(usable, bank.usable[self.M :])
-        warm = [None] * len(self.plan.labels) if every is None else [_without(s, bank.usable) for s in every.solutions]
+        start = self.start if every is None else every
+        warm = [None] * len(self.plan.labels) if start is None else [_without(s, bank.usable) for s in start.solutions]
         return self._machine([self._solve(k, bank, start) for k, start in enumerate(warm)])
+
+    def seeing(self, columns, alone):
+        """The fold whose kernels see these columns of a table `alone`, or only the others; see `seeing_only`.
+
+        Kernels that see nothing any more are left out, unless the regularizer has a number for each kernel.
+        """
+        X, *targets = self.given
+        one, same = self._one
+        less, new = (mixed(one, X, columns), mixed(same, self.X, columns)) if alone else (
+            mixed(X, one, columns), mixed(self.X, same, columns))  # fmt: skip
+        kept = set(columns) if alone else set(range(X.shape[1])).difference(columns)
+        seen = columns_seen(self.kernel_list, X.shape[1])
+        by_kernel = any(np.ndim(value) or callable(value) for value in self.plan.regularizer.get_params().values())
+        which = [m for m, own in enumerate(seen) if by_kernel or own & kept or not own and not alone]
+        specs = seeing_only(specs_of(self.model.kernels), self.kernel_list, less, kept, self._spread)
+        twin = copy.copy(self)
+        vars(twin).pop("_X_read", None)  # read anew
+        twin.X, twin.model, twin.every, twin.start = new, copy.copy(self.model), None, self._starting(which)
+        twin.model.kernels = [specs[m] for m in which]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "kernels without variance", UserWarning)  # known here
+            twin._compute(less, *targets)
+        return twin
+
+    @cached_property
+    def _one(self):
+        """The training and the held-out table with one value in each column."""
+        one = with_one_value(self.given[0])
+        return one, take_examples(one, np.zeros(self.n_test, int))
+
+    @cached_property
+    def _spread(self):
+        return spreads(specs_of(self.model.kernels), self.given[0])
+
+    def _starting(self, which):
+        """The fit of all kernels as a start for the kernels `which`."""
+        own = np.append(which, np.arange(self.M, self.bank.M)).astype(int)
+        found = [replace(s, theta=s.theta[own]) for s in self.every.solutions]
+        return self.every._replace(solutions=found) if found else None
+
+    def refits(self, rows, alone=False):
+        """[(FoldFit, decisions (n_test, T), the row's `flat` if alone)] without each row of a table, or with it alone.
+
+        Rows of kernels share the kernels of the fold. Rows of columns change every kernel that sees the columns.
+        """
+        masks = [row.wanted if alone else ~row.wanted for row in rows if row.columns is None]
+        machines = [self.solve(mask) for mask in masks]
+        plain = zip(
+            machines,
+            self.decisions(machines) if machines else (),
+            [self.flat(mask, self._some) for mask in masks],
+            strict=True,
+        )
+        return [next(plain) if row.columns is None else self._refit(row, alone) for row in rows]
+
+    def _refit(self, row, alone):
+        if not (alone or self.every.theta[:, self.touched(row)].any()):
+            return self.every, self.decisions([self.every])[0], None
+        twin = self.seeing(row.columns, alone)
+        every = np.ones(twin.M, bool)
+        machine = twin.solve(every)
+        return machine, twin.decisions([machine])[0], twin.flat(every, self._some) if alone else None
+
+    def touched(self, row):
+        """The mask (M,) of the kernels that see a column of the row."""
+        seen = columns_seen(self.kernel_list, self.X.shape[1])
+        return np.array([bool(columns & set(row.columns)) for columns in seen])
 
     def _solve(self, k, bank, warm):
         with blas_for(self.n_train, self.model.n_jobs):
@@ -132,24 +209,34 @@ class Fold:
             f = self.plan.decide(a, theta, b, self._X_read)
         return f.reshape(len(machines), T, -1).swapaxes(1, 2)
 
-    def permuted(self, sources, draws):
-        """The scores of all kernels with the rows of one source permuted, (sources, draws).
+    def permuted(self, rows, draws):
+        """The scores of all kernels with the data of one row of a table permuted, (rows, draws).
 
-        f is a sum over kernels, so only the source's part of f is permuted, by `draws` (d, n_test).
+        f is a sum over kernels: the parts of a row's kernels are permuted by `draws` (d, n_test). Columns are permuted
+        before the kernels that see them are computed.
         """
         every = self.every
         if not every.a.any():
-            return np.full((len(sources), len(draws)), self.score(np.tile(every.b, (self.n_test, 1))))
+            return np.full((len(rows), len(draws)), self.score(np.tile(every.b, (self.n_test, 1))))
         parts = self.parts(every)
         decision = (parts.sum(axis=2) + every.b[:, None]).T
         same, found = self.score(decision), []
-        for wanted in sources:
+        for row in rows:
+            wanted = row.wanted if row.columns is None else self.touched(row)
             if not every.theta[:, wanted].any():
                 found.append([same] * len(draws))
                 continue
             own = parts[:, :, wanted].sum(axis=2).T
-            found.append([self.score(decision - own + own[order]) for order in draws])
+            moved = [own[order] if row.columns is None else self._moved(row, wanted, order) for order in draws]
+            found.append([self.score(decision - own + part) for part in moved])
         return np.array(found)
+
+    def _moved(self, row, wanted, order):
+        """The part (n_test, T) of the kernels `wanted` with the columns of the row in this order."""
+        X, every = mixed(self.X, take_examples(self.X, order), row.columns), self.every
+        with blas_for(self.n_train, self.model.n_jobs):
+            X = self.plan.read(self.model, X)
+            return self.plan.decide(every.a, every.theta * wanted, np.zeros_like(every.b), X).T
 
     def parts(self, machine):
         """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
@@ -188,21 +275,25 @@ class Fold:
         total = theta.sum() or 1.0
         return np.array([theta[wanted].sum() / total for wanted in sources])
 
-    def alignments(self, sources):
-        """Centred alignments (of each source with the targets, between sources) of sums of kernels.
-
-        From evenly spread training examples, and without the diagonals, which all kernels have in common.
-        """
-        n = self.bank.n
-        size = int(min(n, MAX_ALIGNMENT_EXAMPLES, max(np.sqrt(MAX_ALIGNMENT_ENTRIES / len(sources)), 50)))
-        rows = np.unique(np.linspace(0, n - 1, size).astype(int))
-        K = np.array([self._flat(wanted, rows) for wanted in sources])
-        Y = self.plan.examples.Y[:, rows]
+    def alignments(self, flats):
+        """Centred alignments (of each of the kernels `flats` with the targets, between them)."""
+        K, Y = np.array(flats), self.plan.examples.Y[:, self._some]
         Y = Y - Y.mean(axis=1, keepdims=True)
         target = _normal(_off(Y.T @ Y))
         return K @ target, K @ K.T
 
-    def _flat(self, wanted, rows):
+    @cached_property
+    def _some(self):
+        """Evenly spread training examples, which alignments compare."""
+        n = self.bank.n
+        size = int(min(n, MAX_ALIGNMENT_EXAMPLES, max(np.sqrt(MAX_ALIGNMENT_ENTRIES / (2 * self.M)), 50)))
+        return np.unique(np.linspace(0, n - 1, size).astype(int))
+
+    def flat(self, wanted, rows):
+        """The sum of the kernels in the mask (M,) on some examples, centred, without the diagonal, of norm 1, flat.
+
+        All kernels have their diagonals in common.
+        """
         theta = np.zeros(self.bank.M)
         theta[: self.M] = self.usable & wanted
         if not theta.any():

@@ -131,7 +131,7 @@ def relevance(
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
-    shared = shared_columns(first.kernel_list, rows)
+    shared = shared_columns(first, rows)
     keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= MAX_KEPT_BYTES
     begun = [measure_sources(first, rows, orders[0])]
     if keeps:
@@ -157,19 +157,18 @@ def relevance(
 
 def measure_sources(fold, rows, orders):
     """The measurements of one fold: a dict of arrays (rows,), and the scores of all and of no kernels."""
-    wanted = [row.wanted for row in rows]
-    machines = [fold.every, fold.solve(np.zeros(fold.M, bool))]
-    machines += [fold.solve(~mask) for mask in wanted] + [fold.solve(mask) for mask in wanted]
-    decisions = fold.decisions(machines)
-    scores = np.array([fold.score(f) for f in decisions])
-    own = decisions[2 + len(rows) :]
-    alignment, between = fold.alignments(wanted)
+    ends = [fold.every, fold.solve(np.zeros(fold.M, bool))]
+    without, alone = fold.refits(rows), fold.refits(rows, alone=True)
+    machines = ends + [one[0] for one in (*without, *alone)]
+    scores = [fold.score(f) for f in fold.decisions(ends)]
+    alignment, between = fold.alignments([flat for _, _, flat in alone])
     return dict(
-        all=scores[0], nothing=scores[1], without=scores[2 : 2 + len(rows)], alone=scores[2 + len(rows) :],
-        permuted=fold.permuted(wanted, orders).mean(axis=1),
-        alone_permuted=np.array([np.mean([fold.score(f[order]) for order in orders]) for f in own]),
-        weight=fold.shares(wanted), alignment=alignment, between=between, gap=max(m.gap for m in machines),
-        short=sum(not m.converged for m in machines), overlap=fold.n_test / fold.n_train, every=fold.every,
+        all=scores[0], nothing=scores[1], without=np.array([fold.score(f) for _, f, _ in without]),
+        alone=np.array([fold.score(f) for _, f, _ in alone]), permuted=fold.permuted(rows, orders).mean(axis=1),
+        alone_permuted=np.array([np.mean([fold.score(f[order]) for order in orders]) for _, f, _ in alone]),
+        weight=fold.shares([row.wanted for row in rows]), alignment=alignment, between=between,
+        gap=max(m.gap for m in machines), short=sum(not m.converged for m in machines),
+        overlap=fold.n_test / fold.n_train, every=fold.every,
     )  # fmt: skip
 
 

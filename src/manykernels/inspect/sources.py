@@ -9,30 +9,65 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import _is_fitted
 
+from .columns import column_sources, columns_seen, is_table, specs_of
+
 MAX_KERNEL_ROWS = 50  # with more kernels a table has no rows for single kernels
 
 
 class Row(NamedTuple):
-    """A row of a table: its name, its kind, "source" or "kernel", and the mask (M,) of its kernels."""
+    """A row of a table: its name, its kind, "source" or "kernel", and the mask (M,) of its kernels.
+
+    A source may be `columns` (their positions) of a table instead: every kernel that sees one of them takes part, and
+    the mask holds the kernels that see no others.
+    """
 
     name: str
     kind: str
     wanted: np.ndarray
+    columns: tuple[int, ...] | None = None
+
+
+def together(rows: list[Row]) -> Row:
+    """Rows of kernels, or rows of columns, as one."""
+    columns = None if rows[0].columns is None else tuple(sorted({k for row in rows for k in row.columns or ()}))
+    return Row("", "source", np.any([row.wanted for row in rows], axis=0), columns)
 
 
 def read_sources(model: Any, fold: Any, sources: dict[str, Any] | None, kernels: bool | None) -> list[Row]:
     """The rows of a table: the sources, then the kernels that are not a source by themselves."""
-    names = list(model.kernel_names_) if _is_fitted(model) and len(model.kernel_names_) == fold.M else fold.names
-    usual = default_sources(fold.kernel_list, names)
-    chosen = usual if sources is None else given_sources(sources, names, usual)
-    rows = [Row(name, "source", np.isin(np.arange(fold.M), which)) for name, which in chosen.items()]
+    rows, names = kernel_rows(model, fold, sources), _names(model, fold)
+    if sources is None:
+        rows = column_rows(fold, {row.name: np.flatnonzero(row.wanted) for row in rows}) or rows
     if kernels or kernels is None and fold.M <= MAX_KERNEL_ROWS:
-        single = {int(which[0]) for which in chosen.values() if len(which) == 1}
-        taken = set(chosen)
+        single = {int(np.argmax(row.wanted)) for row in rows if row.columns is None and row.wanted.sum() == 1}
+        taken = {row.name for row in rows}
         for m in sorted(set(range(fold.M)) - single):
             name = names[m] if names[m] not in taken else f"kernel {names[m]}"
             rows.append(Row(name, "kernel", np.arange(fold.M) == m))
     return rows
+
+
+def kernel_rows(model: Any, fold: Any, sources: dict[str, Any] | None) -> list[Row]:
+    """A row for each source of kernels, given or by default."""
+    names = _names(model, fold)
+    usual = default_sources(fold.kernel_list, names)
+    chosen = usual if sources is None else given_sources(sources, names, usual)
+    return [Row(name, "source", np.isin(np.arange(fold.M), which)) for name, which in chosen.items()]
+
+
+def _names(model, fold):
+    return list(model.kernel_names_) if _is_fitted(model) and len(model.kernel_names_) == fold.M else fold.names
+
+
+def column_rows(fold: Any, usual: dict[str, np.ndarray]) -> list[Row]:
+    """A row for each source of columns, if X is one table in which sources of kernels share columns, else []."""
+    kernels, X = fold.kernel_list, fold.X
+    plain = kernels is not None and kernels.tasks is None and is_table(X)
+    if not plain or len(specs_of(fold.model.kernels)) != fold.M:
+        return []
+    seen = columns_seen(kernels, X.shape[1])
+    found = column_sources(X, kernels, usual).items()
+    return [Row(name, "source", np.array([s and s <= set(own) for s in seen], bool), own) for name, own in found]
 
 
 def default_sources(kernel_list: Any, names: list[str]) -> dict[str, np.ndarray]:
@@ -61,25 +96,37 @@ def _stem(names):
 
 
 class Shared(NamedTuple):
-    """A source, and other sources, none larger, that read some of its columns."""
+    """A source, and other sources, none larger, that read some of its columns; `taken` if columns are the sources."""
 
     name: str
     others: list[str]
+    taken: bool = False
 
     def said(self, show: Callable[[str], str] = str) -> str:
         """A sentence, with names formatted by `show`."""
         some = [show(name) for name in self.others[:3]]
         some += [f"{len(self.others) - 3} more"] if len(self.others) > 3 else []
         listed = " and ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
-        seen = f"{show(self.name)} also sees the columns of {listed}"
-        return f"{seen}: leaving out one source does not take its columns away"
+        end = "a source is taken away from it too" if self.taken else (
+            "leaving out one source does not take its columns away")  # fmt: skip
+        return f"{show(self.name)} also sees the columns of {listed}: {end}"
 
 
-def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
-    """The sources that read columns of others, except sources that share kernels, which the user asked for."""
+def shared_columns(fold: Any, rows: list[Row]) -> list[Shared]:
+    """The sources that read columns of others, except sources that share kernels, which the user asked for.
+
+    Where columns are the sources, these are the kernels of several of them.
+    """
+    kernel_list, sources = fold.kernel_list, [row for row in rows if row.kind == "source"]
     if kernel_list is None:
         return []
-    sources = [row for row in rows if row.kind == "source"]
+    if sources and sources[0].columns is not None:
+        seen = columns_seen(kernel_list, fold.X.shape[1])
+        usual = default_sources(kernel_list, fold.names).items()
+        spans = {
+            name: [row.name for row in sources if seen[which[0]] & set(row.columns or ())] for name, which in usual
+        }
+        return [Shared(name, others, True) for name, others in spans.items() if len(others) > 1]
     needs = [kernel_list.needs(row.wanted) for row in sources]
     by_size = sorted(range(len(sources)), key=lambda k: -_size(needs[k]))
     found = []
@@ -94,8 +141,8 @@ def shared_columns(kernel_list: Any, rows: list[Row]) -> list[Shared]:
 def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | None = None) -> list[list[int]]:
     """The indices of the rows, grouped if they read a column in common, directly or through other rows.
 
-    `same` maps a column to the first column with the same values. Sources that share kernels were asked for by the
-    user, and are not grouped.
+    `same` maps a column to the first column with the same values, by position if columns are the sources. Sources that
+    share kernels were asked for by the user, and are not grouped.
     """
     alone = [[k] for k in range(len(rows))]
     if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
@@ -104,7 +151,7 @@ def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | Non
     first: dict[Any, int] = {}
     found: dict[int, list[int]] = dict(enumerate(alone))
     home = list(range(len(rows)))
-    needs = [kernel_list.needs(row.wanted) for row in rows]
+    needs = [kernel_list.needs(row.wanted) if row.columns is None else {None: set(row.columns)} for row in rows]
     whole = {view for need in needs for view, columns in need.items() if columns is None}
     for k, need in enumerate(needs):
         for view, columns in need.items():

@@ -109,7 +109,7 @@ def score(
     single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}
     found["table"] = single | over_folds(plan.alone, alone, shared)
     if plan.full:
-        chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
+        chosen = None if plan.columns else {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
         result = measure_relevance(
             case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
             n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
@@ -215,7 +215,10 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
 
     units = found.get("units", [])
     joined = {name: unit.name for unit in units if unit.why for name in unit.members}
-    rows = [read(name, own) | {"joined": joined.get(name)} for name, own in shares.items()]
+    several = {one["name"] for one in found.get("shared", []) if one["taken"]}
+    shares = dict.fromkeys((name for unit in units for name in unit.members), {"share": 0.0, "kernels": 0}) | shares
+    rows = [read(name, own) | {"joined": joined.get(name), "several": name in several - set(joined)}
+            for name, own in shares.items()]  # fmt: skip
     rows.sort(key=worth)
     judged = []
     for unit in units:

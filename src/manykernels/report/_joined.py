@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inspect.sources import Row, joined_sources
+from ..inspect.sources import Row, joined_sources, together
 from ..kernels.frames import is_frame, missing_entries
 from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
@@ -15,19 +15,20 @@ MAX_COMPARED_ENTRIES = 10**8  # of a table in the search for identical columns
 
 
 class Unit(NamedTuple):
-    """Sources that are left out together: `why` is "" for one, else "columns" or "rest"; `wanted` (M,) bool."""
+    """Sources that are left out together: `why` is "" for one, else "columns" or "rest"; the others as in `Row`."""
 
     name: str
     members: list[str]
     why: str
     wanted: np.ndarray
+    columns: tuple[int, ...] | None = None
 
 
 def find_units(kernel_list: Any, rows: list[Row], share: np.ndarray, same: dict[Any, Any], most: int) -> list[Unit]:
     """The units of the verdict, the heaviest first.
 
-    Sources that share a column are joined: without one of them, its columns are still in the model. If there are more
-    than `most` units, the lightest become one.
+    Sources that share a column, or have the same values (`same`), are joined: without one of them, the model still sees
+    its columns. If there are more than `most` units, the lightest become one.
     """
     groups = joined_sources(kernel_list, rows, same)
     groups.sort(key=lambda group: -share[group].sum())
@@ -36,8 +37,7 @@ def find_units(kernel_list: Any, rows: list[Row], share: np.ndarray, same: dict[
         return units
     kept, left = units[: most - 1], units[most - 1 :]
     members = [name for unit in left for name in unit.members]
-    rest = Unit(f"{len(members)} other sources", members, "rest", np.any([unit.wanted for unit in left], axis=0))
-    return [*kept, rest]
+    return [*kept, Unit(f"{len(members)} other sources", members, "rest", *together(left)[2:])]
 
 
 def most_units(folds: int, n: int, M: int, outputs: int) -> int:
@@ -73,14 +73,14 @@ def identical_columns(X: Any) -> dict[Any, Any]:
 
 def _width(row, kernel_list):
     """The number of columns that a source sees."""
-    if kernel_list is None:
-        return 0.0
+    if kernel_list is None or row.columns is not None:
+        return len(row.columns or ())
     return sum(np.inf if columns is None else len(columns) for columns in kernel_list.needs(row.wanted).values())
 
 
 def _unit(rows):
     names = [row.name for row in rows]
     if len(names) == 1:
-        return Unit(names[0], names, "", rows[0].wanted)
+        return Unit(names[0], names, "", *rows[0][2:])
     called = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{names[0]} and {len(names) - 1} that share columns"
-    return Unit(called, names, "columns", np.any([row.wanted for row in rows], axis=0))
+    return Unit(called, names, "columns", *together(rows)[2:])

@@ -117,7 +117,14 @@ _EXPLAINED = {
     "the source.",
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
-_JOINED = "Sources that share a column are left out together: without one of them, its columns are still in the model."
+_JOINED = (
+    "Sources that share a column, or have the same values, are left out together: without one of them, the model still "
+    "sees its columns."
+)
+_COLUMNS = (
+    "Kernels share columns here, so that the columns are the sources: a column is taken away from every kernel that "
+    "sees it. The weight of a column is that of the kernels that see it alone."
+)
 _LIGHTEST = "The lightest sources are left out together, to limit the time."
 _MODES = {
     "full": "Each source was also left out by itself, which says little if other sources see its columns.",
@@ -145,7 +152,12 @@ def sources(facts):
     measure, method = found["measure"], found["method"]
     joined = [unit for unit in found["units"] if unit["why"]]
     kinds = {unit["why"] for unit in joined}
-    said = [_JOINED] * ("columns" in kinds) + [_LIGHTEST] * ("rest" in kinds) + [_MODES.get(method, "")] * bool(joined)
+    said = (
+        [_COLUMNS] * any(row.get("several") for row in found["rows"])
+        + [_JOINED] * ("columns" in kinds)
+        + [_LIGHTEST] * ("rest" in kinds)
+        + [_MODES.get(method, "")] * bool(joined)
+    )
     explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), *said, _WEIGHT])
     rows = found["rows"]
     every = [*joined, *rows]
@@ -172,7 +184,7 @@ def sources(facts):
             low, high = row.get(f"{measure}_low", math.nan), row.get(f"{measure}_high", math.nan)
             ends = f"95 % from {number(low, 3)} to {number(high, 3)}"
             said = f"{short(clean(row['name']))}: {number(mean, 3, True)}, {ends}"
-            lost = "not by itself" if row.get("joined") else "not measured"
+            lost = "by its columns" if row.get("several") else "not by itself" if row.get("joined") else "not measured"
             shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else soft(lost)
             line += [cell(charts.interval(worth, low, mean, high, said, clear(row)), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]

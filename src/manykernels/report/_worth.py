@@ -10,7 +10,8 @@ import numpy as np
 from ..inspect.fold import Fold
 from ..inspect.held_out import measure_sources
 from ..inspect.relevance_result import spread_of
-from ..inspect.sources import Row, read_sources, shared_columns
+from ..inspect.sources import Row, kernel_rows, read_sources, shared_columns
+from ..kernels.frames import is_frame
 from ..kernels.view_data import n_examples
 from ._case import CONFIDENCE, MAX_ENTRIES, MAX_SOURCES, Case
 from ._joined import Unit, find_units, identical_columns, most_alone, most_units
@@ -21,7 +22,8 @@ SUFFIXES = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of
 class Plan(NamedTuple):
     """The fits of every fold."""
 
-    sources: list[Row]  # all sources
+    sources: list[Row]  # all sources of kernels, whose parts add up to a decision
+    columns: bool  # whether the verdict is about columns, since sources of kernels share some
     every: list[Unit]  # the units of the verdict
     full: bool  # whether `inspect.relevance` measures each source of `rows`
     rows: list[Row]  # the heaviest sources
@@ -31,9 +33,13 @@ class Plan(NamedTuple):
 
 
 def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: float) -> Plan:
-    sources = read_sources(case.model, fold, case.sources, False)
+    every, sources = kernel_rows(case.model, fold, case.sources), read_sources(case.model, fold, case.sources, False)
     share, outputs = fold.shares([row.wanted for row in sources]), len(fold.every.solutions)
     kernels, same = fold.kernel_list, identical_columns(case.X)
+    columns = sources[0].columns is not None
+    if columns and is_frame(case.X):
+        place = {name: k for k, name in enumerate(case.X.columns)}
+        same = {place[one]: place[first] for one, first in same.items()}
     units = find_units(kernels, sources, share, same, most_units(folds, n_examples(case.X), fold.M, outputs))
     single = {unit.name for unit in units if not unit.why}
     order = sorted(range(len(sources)), key=lambda k: (sources[k].name not in single, -share[k]))
@@ -43,7 +49,7 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: floa
     inside = {name for unit in units if unit.why == "columns" for name in unit.members}
     alone = [] if full else [sources[k] for k in order if sources[k].name in inside][: most_alone(folds, outputs)]
     joined = [unit for unit in units if unit.why] if full else units
-    return Plan(sources, units, full, rows, joined, alone, shared_columns(kernels, rows))
+    return Plan(every, columns, units, full, rows, joined, alone, shared_columns(fold, rows))
 
 
 def measure_units(fold: Fold, units: list[Unit], orders: list[np.ndarray]) -> dict[str, np.ndarray]:
@@ -60,7 +66,7 @@ def measure_alone(fold: Fold, rows: list[Row], orders: list[np.ndarray]) -> dict
     """The score of each source alone, and its gain over the score with permuted rows."""
     if not rows:
         return {}
-    decisions = fold.decisions([fold.solve(row.wanted) for row in rows])
+    decisions = [f for _, f, _ in fold.refits(rows, alone=True)]
     alone = np.array([fold.score(f) for f in decisions])
     return {"alone": alone, "gain": alone - [np.mean([fold.score(f[order]) for order in orders]) for f in decisions]}
 

@@ -126,13 +126,15 @@ class WeightsDisplay(Display):
         return self
 
     def _relevance(self, ax, order):
-        """Relevance of these rows with its intervals."""
+        """Relevance of these rows with its intervals; kernels of several sources of columns have none."""
         found = self.relevance
-        rows = [found.row(self.names[m]) for m in order]
+        several = {one.name for one in found.shared if one.taken}.difference(found.names)
+        place = [k for k, m in enumerate(order) if self.names[m] not in several]
+        rows = [found.row(self.names[order[k]]) for k in place]
         spread = found.measure("relevance")
         reach = np.abs(np.array([spread.low[rows], spread.high[rows]]) - spread.mean[rows])
         look = dict(fmt="D", color=COLOURS[1], markersize=5, capsize=2)
-        ax.errorbar(spread.mean[rows], range(len(rows)), xerr=None if np.isnan(reach).any() else reach, **look)
+        ax.errorbar(spread.mean[rows], place, xerr=None if np.isnan(reach).any() else reach, **look)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel(f"relevance on held-out data, {found.level:.0%} intervals")
