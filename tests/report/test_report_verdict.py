@@ -39,8 +39,39 @@ def both():
     kernels = [(name, RBF("median"), [name]) for name in numbers]
     kernels += [("all numbers", RBF("median"), numbers), ("site", Categorical(), ["site"])]
     model = MKLClassifier(kernels).fit(frame, kind)
-    made = [model.report(frame, kind, cv=4, relevance=way, stability=0) for way in ("fast", "full")]
+    own = {name: name for name in ["all numbers", *frame]}
+    made = [model.report(frame, kind, cv=4, relevance=way, stability=0, sources=own) for way in ("fast", "full")]
     return model, frame, kind, made
+
+
+@pytest.mark.parametrize("deciding", ["colour_0", "site"])
+def test_quick_and_full_name_the_only_column_that_matters(deciding):
+    """Issue 13: the default kernels share columns, so that the columns are the sources; noise gets no verdict."""
+    frame, _ = pictures(80)
+    frame["colour_0"] = np.random.default_rng(1).normal(size=80)
+    y = frame.colour_0 > 0 if deciding == "colour_0" else frame.site == "north"
+    model = MKLClassifier().fit(frame, y)
+    fast, full = (model.report(frame, y, cv=4, relevance=way, stability=0) for way in ("fast", "full"))
+    for report in (fast, full):
+        found = report.facts["sources"]
+        assert found["verdict"] == [deciding] and f"What clearly matters: {deciding}." in told(report)
+        rows = {row["name"]: row for row in found["rows"]}
+        assert set(rows) == {"all columns", *frame} and rows[deciding]["drop"] > 0.2
+        assert rows["all columns"]["several"] and "relevance" not in rows["all columns"]
+        assert "by its columns" in report.html()
+        assert "All columns" not in told(report) and sum(row["share"] for row in rows.values()) == pytest.approx(1)
+    for one, other in zip(fast.facts["sources"]["units"], full.facts["sources"]["units"], strict=True):
+        assert all(one[key] == pytest.approx(other[key]) for key in ("relevance", "relevance_low", "drop", "permute"))
+
+
+def test_columns_that_a_bound_joins_are_taken_away_together(monkeypatch):
+    """Issue 13."""
+    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
+    frame, kind = pictures()
+    model = MKLClassifier().fit(frame, kind)
+    units = model.report(frame, kind, cv=3, relevance="fast", stability=0).facts["sources"]["units"]
+    rest = next(unit for unit in units if unit["why"] == "rest")
+    assert len(units) == 3 and len(rest["members"]) == len(frame.columns) - 2 and "drop" in rest
 
 
 def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both):
@@ -127,7 +158,7 @@ def test_the_command_line_and_python_agree_on_one_model(tmp_path):
         given = ("--cv", "3", "--stability", "0", "--relevance", way, "-o", tmp_path / "r.html", "--json")
         found = json.loads(run("report", tmp_path / "m.mk", tmp_path / "d.csv", *given).stdout)["sources"]
         own = model.report(X[list(model.feature_names_in_)], kind, cv=3, relevance=way, stability=0).facts["sources"]
-        assert found["verdict"] == own["verdict"] and found["verdict"][0] == "all columns and 4 that share columns"
+        assert found["verdict"] == own["verdict"] and found["verdict"][0] == "colour_0"
         assert [u["relevance"] for u in found["units"]] == pytest.approx([u["relevance"] for u in own["units"]])
 
 
@@ -140,6 +171,9 @@ def test_identical_columns_are_found_and_their_sources_judged_together():
     assert identical_columns(frame) == {"copy": "colour_0", "again": "gaps", "place": "site"}
     assert identical_columns(np.array([[1.0, 2, 1], [3, 4, 3]])) == {2: 0}
     kernels = [(name, RBF("median"), [name]) for name in ("colour_0", "colour_1", "copy")]
-    found = MKLClassifier(kernels).fit(frame, kind).report(frame, kind, cv=3, relevance="fast", stability=0)
-    assert [unit["members"] for unit in found.facts["sources"]["units"] if unit["why"]] == [["colour_0", "copy"]]
+    for whole in ([], [("whole", RBF("median"), ["colour_0", "colour_1", "copy"])]):  # issue 13: columns as sources
+        model = MKLClassifier(kernels + whole).fit(frame, kind)
+        found = model.report(frame, kind, cv=3, relevance="fast", stability=0)
+        assert [unit["members"] for unit in found.facts["sources"]["units"] if unit["why"]] == [["colour_0", "copy"]]
+        assert found.facts["sources"]["verdict"] == ["colour_0 and copy"]
     assert "colour_0 and copy have the same values in every row" in re.sub("<[^>]+>", "", found.html())
