@@ -313,11 +313,15 @@ def default_names(M):
     return [f"kernel {m}" for m in range(M)]
 
 
+class NothingVaries(ValueError):
+    """The error of kernels none of which has variance on the training data."""
+
+
 def report_unusable(bank):
-    """Warns of kernels without variance on the training data; raises an error if no kernel has variance."""
+    """Warns of kernels without variance on the training data; raises `NothingVaries` if no kernel has variance."""
     names = ", ".join(repr(bank.names[m]) for m in np.flatnonzero(~bank.usable)[:10])
     if not bank.usable.any():
-        raise ValueError(
+        raise NothingVaries(
             f"no kernel varies on the training data ({names}); check the kernels and their columns. Rounding hides the "
             "variance of columns far from 0: centre them (StandardScaler)"
         )

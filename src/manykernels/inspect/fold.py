@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
+from ..banks.dense import NothingVaries
 from ..estimators.calibration import learn_sigmoids
 from ..estimators.check_inputs import is_precomputed, take_examples
 from ..estimators.fold_model import FoldModel
@@ -123,6 +124,8 @@ class Fold:
         vars(twin).pop("_X_read", None)  # read anew
         twin.X, twin.model, twin.every, twin.start = new, copy.copy(self.model), None, self._starting(which)
         twin.model.kernels = [specs[m] for m in which]
+        if not which:
+            raise NothingVaries("no kernel is left.")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "kernels without variance", UserWarning)  # known here
             twin._compute(less, *targets)
@@ -151,18 +154,18 @@ class Fold:
         """
         masks = [row.wanted if alone else ~row.wanted for row in rows if row.columns is None]
         machines = [self.solve(mask) for mask in masks]
-        plain = zip(
-            machines,
-            self.decisions(machines) if machines else (),
-            [self.flat(mask, self._some) for mask in masks],
-            strict=True,
-        )
+        decisions = self.decisions(machines) if machines else ()
+        plain = zip(machines, decisions, (self.flat(mask, self._some) for mask in masks), strict=True)
         return [next(plain) if row.columns is None else self._refit(row, alone) for row in rows]
 
     def _refit(self, row, alone):
         if not (alone or self.every.theta[:, self.touched(row)].any()):
             return self.every, self.decisions([self.every])[0], None
-        twin = self.seeing(row.columns, alone)
+        try:
+            twin = self.seeing(row.columns, alone)
+        except NothingVaries:  # what is left has one value on these training examples
+            machine = self._nothing()
+            return machine, self.decisions([machine])[0], self.flat(np.zeros(self.M, bool), self._some)
         every = np.ones(twin.M, bool)
         machine = twin.solve(every)
         return machine, twin.decisions([machine])[0], twin.flat(every, self._some) if alone else None
