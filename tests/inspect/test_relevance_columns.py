@@ -37,8 +37,8 @@ def test_leaving_out_a_column_is_the_default_model_on_the_other_columns():
     """The oracle is a fit on a frame without the column, in which kernels="auto" chooses again."""
     frame, y = table()
     frame.loc[::9, "b"] = np.nan
-    cv, model = StratifiedKFold(3), MKLClassifier(tol=1e-6)
-    found = relevance(model, frame, y, cv=cv, kernels=False, scoring="roc_auc")
+    cv, model = StratifiedKFold(2), MKLClassifier(tol=1e-6)
+    found = relevance(model, frame, y, cv=cv, kernels=False, scoring="roc_auc", n_permutations=1)
     assert found.names == ["a", "b", "site", "when"]
     fresh = [cross_val_score(model, frame.drop(columns=name), y, cv=cv, scoring="roc_auc") for name in frame]
     np.testing.assert_allclose(found.score_without, np.transpose(fresh), atol=2e-3)
@@ -79,9 +79,9 @@ def test_permuting_a_column_permutes_it_in_every_kernel():
 
 @pytest.mark.parametrize("deciding", ["a", "site"])
 def test_the_only_column_that_matters_is_found_and_noise_is_not(deciding):
-    frame, _ = table(120)
+    frame = table(120)[0].drop(columns="when")
     y = frame.a > 0 if deciding == "a" else frame.site == "n"
-    found = relevance(MKLClassifier(), frame, y, cv=4, kernels=False, scoring="roc_auc")
+    found = relevance(MKLClassifier(), frame, y, cv=3, kernels=False)
     first, *others = found.table()
     assert first["name"] == deciding and first["drop_low"] > 0.1 and first["permute_low"] > 0.2
     assert all(other["relevance_low"] <= 0 and other["drop_low"] <= 0 for other in others)
@@ -91,7 +91,7 @@ def test_copies_of_a_column_stand_in_for_each_other():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 1))
     X = np.hstack([x, x + 0.02 * rng.normal(size=(150, 1)), rng.normal(size=(150, 1))])
-    found = relevance(MKLClassifier(), X, x[:, 0] > 0, kernels=False)
+    found = relevance(MKLClassifier(), X, x[:, 0] > 0, cv=4, kernels=False)
     assert [group.names for group in found.groups] == [["column 0", "column 1"]] and found.groups[0].low > 0.3
     assert row(found, "column 0")["drop_low"] <= 0 and row(found, "column 0")["permute_low"] > 0
 
@@ -101,8 +101,8 @@ def test_sources_are_the_smallest_sets_of_columns_that_kernels_see():
     y = X[:, 0] > 0
     kernels = [RBF(0.1), ("two", RBF(0.3), [0, 1]), ("again", Linear(), [0, 1]), ("last", Linear(), [5])]
     assert sources(relevance(MKLClassifier(kernels), X, y, cv=2)) == ["columns 0, 1", "columns 2, 3, 4", "last"]
-    frame = pd.DataFrame(X, columns=["rna.a", "rna.b", "age", "bmi", "dose", "sex"])
-    assert sources(relevance(MKLClassifier(), frame, y, cv=2, kernels=False)) == ["rna", "age", "bmi", "dose", "sex"]
+    frame = pd.DataFrame(X[:, :4], columns=["rna.a", "rna.b", "age", "bmi"])
+    assert sources(relevance(MKLClassifier(), frame, y, cv=2, kernels=False)) == ["rna", "age", "bmi"]
     joined = [("one", On([0], RBF(0.3)) * On([1], RBF(0.3))), ("own", RBF(0.3), [0])]
     found = relevance(MKLClassifier(joined), X, y, cv=2)
     assert sources(found) == ["own", "column 1"] and row(found, "own")["drop"] > 0.1
@@ -124,7 +124,7 @@ def test_kernels_of_several_sources_are_named_and_pictures_leave_room_for_them()
     matplotlib.use("Agg")
     frame, y = table(60)
     model = MKLClassifier().fit(frame, y)
-    found = relevance(model, frame, y, cv=2)
+    found = relevance(model, frame, y, cv=2, kernels=False, n_permutations=1)
     assert [(one.name, one.others) for one in found.shared] == [("all columns", ["a", "b", "site", "when"])]
     assert "a source is taken away from it too" in str(found)
     weights = [row(found, name)["weight"] for name in found.names]
@@ -153,7 +153,7 @@ def test_regularizers_with_a_number_for_each_kernel_and_slack_keep_them():
     frame, y = table(60)
     model = MKLClassifier(regularizer=WeightedLpNorm(1.5, np.arange(1.0, 11.0))).fit(frame, y)
     assert len(model.kernel_names_) == 10
-    found = relevance(model, frame, y, cv=2, kernels=False)
+    found = relevance(model, frame, y, cv=2, kernels=False, n_permutations=1)
     assert found.names == ["a", "b", "site", "when"] and found.gap <= model.tol
-    found = relevance(MKLRegressor(slack=True), frame, frame.a, cv=2, kernels=False)
+    found = relevance(MKLRegressor(slack=True), frame[["a", "b"]], frame.a, cv=2, kernels=False)
     assert found.table()[0]["name"] == "a" and row(found, "a")["drop"] > 0.5

@@ -331,7 +331,7 @@ def test_words_claim_no_more_than_intervals_say(facts):
 
 def test_columns_that_two_sources_see_are_said():
     both = MKLClassifier([*KERNELS[:2], ("pair <1>", RBF(0.5), [0, 1])]).fit(X, y).report(X, y, **QUICK)
-    assert both.facts["sources"]["shared"] == [{"name": "pair <1>", "others": ["k0", "k1"]}]
+    assert both.facts["sources"]["shared"] == [{"name": "pair <1>", "others": ["k0", "k1"], "taken": True}]
     assert re.search(r"pair &lt;1&gt;(<[^>]*>)* also sees the columns of", both.html())
     assert MKLClassifier(KERNELS).fit(X, y).report(X, y, **QUICK).facts["sources"]["shared"] == []
 

@@ -47,7 +47,7 @@ def both():
 @pytest.mark.parametrize("deciding", ["colour_0", "site"])
 def test_quick_and_full_name_the_only_column_that_matters(deciding):
     """Issue 13: the default kernels share columns, so that the columns are the sources; noise gets no verdict."""
-    frame, _ = pictures(80)
+    frame, _ = pictures(80, numbers=2)
     frame["colour_0"] = np.random.default_rng(1).normal(size=80)
     y = frame.colour_0 > 0 if deciding == "colour_0" else frame.site == "north"
     model = MKLClassifier().fit(frame, y)
@@ -67,7 +67,7 @@ def test_quick_and_full_name_the_only_column_that_matters(deciding):
 def test_columns_that_a_bound_joins_are_taken_away_together(monkeypatch):
     """Issue 13."""
     monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
-    frame, kind = pictures()
+    frame, kind = pictures(numbers=3, classes=2)
     model = MKLClassifier().fit(frame, kind)
     units = model.report(frame, kind, cv=3, relevance="fast", stability=0).facts["sources"]["units"]
     rest = next(unit for unit in units if unit["why"] == "rest")

@@ -230,16 +230,17 @@ class Fold:
                 found.append([same] * len(draws))
                 continue
             own = parts[:, :, wanted].sum(axis=2).T
-            moved = [own[order] if row.columns is None else self._moved(row, wanted, order) for order in draws]
+            moved = [own[order] for order in draws] if row.columns is None else self._moved(row, wanted, draws)
             found.append([self.score(decision - own + part) for part in moved])
         return np.array(found)
 
-    def _moved(self, row, wanted, order):
-        """The part (n_test, T) of the kernels `wanted` with the columns of the row in this order."""
-        X, every = mixed(self.X, take_examples(self.X, order), row.columns), self.every
+    def _moved(self, row, wanted, draws):
+        """The part of the kernels `wanted` with the columns of the row in each order, (draws, n_test, T)."""
+        again, every = np.tile(np.arange(self.n_test), len(draws)), self.every
+        X = mixed(*(take_examples(self.X, rows) for rows in (again, np.concatenate(draws))), row.columns)
         with blas_for(self.n_train, self.model.n_jobs):
-            X = self.plan.read(self.model, X)
-            return self.plan.decide(every.a, every.theta * wanted, np.zeros_like(every.b), X).T
+            f = self.plan.decide(every.a, every.theta * wanted, np.zeros_like(every.b), self.plan.read(self.model, X))
+        return f.T.reshape(len(draws), self.n_test, -1)
 
     def parts(self, machine):
         """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
