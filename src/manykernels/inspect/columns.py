@@ -15,7 +15,6 @@ import numpy as np
 from sklearn.base import clone
 
 from ..estimators.check_inputs import take_examples
-from ..kernels import KernelList
 from ..kernels.frames import is_frame, is_pandas, missing_entries
 from ..kernels.spec import KernelSpec, as_spec
 from ..kernels.view_data import n_examples
@@ -110,24 +109,26 @@ def seeing_only(
         if specs[m].transformer is None and kernel_list.view_plans[kernel_list.view_of[m]].join is None:
             left = sorted(seen[m].intersection(kept))
             found[m] = specs[m]._replace(columns=[less.columns[k] for k in left] if named else left)
-    after = spreads([found[m] for m in cut], less)
-    for m, ratio in zip(cut, spread[cut] / np.where(after > 0, after, np.nan), strict=True):
-        if np.isfinite(ratio):
-            kernel = clone(specs[m].kernel).set_params(gamma=float(specs[m].kernel.gamma * ratio))
+    fixed = [m for m in cut if np.isfinite(spread[m])]
+    for m, after in zip(fixed, spreads(specs, kernel_list, less, fixed)[fixed], strict=True):
+        if after > 0:
+            kernel = clone(specs[m].kernel).set_params(gamma=float(specs[m].kernel.gamma * spread[m] / after))
             found[m] = found[m]._replace(kernel=kernel)
     return found
 
 
-def spreads(specs: Sequence[KernelSpec], X: Any) -> np.ndarray:
-    """The sum of the variances of the columns that each kernel is given, (M,); NaN unless its gamma is a number."""
+def spreads(specs: Sequence[KernelSpec], kernel_list: Any, X: Any, which: Collection[int]) -> np.ndarray:
+    """The sums of the variances of the columns that kernels are given, (M,); NaN unless in `which` and gamma a number.
+
+    X passes through the transformers of the list.
+    """
     from sklearn.preprocessing import StandardScaler
 
     found = np.full(len(specs), np.nan)
     # a user's kernel may have no gamma
-    own = [m for m, spec in enumerate(specs) if isinstance(getattr(spec.kernel, "gamma", None), Real)]
-    if own:
-        kernels = KernelList([specs[m] for m in own], X)
-        known = [view.X if view.present is None else view.X[view.present] for view in kernels.views(X)]
-        each = np.array([StandardScaler(with_mean=False).fit(x).var_.sum() for x in known])
-        found[own] = each[kernels.view_of]
+    own = [m for m in which if isinstance(getattr(specs[m].kernel, "gamma", None), Real)]
+    views = kernel_list.views(X, np.unique(kernel_list.view_of[own])) if own else []
+    for v in {int(kernel_list.view_of[m]) for m in own}:
+        x = views[v].X if views[v].present is None else views[v].X[views[v].present]
+        found[[m for m in own if kernel_list.view_of[m] == v]] = StandardScaler(with_mean=False).fit(x).var_.sum()
     return found

@@ -139,7 +139,7 @@ class Fold:
 
     @cached_property
     def _spread(self):
-        return spreads(specs_of(self.model.kernels), self.given[0])
+        return spreads(specs_of(self.model.kernels), self.kernel_list, self.given[0], range(self.M))
 
     def _starting(self, which):
         """The fit of all kernels as a start for the kernels `which`."""

@@ -35,7 +35,9 @@ def identical(facts: dict[str, Any]) -> str:
 
 def _what(facts):
     data, weights, kind = facts["data"], facts["weights"], facts["kind"]
-    sources, target = len(weights["sources"]), data.get("target", {})
+    several = any(one["taken"] for one in facts["sources"]["shared"])
+    sources = sum(len(unit["members"]) for unit in facts["sources"]["units"]) if several else len(weights["sources"])
+    target = data.get("target", {})
     by = f"{count(weights['kernels'], 'kernel')} on {count(sources, 'source')}" if sources != weights["kernels"] else (
         count(sources, "source"))  # fmt: skip
     seen = f"The data of this page have {count(data['examples'], 'example')}."
@@ -157,7 +159,8 @@ def _what_matters(facts):
         others = called(others[0]) if lost == 1 else f"{many:,} sources"
         said += f" These {used:,} examples do not settle whether {others} add{'s' if many == 1 else ''} to the rest."
     heavy = max(units, key=lambda unit: unit["share"])
-    if heavy not in sure and heavy not in near and heavy.get(measure, 0) <= heavy.get(f"{measure}_se", 0):
+    taken = any(one["taken"] for one in found["shared"])  # most weight is on kernels of several sources
+    if not taken and heavy not in sure and heavy not in near and heavy.get(measure, 0) <= heavy.get(f"{measure}_se", 0):
         said += (
             f" The heaviest, {called(heavy)} with {percent(heavy['share'], 0)} of the weight, is among these: weight "
             "says how much the fit uses a source, not how much the source helps on new examples."
