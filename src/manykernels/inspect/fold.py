@@ -155,7 +155,8 @@ class Fold:
         masks = [row.wanted if alone else ~row.wanted for row in rows if row.columns is None]
         machines = [self.solve(mask) for mask in masks]
         decisions = self.decisions(machines) if machines else ()
-        plain = zip(machines, decisions, (self.flat(mask, self._some) for mask in masks), strict=True)
+        flats = (self.flat(mask, self._some) if alone else None for mask in masks)
+        plain = zip(machines, decisions, flats, strict=True)
         return [next(plain) if row.columns is None else self._refit(row, alone) for row in rows]
 
     def _refit(self, row, alone):

@@ -72,7 +72,8 @@ def relevance(
     X, y : as in `fit`: arrays, frames, sequences, views, or kernel matrices if kernels="precomputed"; y may hold
         several targets or labels
     sources : {name: kernels}, with names or indices of kernels; None: the kernels of a view are a source, or, in one
-        table, the kernels of the same columns
+        table, the kernels of the same columns; where kernels of a table share columns, the columns are the sources, or
+        the smallest sets of columns that kernels see, each taken away from every kernel that sees it
     cv : a number of folds, a splitter of scikit-learn, such as RepeatedStratifiedKFold, or an iterable of splits
     groups : (n,), labels of examples that belong together, such as rows of one patient: folds keep groups whole
     scoring : the name of a scorer of scikit-learn or a function (model, X, y); None for accuracy or R²

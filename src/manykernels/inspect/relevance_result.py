@@ -55,7 +55,8 @@ class Relevance:
     score_alone, score_alone_permuted : ndarray (J, rows)
         The scores of the source by itself, and with its rows permuted.
     weights, alignments : ndarray (rows,)
-        Shares of the kernel weights, and centred alignments with the targets, off the diagonal; means over the folds.
+        Shares of the kernel weights (of a column: of kernels that see it alone), and centred alignments with the
+        targets, off the diagonal; means over the folds.
     overlap : float
         n_test / n_train.
     gap : float
@@ -67,7 +68,8 @@ class Relevance:
     groups : list of Group
         (names, drop, drop_se, low, high, alignment) of each set of interchangeable sources.
     shared : list of Shared
-        (name, others) of each source that reads columns of smaller sources.
+        (name, others, taken) of each source that reads columns of smaller sources; where columns are the sources
+        (`taken`), of the kernels that see several of them.
 
     Examples
     --------

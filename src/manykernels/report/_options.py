@@ -20,9 +20,11 @@ class ReportOptions:
     cv : int, splitter or None, default 5
         Folds; the size of the rarest class limits their number. None: no example is held out.
     relevance : {"auto", "full", "fast"}
-        Sources that share a column are joined, since the others make up for one that is left out. In every fold,
+        Sources are those of `inspect.relevance`: columns where the kernels of a table share columns. Sources that still
+        share a column, or its values, are joined, since the others make up for one that is left out. In every fold,
         "fast" refits without each unit (a source, or joined sources) and with the unit alone. "full" also leaves out
-        each joined source by itself. "auto" is "full" if the work is within the limit. The verdict is the same.
+        each joined source by itself, and sources that may replace each other. "auto" is "full" if the work is within
+        the limit. The verdict is the same.
     stability : int, optional
         Bootstrap samples; 0 for none. None: 100, or as many as the limit allows, but at least ten.
     examples : int or list of int, optional
