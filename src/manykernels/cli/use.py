@@ -146,6 +146,9 @@ def _relevance(model, frame, target, say):
         raise Wrong("A one-class model has no targets, which relevance needs: leave the data out.")
     y, X = as_classes(model, target_of(model, frame, target, say)), columns_of(model, frame)
     say("relevance: the mean of the loss in score without a source and the gain from it alone, in 5 folds.")
-    keep = ("name", "relevance", "relevance_se")
-    rows = [row for row in mk.inspect.relevance(model, X, y, kernels=False).table()]
-    return [{key: row[key] for key in keep if key in row} for row in rows]
+    found = mk.inspect.relevance(model, X, y, kernels=False)
+    rows, keep = found.table(), ("relevance", "relevance_se")
+    if not found.refitted.all():
+        say("permute: the loss in score if the column is permuted; columns without relevance were only permuted.")
+        keep = (*keep, "permute", "permute_se")
+    return [{"name": row["name"]} | {key: row[key] for key in keep if row[key] == row[key]} for row in rows]

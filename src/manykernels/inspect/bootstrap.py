@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from ..kernels.view_data import n_examples
 from .fold import with_kernels_of
-from .tables import check_plain
+from .tables import check_plain, chosen_C
 
 
 def bootstrap_weights(
@@ -26,7 +26,8 @@ def bootstrap_weights(
     """The kernel weights of clones of a model that are fitted on resampled data.
 
     An example drawn twice has sample weight 2, and an example not drawn has weight 0. Classes, or sets of labels, keep
-    their sizes. kernels="auto" means the kernels chosen for all examples. The clones use no checkpoint.
+    their sizes. kernels="auto" means the kernels chosen for all examples. The clones use no checkpoint, and the C that a
+    fitted model chose for C="auto".
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ def bootstrap_weights(
         raise ValueError(f"y=None: {type(model).__name__} learns from labels; give one for each example")
     n, rng = n_examples(X) if y is None else len(y), check_random_state(random_state)
     strata = np.unique(y, axis=0, return_inverse=True)[1].reshape(-1) if is_classifier(model) else np.zeros(n, int)
-    model = with_kernels_of(clone(model).set_params(checkpoint=None), X)  # a file belongs to one fit
+    own = clone(model).set_params(checkpoint=None, **chosen_C(model))  # a file belongs to one fit
+    model = with_kernels_of(own, X)
 
     def counts():
         drawn = np.zeros(n)

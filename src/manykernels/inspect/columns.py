@@ -32,14 +32,15 @@ def specs_of(kernels: Any) -> list[KernelSpec]:
 
 def columns_seen(kernel_list: Any, d: int) -> list[frozenset[int]]:
     """The positions of the columns that each kernel of a table of d columns sees."""
-    seen = [_seen(plan, d) for plan in kernel_list.view_plans]
-    return [seen[v] for v in kernel_list.view_of]
+    return [
+        _across(plan.join, d) if (plan := kernel_list.view_plans[v]).join is not None
+        else frozenset(range(d) if own is None else own.tolist())
+        for v, own in zip(kernel_list.view_of, kernel_list.columns, strict=True)
+    ]  # fmt: skip
 
 
-def _seen(plan, d):
-    if plan.join is not None:
-        return frozenset().union(*(_seen(part, d) for part in plan.join.view_plans))
-    return frozenset(range(d) if plan.columns is None else plan.columns.tolist())
+def _across(kernel_list, d):
+    return frozenset().union(*columns_seen(kernel_list, d))
 
 
 def column_sources(X: Any, kernel_list: Any, usual: dict[str, np.ndarray]) -> dict[str, tuple[int, ...]]:

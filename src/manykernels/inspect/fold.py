@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .._validation import parse_bytes
-from ..banks.dense import NothingVaries
+from ..banks.dense import DenseBank, NothingVaries
 from ..estimators.calibration import learn_sigmoids
 from ..estimators.check_inputs import is_precomputed, take_examples
 from ..estimators.fold_model import FoldModel
@@ -24,6 +24,7 @@ from .columns import columns_seen, mixed, seeing_only, specs_of, spreads, with_o
 
 MAX_ALIGNMENT_ENTRIES = 2**24  # of all kernel matrices that alignments compare
 MAX_ALIGNMENT_EXAMPLES = 250
+MAX_MOVED_ENTRIES = 2**22  # of tables with permuted columns
 TIE_BREAK = 1e-9  # times the mean target, added to equal outputs of a constant
 
 
@@ -59,8 +60,6 @@ def with_kernels_of(model, X):
 class Fold:
     """A model fitted to the examples `train` and scored on `test`; masks `wanted` (M,) select kernels."""
 
-    start = None  # the `FoldFit` that fits begin with, if not `every`
-
     def __init__(self, model, X, y, weight, train, test, score, every=None):
         model = with_kernels_of(model, X)
         cut = (lambda rows: X[np.ix_(rows, train)]) if is_precomputed(model) else lambda rows: take_examples(X, rows)
@@ -70,66 +69,112 @@ class Fold:
         self.model = clone(model).set_params(checkpoint=None, verbose=False, warm_start=False)
         given = cut(train), None if y is None else y[train]
         self.n_train, self.n_test, self.given = len(train), n_examples(self.X), (*given, own)
-        examples = self._compute(*self.given)
+        examples = read_examples(self.model, *self.given)
+        self.plan = plan_fit(self.model, examples)
         if is_classifier(model) and model.calibrate is not None:
             self.model.calibration_ = learn_sigmoids(self.model, *given, examples)
+        bank = self.plan.bank
+        with blas_for(self.n_train, model.n_jobs):
+            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
+        self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
+        self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
         self.every = every
         if every is None:
             self.every = self.solve(np.ones(self.M, bool))
 
-    def _compute(self, X, y, weight):
-        """The kernels of the model on its training examples, which are returned as the plan has them."""
-        examples = read_examples(self.model, X, y, weight)
-        self.plan = plan_fit(self.model, examples)
-        bank = self.plan.bank
-        with blas_for(self.n_train, self.model.n_jobs):
-            self.bank = bank.restrict(np.arange(bank.n)) or bank  # matrices in memory, if worth it
-        self.M = self.plan.predictor().sizes()[1]  # a kernel beyond is slack, in every fit
-        self.names, self.usable = list(bank.names)[: self.M], bank.usable[: self.M]
-        return examples
-
-    @property
+    @cached_property
     def kernel_list(self):
         """The kernels and their columns; None if they are precomputed."""
         return self.plan.predictor().kernel_list
 
-    def solve(self, wanted):
-        """The `FoldFit` of these kernels, started from that of all kernels; the constant b if no kernel varies."""
-        usable, every = self.usable & wanted, self.every
-        if every is not None and not every.theta[:, usable != self.usable].any():
+    def solve(self, wanted, bank=None):
+        """The `FoldFit` of these kernels of the fold, or of a `bank` in which some see other columns.
+
+        It starts from the fit of all kernels; it is the constant b if no kernel varies.
+        """
+        own, every = self.bank if bank is None else bank, self.every
+        usable = own.usable[: self.M] & wanted
+        if bank is None and every is not None and not every.theta[:, usable != self.usable].any():
             return every  # without kernels of weight 0 the optimum is the same
         if not usable.any():
             return self._nothing()
-        bank = copy.copy(self.bank)
-        bank.usable = np.append(usable, bank.usable[self.M :])
-        start = self.start if every is None else every
-        warm = [None] * len(self.plan.labels) if start is None else [_without(s, bank.usable) for s in start.solutions]
+        bank = copy.copy(own)
+        bank.usable = np.append(usable, own.usable[self.M :])
+        warm = [None] * len(self.plan.labels) if every is None else [_without(s, bank.usable) for s in every.solutions]
         return self._machine([self._solve(k, bank, start) for k, start in enumerate(warm)])
 
-    def seeing(self, columns, alone):
-        """The fold whose kernels see these columns of a table `alone`, or only the others; see `seeing_only`.
+    def refits(self, rows, alone=False):
+        """[(FoldFit, decisions (n_test, T), the row's `flat` if alone)] without each row of a table, or with it alone.
 
-        Kernels that see nothing any more are left out, unless the regularizer has a number for each kernel.
+        Rows of kernels share the kernels of the fold. Of a row of columns, only the kernels that see these columns and
+        others are computed anew.
+        """
+        found = [self._refit(row, alone) for row in rows]
+        if not found:
+            return []
+        shared = self.decisions([machine._replace(theta=machine.theta * ~cut) for machine, cut, _, _ in found])
+        return [(one[0], f + one[2], one[3]) for one, f in zip(found, shared, strict=True)]
+
+    def _refit(self, row, alone):
+        """(FoldFit, the mask (M,) of kernels computed anew, their part in the decisions, the row's `flat`)."""
+        wanted, none = row.wanted if alone else ~row.wanted, np.zeros(self.M, bool)
+        if row.columns is None:
+            return self.solve(wanted), none, 0.0, self.flat(wanted) if alone else None
+        wanted, cut = self.split(row.columns, alone)
+        if not (alone or self.every.theta[:, cut | ~wanted].any()):
+            return self.every, none, 0.0, None
+        bank, plan, which = self._seeing(row.columns, alone, wanted, cut)
+        machine = self.solve(wanted, bank)
+        flat = self.flat(wanted, bank) if alone else None
+        if plan is None or not machine.solutions:
+            return machine, none, 0.0, flat
+        X = self._only(self.X, self._one[1], row.columns, alone)
+        with blas_for(self.n_train, self.model.n_jobs):
+            own = machine.theta[:, which]
+            f = plan.decide(machine.a, own, np.zeros_like(machine.b), plan.read(self.model, X))
+        return machine, np.isin(np.arange(self.M), which), f.T, flat
+
+    def split(self, columns, alone=False):
+        """Masks (M,) of the kernels that stay if these columns are left out or `alone`, and of those that see less."""
+        seen = columns_seen(self.kernel_list, self.X.shape[1])
+        own = [(s & set(columns), s - set(columns)) if alone else (s - set(columns), s & set(columns)) for s in seen]
+        stays = np.array([bool(kept) or not (alone or lost) for kept, lost in own])
+        return stays, np.array([bool(kept and lost) for kept, lost in own])
+
+    def _seeing(self, columns, alone, wanted, cut):
+        """(bank, plan, which): of the bank's M kernels, `which` have a plan of their own, where they see less.
+
+        These are the kernels `cut` if the others are matrices in memory, else all. C is that of the fold.
         """
         X, *targets = self.given
-        one, same = self._one
-        less, new = (mixed(one, X, columns), mixed(same, self.X, columns)) if alone else (
-            mixed(X, one, columns), mixed(self.X, same, columns))  # fmt: skip
+        held = isinstance(self.bank, DenseBank)
+        which = np.flatnonzero(cut) if held else np.arange(self.M)
+        bank, model = copy.copy(self.bank), copy.copy(self.model)
+        less = self._only(X, self._one[0], columns, alone)
         kept = set(columns) if alone else set(range(X.shape[1])).difference(columns)
-        seen = columns_seen(self.kernel_list, X.shape[1])
-        by_kernel = any(np.ndim(value) or callable(value) for value in self.plan.regularizer.get_params().values())
-        which = [m for m, own in enumerate(seen) if by_kernel or own & kept or not own and not alone]
-        specs = seeing_only(specs_of(self.model.kernels), self.kernel_list, less, kept, self._spread)
-        twin = copy.copy(self)
-        vars(twin).pop("_X_read", None)  # read anew
-        twin.X, twin.model, twin.every, twin.start = new, copy.copy(self.model), None, self._starting(which)
-        twin.model.kernels = [specs[m] for m in which]
-        if not which:
-            raise NothingVaries("no kernel is left.")
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "kernels without variance", UserWarning)  # known here
-            twin._compute(less, *targets)
-        return twin
+        specs = seeing_only(specs_of(model.kernels), self.kernel_list, less, kept, self._spread)
+        model.kernels, model.C, model.slack = [specs[m] for m in which], self.plan.examples.C, model.slack and not held
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "kernels without variance", UserWarning)  # known here
+                plan = plan_fit(model, read_examples(model, less, *targets)) if len(which) else None
+        except NothingVaries:  # what is left has one value on these training examples
+            plan = None
+        if plan is not None and not held:
+            return plan.bank, plan, which
+        if plan is not None:
+            old, keep = bank.matrices(), np.append(wanted & ~cut, np.ones(bank.M - self.M, bool))
+            S = np.zeros_like(old)
+            S[keep] = old[keep]
+            S[which] = plan.bank.matrices(dtype=S.dtype)
+            bank = DenseBank.holding(bank, S)
+        bank.usable = bank.usable.copy()
+        bank.usable[which] = False if plan is None else plan.bank.usable
+        return bank, plan, which
+
+    def _only(self, X, one, columns, alone):
+        """The table X with these columns `alone`, or without them: the others are as in `one`."""
+        return mixed(one, X, columns) if alone else mixed(X, one, columns)
 
     @cached_property
     def _one(self):
@@ -140,41 +185,6 @@ class Fold:
     @cached_property
     def _spread(self):
         return spreads(specs_of(self.model.kernels), self.kernel_list, self.given[0], range(self.M))
-
-    def _starting(self, which):
-        """The fit of all kernels as a start for the kernels `which`."""
-        own = np.append(which, np.arange(self.M, self.bank.M)).astype(int)
-        found = [replace(s, theta=s.theta[own]) for s in self.every.solutions]
-        return self.every._replace(solutions=found) if found else None
-
-    def refits(self, rows, alone=False):
-        """[(FoldFit, decisions (n_test, T), the row's `flat` if alone)] without each row of a table, or with it alone.
-
-        Rows of kernels share the kernels of the fold. Rows of columns change every kernel that sees the columns.
-        """
-        masks = [row.wanted if alone else ~row.wanted for row in rows if row.columns is None]
-        machines = [self.solve(mask) for mask in masks]
-        decisions = self.decisions(machines) if machines else ()
-        flats = (self.flat(mask, self._some) if alone else None for mask in masks)
-        plain = zip(machines, decisions, flats, strict=True)
-        return [next(plain) if row.columns is None else self._refit(row, alone) for row in rows]
-
-    def _refit(self, row, alone):
-        if not (alone or self.every.theta[:, self.touched(row)].any()):
-            return self.every, self.decisions([self.every])[0], None
-        try:
-            twin = self.seeing(row.columns, alone)
-        except NothingVaries:  # what is left has one value on these training examples
-            machine = self._nothing()
-            return machine, self.decisions([machine])[0], self.flat(np.zeros(self.M, bool), self._some)
-        every = np.ones(twin.M, bool)
-        machine = twin.solve(every)
-        return machine, twin.decisions([machine])[0], twin.flat(every, self._some) if alone else None
-
-    def touched(self, row):
-        """The mask (M,) of the kernels that see a column of the row."""
-        seen = columns_seen(self.kernel_list, self.X.shape[1])
-        return np.array([bool(columns & set(row.columns)) for columns in seen])
 
     def _solve(self, k, bank, warm):
         with blas_for(self.n_train, self.model.n_jobs):
@@ -216,8 +226,8 @@ class Fold:
     def permuted(self, rows, draws):
         """The scores of all kernels with the data of one row of a table permuted, (rows, draws).
 
-        f is a sum over kernels: the parts of a row's kernels are permuted by `draws` (d, n_test). Columns are permuted
-        before the kernels that see them are computed.
+        f is a sum over kernels: the parts of a row's kernels are permuted by `draws` (d, n_test). Kernels that see the
+        row's columns and others are computed anew, at the permuted columns of many rows at a time.
         """
         every = self.every
         if not every.a.any():
@@ -225,23 +235,38 @@ class Fold:
         parts = self.parts(every)
         decision = (parts.sum(axis=2) + every.b[:, None]).T
         same, found = self.score(decision), []
-        for row in rows:
-            wanted = row.wanted if row.columns is None else self.touched(row)
-            if not every.theta[:, wanted].any():
+        masks = [(~row.wanted, row.wanted & False) if row.columns is None else self.split(row.columns) for row in rows]
+        moved = self._moved(rows, [cut & every.theta.any(axis=0) for _, cut in masks], draws)
+        for k, (stays, cut) in enumerate(masks):
+            if not every.theta[:, ~stays | cut].any():
                 found.append([same] * len(draws))
                 continue
-            own = parts[:, :, wanted].sum(axis=2).T
-            moved = [own[order] for order in draws] if row.columns is None else self._moved(row, wanted, draws)
-            found.append([self.score(decision - own + part) for part in moved])
+            own, seen = (parts[:, :, mask].sum(axis=2).T for mask in (~stays, cut))
+            anew = moved.get(k, np.zeros((len(draws), 1, 1)))
+            found.append([self.score(decision - own + own[o] - seen + f) for o, f in zip(draws, anew, strict=True)])
         return np.array(found)
 
-    def _moved(self, row, wanted, draws):
-        """The part of the kernels `wanted` with the columns of the row in each order, (draws, n_test, T)."""
-        again, every = np.tile(np.arange(self.n_test), len(draws)), self.every
-        X = mixed(*(take_examples(self.X, rows) for rows in (again, np.concatenate(draws))), row.columns)
-        with blas_for(self.n_train, self.model.n_jobs):
-            f = self.plan.decide(every.a, every.theta * wanted, np.zeros_like(every.b), self.plan.read(self.model, X))
-        return f.T.reshape(len(draws), self.n_test, -1)
+    def _moved(self, rows, cuts, draws):
+        """{k: (draws, n_test, T)}: the part of the kernels cuts[k] with the columns of rows[k] in each order."""
+        every, found = self.every, {}
+        again, order = np.tile(np.arange(self.n_test), len(draws)), np.concatenate(draws)
+        alike: dict[bytes, list[int]] = {}
+        for k, cut in enumerate(cuts):
+            if cut.any():
+                alike.setdefault(cut.tobytes(), []).append(k)
+        for same in alike.values():
+            many = max(1, MAX_MOVED_ENTRIES // (len(order) * self.X.shape[1]))
+            for some in (same[first : first + many] for first in range(0, len(same), many)):
+                X = take_examples(self.X, np.tile(again, len(some)))
+                for at, k in enumerate(some):
+                    block = np.arange(len(X)) // len(order) == at
+                    here = np.where(block, np.tile(order, len(some)), np.tile(again, len(some)))
+                    X = mixed(X, take_examples(self.X, here), rows[k].columns)
+                with blas_for(self.n_train, self.model.n_jobs):
+                    theta, zero = every.theta * cuts[some[0]], np.zeros_like(every.b)
+                    f = self.plan.decide(every.a, theta, zero, self.plan.read(self.model, X))
+                found |= dict(zip(some, f.T.reshape(len(some), len(draws), self.n_test, -1), strict=True))
+        return found
 
     def parts(self, machine):
         """The part of each kernel in the decisions of a machine at the held-out examples, (T, n_test, M)."""
@@ -282,7 +307,7 @@ class Fold:
 
     def alignments(self, flats):
         """Centred alignments (of each of the kernels `flats` with the targets, between them)."""
-        K, Y = np.array(flats), self.plan.examples.Y[:, self._some]
+        K, Y = np.reshape(flats, (len(flats), len(self._some) ** 2)), self.plan.examples.Y[:, self._some]
         Y = Y - Y.mean(axis=1, keepdims=True)
         target = _normal(_off(Y.T @ Y))
         return K @ target, K @ K.T
@@ -294,17 +319,18 @@ class Fold:
         size = int(min(n, MAX_ALIGNMENT_EXAMPLES, max(np.sqrt(MAX_ALIGNMENT_ENTRIES / (2 * self.M)), 50)))
         return np.unique(np.linspace(0, n - 1, size).astype(int))
 
-    def flat(self, wanted, rows):
+    def flat(self, wanted, bank=None):
         """The sum of the kernels in the mask (M,) on some examples, centred, without the diagonal, of norm 1, flat.
 
         All kernels have their diagonals in common.
         """
-        theta = np.zeros(self.bank.M)
-        theta[: self.M] = self.usable & wanted
+        bank, rows = self.bank if bank is None else bank, self._some
+        theta = np.zeros(bank.M)
+        theta[: self.M] = bank.usable[: self.M] & wanted
         if not theta.any():
             return np.zeros(len(rows) ** 2)
         with blas_for(self.n_train, self.model.n_jobs):
-            K = self.bank.combined(theta, rows, rows, dtype=np.float64)
+            K = bank.combined(theta, rows, rows, dtype=np.float64)
         return _normal(_off(K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()))
 
 

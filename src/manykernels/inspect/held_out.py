@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.base import clone, is_classifier, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -23,9 +23,11 @@ from ._interchangeable import find_groups
 from .fold import Fold
 from .relevance_result import Relevance
 from .sources import read_sources, shared_columns
-from .tables import check_plain
+from .tables import check_plain, chosen_C
 
 MAX_KEPT_BYTES = 2**29  # of the kernels of all folds, kept until groups are found
+MAX_REFITS = 200  # fits that compute kernels anew, by default
+MIN_REFITTED = 3  # sources that are refitted, whatever the number of folds
 
 
 def relevance(
@@ -40,6 +42,7 @@ def relevance(
     sample_weight: ArrayLike | None = None,
     kernels: bool | None = None,
     n_permutations: int = 5,
+    refits: int | None = None,
     level: float = 0.95,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -80,6 +83,9 @@ def relevance(
     sample_weight : (n,), for fits and scores
     kernels : whether each kernel has a row too; None: if there are at most 50
     n_permutations : the number of permutations that `permute` averages over
+    refits : the number of sources, and of kernels, that are also left out and tried alone, those with the largest
+        `permute` first; of the others only `permute` and `weight` are measured. 0: no fits besides those of the folds.
+        None: all; of columns as many as some 200 fits that compute kernels anew allow, at least three
     level : of the intervals
     random_state : for the permutations
     n_jobs : folds in parallel, in separate processes
@@ -103,10 +109,10 @@ def relevance(
     >>> [row["name"] for row in found.table()]
     ['signal', 'noise']
     """
-    from joblib import Parallel, delayed, effective_n_jobs
-
     check_plain(model)
     check_integer("n_permutations", n_permutations)
+    if refits is not None:
+        check_integer("refits", refits, 0)
     check_number("level", level, 0, 1)
     X = among_themselves(X)
     y, n = _targets(model, y, scoring), n_examples(X)
@@ -119,58 +125,115 @@ def relevance(
     orders = [[rng.permutation(len(test)) for _ in range(n_permutations)] for _, test in splits]
     score = scorer_of(model, scoring)
 
-    kept: dict[int, Fold] = {}  # with their kernels, for the joint drops
+    own = clone(model).set_params(**chosen_C(model))  # C="auto" is chosen once, on all examples
 
     def fold(k, every=None):
-        return kept[k] if k in kept else Fold(model, X, y, weight, *splits[k], score, every)
-
-    def measure(k):
-        here = fold(k)
-        if keeps:
-            kept[k] = here
-        return measure_sources(here, rows, orders[k])
+        return Fold(own, X, y, weight, *splits[k], score, every)
 
     first = fold(0)
     rows = read_sources(model, first, sources, kernels)
     shared = shared_columns(first, rows)
-    keeps = effective_n_jobs(n_jobs) == 1 and 8.0 * first.M * first.n_train**2 * len(splits) <= MAX_KEPT_BYTES
-    begun = [measure_sources(first, rows, orders[0])]
-    if keeps:
-        kept[0] = first
+    many = most_refits(len(splits)) if refits is None and rows[0].columns is not None else refits
+    kept = {0: first}
     del first
-    found = []
-    jobs = [delayed(measure)(k) for k in range(1, len(splits))]
-    for measured in chain(begun, Parallel(n_jobs, return_as="generator")(jobs)):
-        found.append(measured)
-        if callback is not None:
-            callback(len(found), len(splits))
-    result = Relevance.of(rows, found, level, _name_of(score, scoring))
-    result.groups, result.shared = find_groups(result, rows, found, fold, n_jobs), shared
-    short = sum(measured["short"] for measured in found)
-    if short:
+    result = measure_rows(rows, fold, kept, orders, many, level, _name_of(score, scoring), n_jobs, callback)
+    result.shared = shared
+    if result.short:
         warnings.warn(
-            f"{short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise max_iter.",
+            f"{result.short} fits stopped above tol={model.tol:g}, the farthest at a gap of {result.gap:.1e}: raise "
+            "max_iter.",
             ConvergenceWarning,
             stacklevel=2,
         )
     return result
 
 
-def measure_sources(fold, rows, orders):
-    """The measurements of one fold: a dict of arrays (rows,), and the scores of all and of no kernels."""
+def most_refits(folds: int) -> int:
+    """The number of sources of columns that are left out, tried alone and joined by default."""
+    return max(MAX_REFITS // (3 * folds), MIN_REFITTED)
+
+
+def measure_rows(
+    rows: list[Any], fold: Callable, kept: dict[int, Fold], orders: list, refits: int | None = None, level: float = 0.95,
+    scoring: str = "score", n_jobs: int | None = None, callback: Callable[[int, int], None] | None = None,
+) -> Relevance:  # fmt: skip
+    """The `Relevance` of these rows in the folds fold(k, every=None), of which number 0, and maybe others, are `kept`.
+
+    All rows are permuted. `refits` rows of each kind, those with the largest mean of permute, are left out and tried
+    alone; None for all. Folds stay in `kept` for the refits and the joint drops, if they are small.
+    """
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    folds, found = len(orders), []
+    keeps = effective_n_jobs(n_jobs) == 1 and small_enough(kept[0], folds)
+    every = np.arange(len(rows))
+    at_once = refits is None or max(sum(row.kind == kind for row in rows) for kind in ("source", "kernel")) <= refits
+
+    def again(k, fit=None):
+        return kept[k] if k in kept else fold(k, fit)
+
+    def measure(k):
+        here = again(k)
+        if keeps:
+            kept[k] = here
+        return shuffled(here, rows, orders[k]) | (refitted(here, rows, every, orders[k]) if at_once else {})
+
+    begun = [measure(0)]
+    if not keeps:
+        kept.clear()
+    jobs = [delayed(measure)(k) for k in range(1, folds)]
+    for measured in chain(begun, Parallel(n_jobs, return_as="generator")(jobs)):
+        found.append(measured)
+        if callback is not None:
+            callback(len(found), folds)
+    if not at_once:
+        worth = np.mean([one["all"] - one["permuted"] for one in found], axis=0)
+        kinds = [[k for k in np.argsort(-worth, kind="stable") if rows[k].kind == kind] for kind in ("source", "kernel")]
+        chosen = np.sort([k for own in kinds for k in own[:refits]]).astype(int)
+        jobs = [delayed(_refitted)(again, k, found[k]["every"], rows, chosen, orders[k]) for k in range(folds)]
+        for one, more in zip(found, Parallel(n_jobs)(jobs), strict=True):
+            one |= {key: more[key] + (one[key] if key == "short" else 0) for key in more}
+    result = Relevance.of(rows, found, level, scoring)
+    result.groups = find_groups(result, rows, found, again, n_jobs)
+    return result
+
+
+def small_enough(fold, folds):
+    """Whether this many folds can stay in memory with their kernels."""
+    return 8.0 * fold.M * fold.n_train**2 * folds <= MAX_KEPT_BYTES
+
+
+def _refitted(fold, k, every, *given):
+    return refitted(fold(k, every), *given)
+
+
+def shuffled(fold, rows, orders):
+    """The measurements of one fold without refits: a dict of arrays (rows,), and the scores of all and of no kernels."""
     ends = [fold.every, fold.solve(np.zeros(fold.M, bool))]
-    without, alone = fold.refits(rows), fold.refits(rows, alone=True)
-    machines = ends + [one[0] for one in (*without, *alone)]
     scores = [fold.score(f) for f in fold.decisions(ends)]
-    alignment, between = fold.alignments([flat for _, _, flat in alone])
     return dict(
-        all=scores[0], nothing=scores[1], without=np.array([fold.score(f) for _, f, _ in without]),
-        alone=np.array([fold.score(f) for _, f, _ in alone]), permuted=fold.permuted(rows, orders).mean(axis=1),
-        alone_permuted=np.array([np.mean([fold.score(f[order]) for order in orders]) for _, f, _ in alone]),
-        weight=fold.shares([row.wanted for row in rows]), alignment=alignment, between=between,
-        gap=max(m.gap for m in machines), short=sum(not m.converged for m in machines),
-        overlap=fold.n_test / fold.n_train, every=fold.every,
+        all=scores[0], nothing=scores[1], permuted=fold.permuted(rows, orders).mean(axis=1),
+        weight=fold.shares([row.wanted for row in rows]), overlap=fold.n_test / fold.n_train, every=fold.every,
+        gap=fold.every.gap, short=int(not fold.every.converged),
     )  # fmt: skip
+
+
+def refitted(fold, rows, chosen, orders):
+    """The measurements of one fold by refits of the rows `chosen`: a dict of arrays (rows,), NaN for other rows."""
+    some = [rows[k] for k in chosen]
+    without, alone = fold.refits(some), fold.refits(some, alone=True)
+    machines = [fold.every, *(one[0] for one in (*without, *alone))]
+    alignment, between = fold.alignments([flat for _, _, flat in alone])
+    values = dict(
+        without=[fold.score(f) for _, f, _ in without], alone=[fold.score(f) for _, f, _ in alone], alignment=alignment,
+        alone_permuted=[np.mean([fold.score(f[order]) for order in orders]) for _, f, _ in alone],
+    )  # fmt: skip
+    found: dict[str, Any] = {key: np.full(len(rows), np.nan) for key in values}
+    for key, own in values.items():
+        found[key][chosen] = own
+    found["between"] = np.full((len(rows), len(rows)), np.nan)
+    found["between"][np.ix_(chosen, chosen)] = between
+    return found | dict(gap=max(m.gap for m in machines), short=sum(not m.converged for m in machines))
 
 
 def _targets(model, y, scoring):

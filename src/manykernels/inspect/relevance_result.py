@@ -43,6 +43,7 @@ class Relevance:
     """The relevance of sources and kernels on held-out examples; made by `relevance`.
 
     J folds, a row for each source and each kernel. It prints as a table, the most relevant sources first, then kernels.
+    Rows that were only permuted have NaN where a measure needs refits, and come after the others.
 
     Parameters
     ----------
@@ -70,6 +71,8 @@ class Relevance:
     shared : list of Shared
         (name, others, taken) of each source that reads columns of smaller sources; where columns are the sources
         (`taken`), of the kernels that see several of them.
+    short : int
+        The number of fits that stopped above their tolerance.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Relevance:
     scoring: str = "score"
     groups: list[Group] = field(default_factory=list)
     shared: list[Shared] = field(default_factory=list)
+    short: int = 0
 
     @classmethod
     def of(cls, rows, found, level, scoring):
@@ -110,6 +114,7 @@ class Relevance:
             [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
             each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0),
             each["alignment"].mean(axis=0), float(each["overlap"].mean()), float(each["gap"].max()), level, scoring,
+            short=int(each["short"].sum()),
         )  # fmt: skip
 
     @property
@@ -135,8 +140,15 @@ class Relevance:
 
     def order(self) -> np.ndarray:
         """The rows in the order of the table."""
-        mean = self.measure("relevance").mean
-        return np.array(sorted(range(len(self.names)), key=lambda m: (self.kinds[m] != "source", -mean[m])))
+        mean, permute, refitted = self.measure("relevance").mean, self.measure("permute").mean, self.refitted
+        worth = np.where(refitted, mean, permute)
+        key = lambda m: (self.kinds[m] != "source", not refitted[m], -worth[m])  # noqa: E731
+        return np.array(sorted(range(len(self.names)), key=key))
+
+    @property
+    def refitted(self) -> np.ndarray:
+        """Whether each row was left out and tried alone, (rows,); the others were only permuted."""
+        return ~np.isnan(self.score_without).any(axis=0)
 
     def table(self) -> list[dict[str, Any]]:
         """A dict per row: name, kind, each measure with its _se, _low and _high, weight and alignment."""
@@ -198,12 +210,21 @@ class Relevance:
         for row in self.table():
             name = row["name"] if row["kind"] == "source" else f"  {row['name']}"
             values = [f"{row[c]:{'.3f' if c == 'alone' else '+.3f'}} ± {row[c + '_se']:.3f}" for c in _COLUMNS]
-            body.append([name, *values, f"{row['weight']:.2f}", f"{row['alignment']:.2f}"])
+            cells = [name, *values, f"{row['weight']:.2f}", f"{row['alignment']:.2f}"]
+            body.append([cell.replace("+nan ± nan", "").replace("nan ± nan", "").replace("nan", "") if k else cell
+                         for k, cell in enumerate(cells)])  # fmt: skip
         whole, nothing = (self.spread(v[:, None]) for v in (self.score_all, self.score_nothing))
         below = [
             f"{self.scoring} of all sources {whole.mean[0]:.3f} ± {whole.se[0]:.3f}, of none {nothing.mean[0]:.3f}; "
             f"{self.n_splits} folds, ± one standard error; largest gap {self.gap:.1e}"
         ]
+        own, done = self.kinds.count("source"), int(self.refitted[np.array(self.kinds) == "source"].sum())
+        if not self.refitted.all():
+            some = f"{done} of {own} sources, those with the largest permute, were left out and tried alone; the others"
+            below.append(
+                f"{some if done else 'Sources'} were only permuted: a small permute does not say that a source is "
+                "worthless, since others may replace it"
+            )
         for group in self.groups:
             below.append(
                 f"{', '.join(group.names)} stand in for each other: without all of them {group.drop:+.3f} ± "

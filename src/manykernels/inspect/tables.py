@@ -36,6 +36,12 @@ def chosen_model(model):
     return model.best_estimator_ if searched else model
 
 
+def chosen_C(model):
+    """{"C": the number that the fit of the model chose for C="auto"}, {} for any other model."""
+    C = optional(model, "C_")
+    return {} if C is None else {"C": C}
+
+
 def top_weights(model, top=20):
     """Names, weights and shares of the `top` heaviest kernels, heaviest first.
 

@@ -110,6 +110,9 @@ class ViewArrays:
                 lost = [name for name in names if name not in here]
                 if lost:
                     raise ValueError(f"X lacks columns: {unknown_names(lost, list(x.columns))}")
+                one = x[names[0]] if len(names) == 1 else None
+                if one is not None and isinstance(one.dtype, np.dtype) and one.dtype.kind in "biuf":
+                    return one.to_numpy()[:, None]  # of pandas, faster than a frame of one column
                 x, columns = x[names], None
             return values(x if columns is None else pick(x, columns))
         if isinstance(self.given[view], list | tuple) and x.dtype == object and isinstance(x[0], str | bytes):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from ..estimators.check_targets import make_splits
 from ..inspect import relevance as measure_relevance
 from ..inspect.fold import Fold
-from ..inspect.held_out import scorer_of
+from ..inspect.held_out import scorer_of, small_enough
 from ..inspect.relevance_result import spread_of
 from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
@@ -20,9 +20,18 @@ from ._case import MAX_CLASSES, MAX_POINTS, MAX_SOURCES, Case
 from ._decisions import Decisions
 from ._nested import chosen_in_folds
 from ._rates import Held, held, rates
-from ._worth import CONFIDENCE, SUFFIXES, Plan, clear, make_plan, measure_alone, measure_units, over_folds
-
-PERMUTATIONS = 5  # of the held-out examples of a fold
+from ._worth import (
+    CONFIDENCE,
+    PERMUTATIONS,
+    SUFFIXES,
+    Plan,
+    clear,
+    make_plan,
+    measure_alone,
+    measure_columns,
+    measure_units,
+    over_folds,
+)
 
 
 def fold_count(cv: Any, case: Case) -> int:
@@ -67,6 +76,8 @@ def score(
     scores, baseline, together, alone, told, overlap, guesses, answers = [], [], [], [], [], [], [], []
     models, nested = chosen_in_folds(case, splits, one_pass)
     plan: Plan | None = None
+    kept: dict[int, Fold] = {}  # for the refits of columns
+    fits: list[Any] = []
     for k, (train, test) in enumerate(splits):
         fold = Fold(models[k], case.X, case.y, None, train, test, scorer)
         if plan is None:
@@ -78,8 +89,12 @@ def score(
         guesses.append(dummy.predict(np.zeros((len(test), 1))))
         judged = copy.copy(fold)
         judged.scorer = worth
-        together.append(measure_units(judged, plan.units, orders[k]))
-        alone.append(measure_alone(judged, plan.alone, orders[k]))
+        fits.append(fold.every)
+        if plan.refits is None:
+            together.append(measure_units(judged, plan.units, orders[k]))
+            alone.append(measure_alone(judged, plan.alone, orders[k]))
+        elif k == 0 or small_enough(fold, len(splits)):
+            kept[k] = judged
         told.append((test, fold.deciding(decision).predict(fold.X)))
         answers.append(held(case, fold, test, decision))
         overlap.append(len(test) / len(train))
@@ -105,18 +120,22 @@ def score(
     }
     found: dict[str, Any] = {"score": score, "method": "full" if plan.full else "fast", "measure": "relevance"}
     found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in plan.shared]
+    found["units"] = plan.every
+    if plan.refits is not None:
+        again = lambda k, _=None: Fold(models[k], case.X, case.y, None, *splits[k], worth, fits[k])  # noqa: E731
+        return found | measure_columns(case, plan, again, kept, orders)
     found["together"] = over_folds(plan.units, together, shared)
     single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}
     found["table"] = single | over_folds(plan.alone, alone, shared)
     if plan.full:
-        chosen = None if plan.columns else {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
+        chosen = {row.name: np.flatnonzero(row.wanted).tolist() for row in plan.rows}
         result = measure_relevance(
             case.model, case.X, case.y, scoring=_worth_scoring(case), sources=chosen, cv=splits, kernels=False,
             n_jobs=case.n_jobs, random_state=case.seed, callback=lambda a, b: case.tick("relevance", a, b),
         )  # fmt: skip
         found["table"] |= {row["name"]: row for row in result.table()}
         found["groups"] = [group._asdict() for group in result.groups]
-    return found | {"units": plan.every}
+    return found
 
 
 def _scoring(case: Case) -> Any:
@@ -211,7 +230,7 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         return {"name": name, **own, **{key: given[key] for key in (*keep, "alignment") if key in given}}
 
     def worth(row):
-        return -row.get(measure, -math.inf), -row["share"]
+        return -row.get(measure, -math.inf), -row.get("permute", -math.inf), -row["share"]
 
     units = found.get("units", [])
     joined = {name: unit.name for unit in units if unit.why for name in unit.members}
@@ -237,7 +256,9 @@ def source_rows(weights: dict[str, Any], found: dict[str, Any]) -> dict[str, Any
         "rows": rows[:MAX_SOURCES],
         "left_share": float(sum(row["share"] for row in hidden)),
         "units": judged,
-        "verdict": [unit["name"] for unit in judged if clear(unit)],
+        "verdict": [unit["name"] for unit in judged if clear(unit, measure)],
         "groups": found.get("groups", []),
         "shared": found.get("shared", []),
+        "refitted": found.get("refitted"),
+        "alike": found.get("alike", {}),
     }

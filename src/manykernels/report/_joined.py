@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ..inspect.sources import Row, joined_sources, together
-from ..kernels.frames import is_frame, missing_entries
+from ..kernels.frames import is_frame, missing_entries, pick
 from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
 MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
+MAX_SHUFFLED = 200  # units of columns
+REFIT_ENTRIES = 1.5e7  # the overhead of kernels that are computed anew, as a number of entries
+ALIKE = 0.9  # the rank correlation of columns that may replace each other
 MAX_COMPARED_ENTRIES = 10**8  # of a table in the search for identical columns
+MAX_COMPARED_COLUMNS = 2000  # in the search for columns that are alike
 
 
 class Unit(NamedTuple):
@@ -45,6 +51,17 @@ def most_units(folds: int, n: int, M: int, outputs: int) -> int:
     return int(np.clip(MAX_ENTRIES / (folds * outputs * (2 * FIT_ENTRIES + float(n) ** 2 * M)), MIN_TRIED, MAX_SOURCES))
 
 
+def most_shuffled(permutations: int, n: int, cut: int, d: int) -> int:
+    """The number of units of d columns that can be shuffled, if `cut` kernels are computed anew for each of them."""
+    return int(np.clip(MAX_ENTRIES / (permutations * float(n) ** 2 * max(cut, 1) * (1 + d / 10)), MIN_TRIED, MAX_SHUFFLED))
+
+
+def most_refits(folds: int, n: int, M: int, outputs: int) -> int:
+    """The number of units of columns that can be left out, tried alone and joined in every fold within the limit."""
+    one = outputs * FIT_ENTRIES + float(n) ** 2 * M + REFIT_ENTRIES
+    return int(max(MAX_ENTRIES / (3 * folds * one), MIN_TRIED))
+
+
 def most_alone(folds: int, outputs: int) -> int:
     """The number of sources that can be tried alone in every fold within half the limit."""
     return int(np.clip(MAX_ENTRIES / 2 / (folds * outputs * FIT_ENTRIES), MIN_TRIED, MAX_SOURCES))
@@ -69,6 +86,34 @@ def identical_columns(X: Any) -> dict[Any, Any]:
         if not constant and first.setdefault(mark, key) != key:
             same[key] = first[mark]
     return same
+
+
+def alike_columns(X: Any) -> dict[int, int]:
+    """{column: the column most like it}, by position, of a table, if their values are correlated or recoded.
+
+    Numbers are alike if their rank correlation is `ALIKE` or more, or −`ALIKE` or less; texts if each value of one goes
+    with one value of the other.
+    """
+    d, n = X.shape[1], len(X)
+    if n * d > MAX_COMPARED_ENTRIES or d > MAX_COMPARED_COLUMNS:
+        return {}
+    ranks, texts = np.zeros((n, d)), {}
+    for k in range(d):
+        entries = np.asarray(X[:, k] if not is_frame(X) else pick(X, [k]).to_numpy()[:, 0])
+        lost = missing_entries(entries)
+        if entries.dtype.kind in "OUSMm":
+            texts[k] = np.unique(np.where(lost, "", entries.astype(str)), return_inverse=True)[1]
+        elif (~lost).any():
+            known = np.where(lost, np.median(entries[~lost]), entries).astype(float)
+            ranks[:, k] = rankdata(known)
+    ranks -= ranks.mean(axis=0)
+    size = np.linalg.norm(ranks, axis=0)
+    near = np.abs(ranks.T @ ranks) / np.maximum(np.outer(size, size), 1e-300)
+    for j, k in combinations(texts, 2):
+        values, both = len(np.unique(texts[j])), len(np.unique(texts[j] * n + texts[k]))
+        near[j, k] = near[k, j] = 1 < values == both == len(np.unique(texts[k]))
+    np.fill_diagonal(near, 0.0)
+    return {k: int(near[k].argmax()) for k in range(d) if near[k].max(initial=0.0) >= ALIKE}
 
 
 def _width(row, kernel_list):

@@ -115,6 +115,9 @@ _EXPLAINED = {
     "the loss in {score} when the model is fitted again without the source, and the gain from the source alone. The "
     "line is a 95 % interval. A source clearly matters if the line lies above 0 and the model is not better without "
     "the source.",
+    "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} when "
+    "the values of the source change places between examples. The line is a 95 % interval. A source clearly matters if "
+    'the line lies above 0. relevance="full" also fits the model without the source.',
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (
@@ -153,10 +156,11 @@ def sources(facts):
     joined = [unit for unit in found["units"] if unit["why"]]
     kinds = {unit["why"] for unit in joined}
     said = (
-        [_COLUMNS] * any(row.get("several") for row in found["rows"])
+        [words.shuffled(facts).strip()] * (found["refitted"] is not None)
+        + [_COLUMNS] * any(row.get("several") for row in found["rows"])
         + [_JOINED] * ("columns" in kinds)
         + [_LIGHTEST] * ("rest" in kinds)
-        + [_MODES.get(method, "")] * bool(joined)
+        + [_MODES.get(method, "")] * (bool(joined) and found["refitted"] is None)
     )
     explain = " ".join([_EXPLAINED[measure].replace("{score}", _score_called(found["scoring"])), *said, _WEIGHT])
     rows = found["rows"]
@@ -166,8 +170,9 @@ def sources(facts):
     if method:
         ends = [row.get(f"{measure}{end}") for row in every for end in ("", "_low", "_high")]
         worth = charts.covering(ends)
-        columns += [Column("relevance", "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
-    more = ("drop", "permute", "alone") if method else ()
+        head = "relevance" if measure == "relevance" else _HEADS[measure]
+        columns += [Column(head, "graph worth", below=charts.axis(worth, 3)), Column("± one s.e.", "num")]
+    more = ("drop", "permute", "alone") if method and measure == "relevance" else ()
     columns += [Column(_HEADS[key], "num more") for key in more]
     several = any(row["kernels"] > 1 for row in every)
     columns += [Column("kernels", "num more")] if several else []
@@ -184,9 +189,10 @@ def sources(facts):
             low, high = row.get(f"{measure}_low", math.nan), row.get(f"{measure}_high", math.nan)
             ends = f"95 % from {number(low, 3)} to {number(high, 3)}"
             said = f"{short(clean(row['name']))}: {number(mean, 3, True)}, {ends}"
-            lost = "by its columns" if row.get("several") else "not by itself" if row.get("joined") else "not measured"
+            lost = "only shuffled" if "permute" in row else "not measured"
+            lost = "by its columns" if row.get("several") else "not by itself" if row.get("joined") else lost
             shown = f"{number(mean, 3, True)} {soft(f'± {number(se, 3)}')}" if mean == mean else soft(lost)
-            line += [cell(charts.interval(worth, low, mean, high, said, clear(row)), mean), cell(shown, mean)]
+            line += [cell(charts.interval(worth, low, mean, high, said, clear(row, measure)), mean), cell(shown, mean)]
         line += [cell(number(v, 3, key != "alone"), v) for key in more for v in [row.get(key, math.nan)]]
         body.append([*line, cell(f"{row['kernels']:,}", row["kernels"])] if several else line)
     note = ""

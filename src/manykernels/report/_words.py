@@ -137,12 +137,14 @@ def _what_matters(facts):
             "so that the contribution of a single source cannot be measured."
         )
         return said + _inside(facts, units)
-    sure = [unit for unit in units if clear(unit)]
+    sure, every = [unit for unit in units if clear(unit, measure)], units
+    units = [unit for unit in units if measure in unit]
     if not sure:
         said = (
-            "No source is clearly relevant on new examples: no interval lies above 0, or the model is better without "
+            "No source is clearly relevant on new examples: no interval lies above 0"
+            + (", or the model is better without the source." if measure == "relevance" else ".")
         )
-        return f"{said}the source." + _inside(facts, units)
+        return said + shuffled(facts) + _inside(facts, every)
     top, used = sure[:3], facts["sampled"]["used"]
     listed = _list([called(unit, True) for unit in top])
     said, rest, lost = f"What clearly matters: {listed}.", len(sure) - len(top), len(units) - len(sure)
@@ -153,7 +155,7 @@ def _what_matters(facts):
         listed = _list([f"{called(unit)} ({number(unit[measure], 3, True)})" for unit in near[:3]])
         ends = "this is not certain" if len(near) == 1 else "this is not certain for any of them"
         said += f" {listed} may matter as much, but {ends}."
-    if lost:
+    if lost and measure == "relevance":
         others = [unit for unit in units if unit not in sure]
         many = sum(len(unit["members"]) for unit in others)
         others = called(others[0]) if lost == 1 else f"{many:,} sources"
@@ -165,7 +167,29 @@ def _what_matters(facts):
             f" The heaviest, {called(heavy)} with {percent(heavy['share'], 0)} of the weight, is among these: weight "
             "says how much the fit uses a source, not how much the source helps on new examples."
         )
-    return said + _inside(facts, units)
+    return said + shuffled(facts) + _inside(facts, every)
+
+
+def shuffled(facts: dict[str, Any]) -> str:
+    """Sentences on columns that were only shuffled: how many, and what this says of them; "" if there are none."""
+    found = facts["sources"]
+    units, done = found["units"], found["refitted"]
+    lost = [unit for unit in units if "relevance" not in unit] if done is not None else []
+    if not lost:
+        return ""
+    some = f"Of {len(units):,} sources, {done:,} {'was' if done == 1 else 'were'} left out and tried alone, those with the "
+    some += f"largest loss when they are shuffled; {len(lost):,} {'was' if len(lost) == 1 else 'were'}"
+    said = f" {some if done else 'The sources were'} only shuffled, without a new fit."
+    said += " A small loss does not mean that a source is worthless: others may replace it."
+    near = [unit for unit in lost if unit["name"] in found["alike"]]
+    if near:
+        first = near[0]["name"]
+        pair = f"{name(first, 40)} with {name(found['alike'][first], 40)}"
+        said += (
+            f" {count(len(near), 'of them has', 'of them have')} a rank correlation of at least 0.9 with another column "
+            f"(such as {pair}), so that shuffling cannot tell what {'it adds' if len(near) == 1 else 'they add'}."
+        )
+    return said
 
 
 def _inside(facts, units):

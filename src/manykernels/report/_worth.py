@@ -8,22 +8,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inspect.fold import Fold
-from ..inspect.held_out import measure_sources
+from ..inspect.held_out import measure_rows, refitted, shuffled
 from ..inspect.relevance_result import spread_of
 from ..inspect.sources import Row, kernel_rows, read_sources, shared_columns
 from ..kernels.frames import is_frame
 from ..kernels.view_data import n_examples
 from ._case import CONFIDENCE, MAX_ENTRIES, MAX_SOURCES, Case
-from ._joined import Unit, find_units, identical_columns, most_alone, most_units
+from ._joined import (
+    Unit,
+    alike_columns,
+    find_units,
+    identical_columns,
+    most_alone,
+    most_refits,
+    most_shuffled,
+    most_units,
+)
 
 SUFFIXES = ("", "_se", "_low", "_high")  # mean, standard error, and the ends of the interval
+PERMUTATIONS = 5  # of the held-out examples of a fold
+FULL = 4  # times the limit of work, for the columns that "full" leaves out
 
 
 class Plan(NamedTuple):
     """The fits of every fold."""
 
     sources: list[Row]  # all sources of kernels, whose parts add up to a decision
-    columns: bool  # whether the verdict is about columns, since sources of kernels share some
+    refits: int | None  # the number of units that are left out if they are columns; None if they are kernels
     every: list[Unit]  # the units of the verdict
     full: bool  # whether `inspect.relevance` measures each source of `rows`
     rows: list[Row]  # the heaviest sources
@@ -36,11 +47,16 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: floa
     every, sources = kernel_rows(case.model, fold, case.sources), read_sources(case.model, fold, case.sources, False)
     share, outputs = fold.shares([row.wanted for row in sources]), len(fold.every.solutions)
     kernels, same = fold.kernel_list, identical_columns(case.X)
-    columns = sources[0].columns is not None
-    if columns and is_frame(case.X):
-        place = {name: k for k, name in enumerate(case.X.columns)}
-        same = {place[one]: place[first] for one, first in same.items()}
-    units = find_units(kernels, sources, share, same, most_units(folds, n_examples(case.X), fold.M, outputs))
+    n = n_examples(case.X)
+    if sources[0].columns is not None:
+        if is_frame(case.X):
+            place = {name: k for k, name in enumerate(case.X.columns)}
+            same = {place[one]: place[first] for one, first in same.items()}
+        cut, d = max(int(fold.split(row.columns)[1].sum()) for row in sources), case.X.shape[1]
+        units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, cut, d))
+        many = (FULL if relevance == "full" else 1) * most_refits(folds, n, fold.M, outputs)
+        return Plan(every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources))
+    units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs))
     single = {unit.name for unit in units if not unit.why}
     order = sorted(range(len(sources)), key=lambda k: (sources[k].name not in single, -share[k]))
     rows = [sources[k] for k in order[:MAX_SOURCES]]
@@ -49,17 +65,41 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: floa
     inside = {name for unit in units if unit.why == "columns" for name in unit.members}
     alone = [] if full else [sources[k] for k in order if sources[k].name in inside][: most_alone(folds, outputs)]
     joined = [unit for unit in units if unit.why] if full else units
-    return Plan(every, columns, units, full, rows, joined, alone, shared_columns(fold, rows))
+    return Plan(every, None, units, full, rows, joined, alone, shared_columns(fold, rows))
 
 
 def measure_units(fold: Fold, units: list[Unit], orders: list[np.ndarray]) -> dict[str, np.ndarray]:
     """{measure: (units,)} of one fold, with the measures of `inspect.relevance`."""
     if not units:
         return {}
-    found = measure_sources(fold, units, orders)
+    found = shuffled(fold, units, orders) | refitted(fold, units, np.arange(len(units)), orders)
     drop, gain = found["all"] - found["without"], found["alone"] - found["alone_permuted"]
     own = {"drop": drop, "permute": found["all"] - found["permuted"], "alone": found["alone"], "gain": gain}
     return own | {"relevance": 0.5 * (drop + gain)}
+
+
+def measure_columns(
+    case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], orders: list[Any]
+) -> dict[str, Any]:
+    """Facts on units of columns: all are shuffled, `plan.refits` are left out and tried alone in the folds fold(k).
+
+    `alike` maps a unit to a column with nearly the same values: shuffling one of both says little.
+    """
+    rows = [Row(unit.name, "source", unit.wanted, unit.columns) for unit in plan.every]
+    tick = lambda a, b: case.tick("relevance", a, b)  # noqa: E731
+    result = measure_rows(rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
+    table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
+    near, names = alike_columns(case.X), list(case.X.columns) if is_frame(case.X) else range(case.X.shape[1])
+    alike = {row.name: str(names[near[row.columns[0]]]) for row in rows if len(row.columns or ()) == 1 and row.columns[0] in near}
+    return {
+        "together": table,
+        "table": table,
+        "groups": [group._asdict() for group in result.groups],
+        "refitted": int(result.refitted.sum()),
+        "alike": alike,
+        "method": "full" if plan.refits else "fast",
+        "measure": "relevance" if plan.refits else "permute",
+    }
 
 
 def measure_alone(fold: Fold, rows: list[Row], orders: list[np.ndarray]) -> dict[str, np.ndarray]:
@@ -83,9 +123,9 @@ def over_folds(rows: list[Any], measured: list[dict[str, np.ndarray]], overlap: 
     }  # fmt: skip
 
 
-def clear(row: dict[str, Any]) -> bool:
-    """Whether a source clearly matters: the interval of its relevance lies above 0, and its drop is not negative.
+def clear(row: dict[str, Any], measure: str = "relevance") -> bool:
+    """Whether a source clearly matters: the interval of the measure lies above 0, and its drop is not negative.
 
     The second condition excludes sources that predict alone, but without which the model is better.
     """
-    return row.get("relevance_low", math.nan) > 0 and row.get("drop", math.nan) >= 0
+    return row.get(f"{measure}_low", math.nan) > 0 and (measure == "permute" or row.get("drop", math.nan) >= 0)
