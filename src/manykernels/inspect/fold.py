@@ -164,8 +164,9 @@ class Fold:
             return plan.bank, plan, which
         if plan is not None:
             old, keep = bank.matrices(), np.append(wanted & ~cut, np.ones(bank.M - self.M, bool))
-            S = np.zeros_like(old)
-            S[keep] = old[keep]
+            S = np.zeros(old.shape, old.dtype)  # a matrix that is not written takes no time
+            for m in np.flatnonzero(keep):
+                S[m] = old[m]
             S[which] = plan.bank.matrices(dtype=S.dtype)
             bank = DenseBank.holding(bank, S)
         bank.usable = bank.usable.copy()

@@ -188,7 +188,9 @@ def measure_rows(
             callback(len(found), folds)
     if not at_once:
         worth = np.mean([one["all"] - one["permuted"] for one in found], axis=0)
-        kinds = [[k for k in np.argsort(-worth, kind="stable") if rows[k].kind == kind] for kind in ("source", "kernel")]
+        kinds = [
+            [k for k in np.argsort(-worth, kind="stable") if rows[k].kind == kind] for kind in ("source", "kernel")
+        ]
         chosen = np.sort([k for own in kinds for k in own[:refits]]).astype(int)
         jobs = [delayed(_refitted)(again, k, found[k]["every"], rows, chosen, orders[k]) for k in range(folds)]
         for one, more in zip(found, Parallel(n_jobs)(jobs), strict=True):
@@ -255,6 +257,8 @@ def scorer_of(model, scoring):
         return _accuracy
     if scoring is None and type(model).score is MKLRegressor.score:
         return _r2
+    if isinstance(scoring, str) and scoring == "roc_auc" and is_classifier(model):
+        return _roc_auc
     return check_scoring(model, scoring=scoring)
 
 
@@ -270,6 +274,20 @@ def _name_of(score, scoring):
 def _accuracy(model, X, y, sample_weight=None):
     right = model.predict(X) == y
     return np.average(right if right.ndim == 1 else right.all(axis=1), weights=sample_weight)
+
+
+def _roc_auc(model, X, y, sample_weight=None):
+    """The share of pairs of both classes in the right order, equal decisions as half; as scikit-learn, but faster."""
+    from scipy.stats import rankdata
+    from sklearn.metrics import get_scorer
+
+    f, y = model.decision_function(X), np.asarray(y)
+    if f.ndim > 1 or y.ndim > 1 or sample_weight is not None or len(model.classes_) != 2:
+        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return get_scorer("roc_auc")(model, X, y, **extra)
+    second = y == model.classes_[1]
+    many, pairs = second.sum(), second.sum() * (~second).sum()
+    return (rankdata(f)[second].sum() - many * (many + 1) / 2) / pairs if pairs else np.nan
 
 
 def _r2(model, X, y, sample_weight=None):

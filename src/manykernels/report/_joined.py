@@ -14,7 +14,7 @@ from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
 MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
 MAX_SHUFFLED = 200  # units of columns
-REFIT_ENTRIES = 1.5e7  # the overhead of kernels that are computed anew, as a number of entries
+REFIT_ENTRIES = 5e6  # the overhead of kernels that are computed anew, as a number of entries
 ALIKE = 0.9  # the rank correlation of columns that may replace each other
 MAX_COMPARED_ENTRIES = 10**8  # of a table in the search for identical columns
 MAX_COMPARED_COLUMNS = 2000  # in the search for columns that are alike
@@ -53,12 +53,14 @@ def most_units(folds: int, n: int, M: int, outputs: int) -> int:
 
 def most_shuffled(permutations: int, n: int, cut: int, d: int) -> int:
     """The number of units of d columns that can be shuffled, if `cut` kernels are computed anew for each of them."""
-    return int(np.clip(MAX_ENTRIES / (permutations * float(n) ** 2 * max(cut, 1) * (1 + d / 10)), MIN_TRIED, MAX_SHUFFLED))
+    return int(
+        np.clip(MAX_ENTRIES / (permutations * float(n) ** 2 * max(cut, 1) * (1 + d / 10)), MIN_TRIED, MAX_SHUFFLED)
+    )
 
 
 def most_refits(folds: int, n: int, M: int, outputs: int) -> int:
     """The number of units of columns that can be left out, tried alone and joined in every fold within the limit."""
-    one = outputs * FIT_ENTRIES + float(n) ** 2 * M + REFIT_ENTRIES
+    one = outputs * FIT_ENTRIES / 2 + float(n) ** 2 * M + REFIT_ENTRIES  # a warm start saves half of a fit
     return int(max(MAX_ENTRIES / (3 * folds * one), MIN_TRIED))
 
 

@@ -18,7 +18,17 @@ from .._pictures import as_shares
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays.base import class_names, members_of
 from ..kernels.view_data import n_examples
-from ._case import FIT_ENTRIES, MAX_ALIGNED, MAX_CLASSES, MAX_ENTRIES, MAX_KERNELS, MAX_SOURCES, MAX_STEPS, Case
+from ._case import (
+    FIT_ENTRIES,
+    KERNEL_ENTRIES,
+    MAX_ALIGNED,
+    MAX_CLASSES,
+    MAX_ENTRIES,
+    MAX_KERNELS,
+    MAX_SOURCES,
+    MAX_STEPS,
+    Case,
+)
 from ._decisions import Decisions, size_of
 from ._held_out import fold_count, score, source_rows
 from ._singles import ids_of, is_list, single_examples
@@ -43,7 +53,8 @@ def measure(
         own = None if case.groups is None else case.groups[rows]
         case = case._replace(groups=own, **dict(zip(("X", "y"), case.part(rows), strict=True)))
     one_pass = (float(len(rows)) ** 2 * M + FIT_ENTRIES) * outputs
-    samples = int(np.clip(MAX_ENTRIES / 2 / one_pass, *BOOTSTRAP_SAMPLES)) if stability is None else stability
+    drawn = int(np.clip(MAX_ENTRIES / 2 / (one_pass + M * KERNEL_ENTRIES), *BOOTSTRAP_SAMPLES))
+    samples = drawn if stability is None else stability
     wanted = np.flatnonzero(np.isin(rows, np.asarray(examples))) if is_list(examples) else None
     held = Decisions(case, wanted, size_of(examples))
     steps: list[tuple[str, Callable[[], Any]]] = [

@@ -55,7 +55,9 @@ def make_plan(case: Case, fold: Fold, relevance: str, folds: int, one_pass: floa
         cut, d = max(int(fold.split(row.columns)[1].sum()) for row in sources), case.X.shape[1]
         units = find_units(kernels, sources, share, same, most_shuffled(PERMUTATIONS, n, cut, d))
         many = (FULL if relevance == "full" else 1) * most_refits(folds, n, fold.M, outputs)
-        return Plan(every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources))
+        return Plan(
+            every, 0 if relevance == "fast" else many, units, False, sources, [], [], shared_columns(fold, sources)
+        )
     units = find_units(kernels, sources, share, same, most_units(folds, n, fold.M, outputs))
     single = {unit.name for unit in units if not unit.why}
     order = sorted(range(len(sources)), key=lambda k: (sources[k].name not in single, -share[k]))
@@ -78,9 +80,7 @@ def measure_units(fold: Fold, units: list[Unit], orders: list[np.ndarray]) -> di
     return own | {"relevance": 0.5 * (drop + gain)}
 
 
-def measure_columns(
-    case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], orders: list[Any]
-) -> dict[str, Any]:
+def measure_columns(case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], orders: list[Any]) -> dict[str, Any]:
     """Facts on units of columns: all are shuffled, `plan.refits` are left out and tried alone in the folds fold(k).
 
     `alike` maps a unit to a column with nearly the same values: shuffling one of both says little.
@@ -90,7 +90,11 @@ def measure_columns(
     result = measure_rows(rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
     table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
     near, names = alike_columns(case.X), list(case.X.columns) if is_frame(case.X) else range(case.X.shape[1])
-    alike = {row.name: str(names[near[row.columns[0]]]) for row in rows if len(row.columns or ()) == 1 and row.columns[0] in near}
+    alike = {
+        row.name: str(names[near[row.columns[0]]])
+        for row in rows
+        if len(row.columns or ()) == 1 and row.columns[0] in near
+    }
     return {
         "together": table,
         "table": table,
