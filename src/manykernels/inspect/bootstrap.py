@@ -26,8 +26,8 @@ def bootstrap_weights(
     """The kernel weights of clones of a model that are fitted on resampled data.
 
     An example drawn twice has sample weight 2, and an example not drawn has weight 0. Classes, or sets of labels, keep
-    their sizes. kernels="auto" means the kernels chosen for all examples. The clones use no checkpoint, and the C that a
-    fitted model chose for C="auto".
+    their sizes. kernels="auto" means the kernels chosen for all examples. The clones use no checkpoint, and the C
+    that a fitted model chose for C="auto".
 
     Parameters
     ----------

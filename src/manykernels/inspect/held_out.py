@@ -154,10 +154,10 @@ def most_refits(folds: int) -> int:
 
 
 def measure_rows(
-    rows: list[Any], fold: Callable, kept: dict[int, Fold], orders: list, refits: int | None = None, level: float = 0.95,
+    rows: list[Any], fold: Callable, kept: dict[int, Fold], orders: list, refits: int | None, level: float = 0.95,
     scoring: str = "score", n_jobs: int | None = None, callback: Callable[[int, int], None] | None = None,
 ) -> Relevance:  # fmt: skip
-    """The `Relevance` of these rows in the folds fold(k, every=None), of which number 0, and maybe others, are `kept`.
+    """The `Relevance` of these rows in the folds fold(k, every=None), of which number 0 and maybe others are `kept`.
 
     All rows are permuted. `refits` rows of each kind, those with the largest mean of permute, are left out and tried
     alone; None for all. Folds stay in `kept` for the refits and the joint drops, if they are small.
@@ -210,7 +210,7 @@ def _refitted(fold, k, every, *given):
 
 
 def shuffled(fold, rows, orders):
-    """The measurements of one fold without refits: a dict of arrays (rows,), and the scores of all and of no kernels."""
+    """The measurements of one fold without refits: arrays (rows,), and the scores of all and of no kernels."""
     ends = [fold.every, fold.solve(np.zeros(fold.M, bool))]
     scores = [fold.score(f) for f in fold.decisions(ends)]
     return dict(

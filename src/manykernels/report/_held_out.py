@@ -122,7 +122,10 @@ def score(
     found["scoring"], found["shared"] = measure_name(case, _worth_scoring(case)), [one._asdict() for one in plan.shared]
     found["units"] = plan.every
     if plan.refits is not None:
-        again = lambda k, _=None: Fold(models[k], case.X, case.y, None, *splits[k], worth, fits[k])  # noqa: E731
+
+        def again(k, _=None):
+            return Fold(models[k], case.X, case.y, None, splits[k][0], splits[k][1], worth, fits[k])
+
         return found | measure_columns(case, plan, again, kept, orders)
     found["together"] = over_folds(plan.units, together, shared)
     single = {unit.name: found["together"][unit.name] for unit in plan.units if not unit.why}

@@ -24,7 +24,8 @@ class ReportOptions:
         share a column, or its values, are joined, since the others make up for one that is left out. In every fold,
         "fast" refits without each unit (a source, or joined sources) and with the unit alone. "full" also leaves out
         each joined source by itself, and sources that may replace each other. "auto" is "full" if the work is within
-        the limit. The verdict is the same.
+        the limit. The verdict is the same. Columns are all shuffled, and "fast" does nothing else. "auto" also refits
+        without the columns that matter most, as many as the limit allows; "full" four times as many.
     stability : int, optional
         Bootstrap samples; 0 for none. None: 100, or as many as the limit allows, but at least ten.
     examples : int or list of int, optional

@@ -115,9 +115,9 @@ _EXPLAINED = {
     "the loss in {score} when the model is fitted again without the source, and the gain from the source alone. The "
     "line is a 95 % interval. A source clearly matters if the line lies above 0 and the model is not better without "
     "the source.",
-    "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} when "
-    "the values of the source change places between examples. The line is a 95 % interval. A source clearly matters if "
-    'the line lies above 0. relevance="full" also fits the model without the source.',
+    "permute": f"{strong('Shuffled')} says how much the model uses a source on new examples: the loss in {{score}} "
+    "when the values of the source change places between examples. The line is a 95 % interval. A source clearly "
+    'matters if the line lies above 0. relevance="full" also fits the model without the source.',
     "share": "The relevance of sources on new examples was not measured: it needs targets and held-out examples.",
 }
 _JOINED = (

@@ -176,8 +176,9 @@ def shuffled(facts: dict[str, Any]) -> str:
     lost = [unit for unit in units if "relevance" not in unit] if done is not None else []
     if not lost:
         return ""
-    some = f"Of {len(units):,} sources, {done:,} {'was' if done == 1 else 'were'} left out and tried alone, those with the "
-    some += f"largest loss when they are shuffled; {len(lost):,} {'was' if len(lost) == 1 else 'were'}"
+    few = "was" if done == 1 else "were"
+    some = f"Of {len(units):,} sources, {done:,} {few} left out and tried alone, those with the largest loss when they "
+    some += f"are shuffled; {len(lost):,} {'was' if len(lost) == 1 else 'were'}"
     said = f" {some if done else 'The sources were'} only shuffled, without a new fit."
     said += " A small loss does not mean that a source is worthless: others may replace it."
     near = [unit for unit in lost if unit["name"] in found["alike"]]
@@ -185,8 +186,8 @@ def shuffled(facts: dict[str, Any]) -> str:
         first = near[0]["name"]
         pair = f"{name(first, 40)} with {name(found['alike'][first], 40)}"
         said += (
-            f" {count(len(near), 'of them has', 'of them have')} a rank correlation of at least 0.9 with another column "
-            f"(such as {pair}), so that shuffling cannot tell what {'it adds' if len(near) == 1 else 'they add'}."
+            f" {count(len(near), 'of them has', 'of them have')} a rank correlation of at least 0.9 with another "
+            f"column (such as {pair}), so that shuffling does not tell what such a column adds."
         )
     return said
 

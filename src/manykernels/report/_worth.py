@@ -89,18 +89,15 @@ def measure_columns(case: Case, plan: Plan, fold: Any, kept: dict[int, Fold], or
     tick = lambda a, b: case.tick("relevance", a, b)  # noqa: E731
     result = measure_rows(rows, fold, kept, orders, plan.refits, CONFIDENCE, n_jobs=case.n_jobs, callback=tick)
     table = {row["name"]: {key: v for key, v in row.items() if v == v} for row in result.table()}
-    near, names = alike_columns(case.X), list(case.X.columns) if is_frame(case.X) else range(case.X.shape[1])
-    alike = {
-        row.name: str(names[near[row.columns[0]]])
-        for row in rows
-        if len(row.columns or ()) == 1 and row.columns[0] in near
-    }
+    d, near = case.X.shape[1], alike_columns(case.X)
+    names = list(case.X.columns) if is_frame(case.X) else [f"column {k}" for k in range(d)]
+    single = {row.columns[0]: row.name for row in rows if row.columns is not None and len(row.columns) == 1}
     return {
         "together": table,
         "table": table,
         "groups": [group._asdict() for group in result.groups],
         "refitted": int(result.refitted.sum()),
-        "alike": alike,
+        "alike": {name: str(names[near[k]]) for k, name in single.items() if k in near},
         "method": "full" if plan.refits else "fast",
         "measure": "relevance" if plan.refits else "permute",
     }

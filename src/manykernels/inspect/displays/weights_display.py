@@ -126,11 +126,12 @@ class WeightsDisplay(Display):
         return self
 
     def _relevance(self, ax, order):
-        """Relevance of these rows with its intervals; kernels of several sources of columns have none."""
+        """Relevance of these rows with its intervals; rows that were not left out have none."""
         found = self.relevance
         several = {one.name for one in found.shared if one.taken}.difference(found.names)
-        place = [k for k, m in enumerate(order) if self.names[m] not in several]
-        rows = [found.row(self.names[order[k]]) for k in place]
+        rows_at = {k: found.row(self.names[m]) for k, m in enumerate(order) if self.names[m] not in several}
+        place = [k for k, row in rows_at.items() if found.refitted[row]]
+        rows = [rows_at[k] for k in place]
         spread = found.measure("relevance")
         reach = np.abs(np.array([spread.low[rows], spread.high[rows]]) - spread.mean[rows])
         look = dict(fmt="D", color=COLOURS[1], markersize=5, capsize=2)
