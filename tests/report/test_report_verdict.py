@@ -13,7 +13,7 @@ from manykernels import MKLClassifier, MKLRegressor, load
 from manykernels.inspect import relevance
 from manykernels.kernels import RBF, Categorical, Linear
 from manykernels.report import _results
-from manykernels.report._joined import identical_columns
+from manykernels.report._joined import alike_columns, identical_columns
 
 
 def pictures(n=60, numbers=4, classes=3, seed=0):
@@ -52,26 +52,65 @@ def test_quick_and_full_name_the_only_column_that_matters(deciding):
     y = frame.colour_0 > 0 if deciding == "colour_0" else frame.site == "north"
     model = MKLClassifier().fit(frame, y)
     fast, full = (model.report(frame, y, cv=4, relevance=way, stability=0) for way in ("fast", "full"))
-    for report in (fast, full):
+    for report, measure in ((fast, "permute"), (full, "relevance")):
         found = report.facts["sources"]
-        assert found["verdict"] == [deciding] and f"What clearly matters: {deciding}." in told(report)
+        assert found["measure"] == measure and f"What clearly matters: {deciding}." in told(report)
+        assert found["verdict"] == [deciding]
         rows = {row["name"]: row for row in found["rows"]}
-        assert set(rows) == {"all columns", *frame} and rows[deciding]["drop"] > 0.2
-        assert rows["all columns"]["several"] and "relevance" not in rows["all columns"]
+        assert set(rows) == {"all columns", *frame} and rows[deciding][measure] > 0.2
+        assert rows["all columns"]["several"] and measure not in rows["all columns"]
         assert "by its columns" in report.html()
         assert "All columns" not in told(report) and sum(row["share"] for row in rows.values()) == pytest.approx(1)
-    for one, other in zip(fast.facts["sources"]["units"], full.facts["sources"]["units"], strict=True):
-        assert all(one[key] == pytest.approx(other[key]) for key in ("relevance", "relevance_low", "drop", "permute"))
+    one, other = ({unit["name"]: unit for unit in made.facts["sources"]["units"]} for made in (fast, full))
+    assert all(one[name]["permute"] == pytest.approx(other[name]["permute"]) for name in frame)
+    assert not any("drop" in unit for unit in one.values()) and all("drop" in unit for unit in other.values())
 
 
-def test_columns_that_a_bound_joins_are_taken_away_together(monkeypatch):
+def test_columns_beyond_the_bound_are_only_shuffled_and_the_page_says_so(monkeypatch):
+    """Issue 13: the columns with the largest loss are left out; the verdict is about them alone."""
+    monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 1e8)  # all are shuffled, three are left out
+    frame, kind = pictures(numbers=4, classes=2)
+    model = MKLClassifier().fit(frame, kind)
+    report = model.report(frame, kind, cv=3, stability=0)
+    found = report.facts["sources"]
+    left = [unit for unit in found["units"] if "drop" in unit]
+    lost = [unit for unit in found["units"] if "drop" not in unit]
+    assert len(left) == found["refitted"] == 3 and len(lost) == 2 and found["units"][3:] == lost
+    assert min(unit["permute"] for unit in left) >= max(unit["permute"] for unit in lost)
+    assert set(found["verdict"]) <= {unit["name"] for unit in left}
+    said = "Of 5 sources, 3 were left out and tried alone, those with the largest loss when they are shuffled; 2 were"
+    assert said in told(report) and "A small loss does not mean that a source is worthless" in told(report)
+    assert "only shuffled" in re.search('id="sources".*?</section>', report.html(), re.S).group(0)
+
+
+def test_too_many_columns_are_shuffled_together(monkeypatch):
     """Issue 13."""
     monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
     frame, kind = pictures(numbers=3, classes=2)
     model = MKLClassifier().fit(frame, kind)
-    units = model.report(frame, kind, cv=3, relevance="fast", stability=0).facts["sources"]["units"]
+    units = model.report(frame, kind, cv=3, stability=0).facts["sources"]["units"]
     rest = next(unit for unit in units if unit["why"] == "rest")
     assert len(units) == 3 and len(rest["members"]) == len(frame.columns) - 2 and "drop" in rest
+
+
+def test_a_column_that_another_repeats_is_not_called_worthless_by_shuffling():
+    """Issue 13: a quick mode does not rank what it cannot separate."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=80), "noise": rng.normal(size=80)})
+    frame["again"] = np.exp(frame.a + 0.02 * rng.normal(size=80))
+    frame["site"] = np.where(frame.noise > 0.3, "north", "south")
+    frame["code"] = np.where(frame.noise > 0.3, "n", "s")
+    assert alike_columns(frame) == {0: 2, 2: 0, 3: 4, 4: 3}
+    assert alike_columns(frame.to_numpy(object)) == {3: 4, 4: 3}  # texts
+    model = MKLClassifier().fit(frame, frame.a > 0)
+    report = model.report(frame, frame.a > 0, cv=4, relevance="fast", stability=0)
+    assert report.facts["sources"]["alike"] == {"a": "again", "again": "a", "site": "code", "code": "site"}
+    said = told(report)
+    assert "only shuffled, without a new fit" in said and "others may replace it" in said
+    assert re.search(
+        "4 of them repeat another column .such as (a and again|again and a|site and code|code and site)", said
+    )
+    assert "do not settle whether" not in said
 
 
 def test_quick_and_full_have_the_same_verdict_on_sources_that_share_columns(both):
@@ -159,7 +198,7 @@ def test_the_command_line_and_python_agree_on_one_model(tmp_path):
         found = json.loads(run("report", tmp_path / "m.mk", tmp_path / "d.csv", *given).stdout)["sources"]
         own = model.report(X[list(model.feature_names_in_)], kind, cv=3, relevance=way, stability=0).facts["sources"]
         assert found["verdict"] == own["verdict"] and found["verdict"][0] == "colour_0"
-        assert [u["relevance"] for u in found["units"]] == pytest.approx([u["relevance"] for u in own["units"]])
+        assert [u["permute"] for u in found["units"]] == pytest.approx([u["permute"] for u in own["units"]])
 
 
 def test_identical_columns_are_found_and_their_sources_judged_together():

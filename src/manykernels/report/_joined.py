@@ -93,8 +93,8 @@ def identical_columns(X: Any) -> dict[Any, Any]:
 def alike_columns(X: Any) -> dict[int, int]:
     """{column: the column most like it}, by position, of a table, if their values are correlated or recoded.
 
-    Numbers are alike if their rank correlation is `ALIKE` or more, or −`ALIKE` or less; texts if each value of one goes
-    with one value of the other.
+    Numbers are alike if their rank correlation is `ALIKE` or more, or −`ALIKE` or less; texts that repeat are alike if
+    each value of one goes with one value of the other.
     """
     d, n = X.shape[1], len(X)
     if n * d > MAX_COMPARED_ENTRIES or d > MAX_COMPARED_COLUMNS:
@@ -113,7 +113,7 @@ def alike_columns(X: Any) -> dict[int, int]:
     near = np.abs(ranks.T @ ranks) / np.maximum(np.outer(size, size), 1e-300)
     for j, k in combinations(texts, 2):
         values, both = len(np.unique(texts[j])), len(np.unique(texts[j] * n + texts[k]))
-        near[j, k] = near[k, j] = 1 < values == both == len(np.unique(texts[k]))
+        near[j, k] = near[k, j] = 1 < values <= n / 2 and values == both == len(np.unique(texts[k]))
     np.fill_diagonal(near, 0.0)
     return {k: int(near[k].argmax()) for k in range(d) if near[k].max(initial=0.0) >= ALIKE}
 

@@ -183,11 +183,11 @@ def shuffled(facts: dict[str, Any]) -> str:
     said += " A small loss does not mean that a source is worthless: others may replace it."
     near = [unit for unit in lost if unit["name"] in found["alike"]]
     if near:
-        first = near[0]["name"]
-        pair = f"{name(first, 40)} with {name(found['alike'][first], 40)}"
+        first, many = near[0]["name"], count(len(near), "of them repeats", "of them repeat")
         said += (
-            f" {count(len(near), 'of them has', 'of them have')} a rank correlation of at least 0.9 with another "
-            f"column (such as {pair}), so that shuffling does not tell what such a column adds."
+            f" {many} another column (such as {name(first, 40)} and {name(found['alike'][first], 40)}; by a rank "
+            "correlation of at least 0.9, or other words for the same classes), so that shuffling does not tell what "
+            "such a column adds."
         )
     return said
 
