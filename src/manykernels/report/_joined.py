@@ -14,7 +14,7 @@ from ._case import FIT_ENTRIES, MAX_ENTRIES, MAX_SOURCES
 
 MIN_TRIED = 3  # units, and sources of a unit alone, whatever they cost
 MAX_SHUFFLED = 200  # units of columns
-REFIT_ENTRIES = 5e6  # the overhead of kernels that are computed anew, as a number of entries
+REFIT_ENTRIES = 1e7  # the overhead of kernels that are computed anew, as a number of entries
 ALIKE = 0.9  # the rank correlation of columns that may replace each other
 MAX_COMPARED_ENTRIES = 10**8  # of a table in the search for identical columns
 MAX_COMPARED_COLUMNS = 2000  # in the search for columns that are alike

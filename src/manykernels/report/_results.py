@@ -125,8 +125,8 @@ _JOINED = (
     "sees its columns."
 )
 _COLUMNS = (
-    "Kernels share columns here, so that the columns are the sources: a column is taken away from every kernel that "
-    "sees it. The weight of a column is that of the kernels that see it alone."
+    "Kernels share columns here, so that the columns are the sources: a column is left out, or shuffled, in every "
+    "kernel that sees it. The weight of a column is that of the kernels that see it alone."
 )
 _LIGHTEST = "The lightest sources are left out together, to limit the time."
 _MODES = {
@@ -201,7 +201,8 @@ def sources(facts):
             f"{len(rows)} of {found['total']:,} sources; the others are less relevant or not measured, and hold "
             f"{percent(found['left_share'])} of the weight."
         )
-    title = f"Sources, the {'most relevant' if method else 'heaviest'} first"
+    first = {"relevance": "the most relevant first", "permute": "the largest loss first", "share": "the heaviest first"}
+    title = f"Sources, {first[measure]}"
     out = [
         paragraphs(explain),
         table(columns, body, title, note=note, tools=True, kind=f"stack {'four' if method else ''}"),

@@ -140,8 +140,11 @@ def _what_matters(facts):
     sure, every = [unit for unit in units if clear(unit, measure)], units
     units = [unit for unit in units if measure in unit]
     if not sure:
-        said = "No source is clearly relevant on new examples: no interval lies above 0" + (
-            ", or the model is better without the source." if measure == "relevance" else "."
+        said = (
+            "No source is clearly relevant on new examples: no interval lies above 0, or the model is better without "
+            "the source."
+            if measure == "relevance"
+            else "Shuffling finds no source that clearly matters by itself: no interval lies above 0."
         )
         return said + shuffled(facts) + _inside(facts, every)
     top, used = sure[:3], facts["sampled"]["used"]
