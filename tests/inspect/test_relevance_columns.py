@@ -37,7 +37,7 @@ def test_leaving_out_a_column_is_the_default_model_on_the_other_columns():
     """The oracle is a fit on a frame without the column, in which kernels="auto" chooses again."""
     frame, y = table()
     frame.loc[::9, "b"] = np.nan
-    cv, model = StratifiedKFold(2), MKLClassifier(tol=1e-6)
+    cv, model = StratifiedKFold(2), MKLClassifier(C=1.0, tol=1e-6)
     found = relevance(model, frame, y, cv=cv, kernels=False, scoring="roc_auc", n_permutations=1)
     assert found.names == ["a", "b", "site", "when"]
     fresh = [cross_val_score(model, frame.drop(columns=name), y, cv=cv, scoring="roc_auc") for name in frame]
@@ -54,7 +54,7 @@ def test_kernels_see_only_the_columns_that_are_left(alone):
     part = [2, 3] if alone else [0, 1]
     kernels = [("wide", RBF(0.1), None, "error", None, scaler()), ("scale", RBF("scale")), ("first", RBF(0.3), [0, 1])]
     kernels = [kernels[1], kernels[2], ("last", Laplacian("median"), [2, 3])]
-    model = MKLClassifier([*kernels, ("wide", scaler(), RBF(0.1), [0, 1, 2, 3])], tol=1e-6)
+    model = MKLClassifier([*kernels, ("wide", scaler(), RBF(0.1), [0, 1, 2, 3])], C=1.0, tol=1e-6)
     fold = Fold(model, X, y, None, np.arange(60), np.arange(60, 80), _accuracy)
     ((machine, f, _),) = fold.refits([Row("", "source", np.zeros(4, bool), (2, 3))], alone)
     own = ("last", Laplacian("median"), [2, 3]) if alone else ("first", RBF(0.3), [0, 1])
@@ -91,7 +91,7 @@ def test_copies_of_a_column_stand_in_for_each_other():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 1))
     X = np.hstack([x, x + 0.02 * rng.normal(size=(150, 1)), rng.normal(size=(150, 1))])
-    found = relevance(MKLClassifier(), X, x[:, 0] > 0, cv=4, kernels=False)
+    found = relevance(MKLClassifier(C=1.0), X, x[:, 0] > 0, cv=4, kernels=False)
     assert [group.names for group in found.groups] == [["column 0", "column 1"]] and found.groups[0].low > 0.3
     assert row(found, "column 0")["drop_low"] <= 0 and row(found, "column 0")["permute_low"] > 0
 

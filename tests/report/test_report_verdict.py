@@ -38,7 +38,7 @@ def both():
     numbers = [name for name in frame if name != "site"]
     kernels = [(name, RBF("median"), [name]) for name in numbers]
     kernels += [("all numbers", RBF("median"), numbers), ("site", Categorical(), ["site"])]
-    model = MKLClassifier(kernels).fit(frame, kind)
+    model = MKLClassifier(kernels, C=1.0).fit(frame, kind)
     own = {name: name for name in ["all numbers", *frame]}
     made = [model.report(frame, kind, cv=4, relevance=way, stability=0, sources=own) for way in ("fast", "full")]
     return model, frame, kind, made
@@ -70,7 +70,7 @@ def test_columns_beyond_the_bound_are_only_shuffled_and_the_page_says_so(monkeyp
     """Issue 13: the columns with the largest loss are left out; the verdict is about them alone."""
     monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 1e8)  # all are shuffled, three are left out
     frame, kind = pictures(numbers=4, classes=2)
-    model = MKLClassifier().fit(frame, kind)
+    model = MKLClassifier(C=1.0).fit(frame, kind)
     report = model.report(frame, kind, cv=3, stability=0)
     found = report.facts["sources"]
     left = [unit for unit in found["units"] if "drop" in unit]
@@ -87,7 +87,7 @@ def test_too_many_columns_are_shuffled_together(monkeypatch):
     """Issue 13."""
     monkeypatch.setattr("manykernels.report._joined.MAX_ENTRIES", 0.0)  # three units
     frame, kind = pictures(numbers=3, classes=2)
-    model = MKLClassifier().fit(frame, kind)
+    model = MKLClassifier(C=1.0).fit(frame, kind)
     units = model.report(frame, kind, cv=3, stability=0).facts["sources"]["units"]
     rest = next(unit for unit in units if unit["why"] == "rest")
     assert len(units) == 3 and len(rest["members"]) == len(frame.columns) - 2 and "drop" in rest
@@ -211,7 +211,7 @@ def test_identical_columns_are_found_and_their_sources_judged_together():
     assert identical_columns(np.array([[1.0, 2, 1], [3, 4, 3]])) == {2: 0}
     kernels = [(name, RBF("median"), [name]) for name in ("colour_0", "colour_1", "copy")]
     for whole in ([], [("whole", RBF("median"), ["colour_0", "colour_1", "copy"])]):  # issue 13: columns as sources
-        model = MKLClassifier(kernels + whole).fit(frame, kind)
+        model = MKLClassifier(kernels + whole, C=1.0).fit(frame, kind)
         found = model.report(frame, kind, cv=3, relevance="fast", stability=0)
         assert [unit["members"] for unit in found.facts["sources"]["units"] if unit["why"]] == [["colour_0", "copy"]]
         assert found.facts["sources"]["verdict"] == ["colour_0 and copy"]
