@@ -4,12 +4,13 @@ Half of them, `CHOOSING`, may be looked at when defaults are chosen; comparisons
 halves were fixed, by the SHA-256 of the names, before the first run.
 """
 
-import hashlib
 import io
 import zipfile
 from pathlib import Path
 
 import numpy as np
+
+from .halves import halves, some_rows
 
 NAMES = (
     "australian", "banana", "bands", "breast", "bupa", "chess", "contraceptive", "crx", "german", "hayes-roth", "heart",
@@ -20,12 +21,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def _halves():
-    order = sorted(NAMES, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-    return tuple(sorted(order[:21])), tuple(sorted(order[21:]))
-
-
-CHOOSING, REPORTING = _halves()
+CHOOSING, REPORTING = halves(NAMES)
 
 
 def wheel(data):
@@ -47,7 +43,4 @@ def load_keel(name, data=None, n=2000, seed=0):
     frame = pd.read_csv(io.BytesIO(text), header=None, skipinitialspace=True, na_values=["?", "<null>"])
     y = np.unique(frame.iloc[:, -1].astype(str), return_inverse=True)[1]
     frame = frame.iloc[:, :-1].rename(columns=lambda k: f"x{k + 1}")
-    if len(y) > n:
-        rows = np.sort(np.random.default_rng(seed).permutation(len(y))[:n])
-        frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
-    return frame, y
+    return some_rows(frame, y, n, seed)
