@@ -8,17 +8,14 @@ best, both are fitted twice more and the shortest times count. Choices may be tu
 another seed. Finished cells are kept in auto.jsonl and not run again.
 """
 
-import json
-import os
 import signal
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
+from .cells import run_cells
 from .report import console, norm, show, write
 
 SEED, COUNT = 12, 120
@@ -50,22 +47,7 @@ def main(data=None, out=".", quick=False, jobs=None, seed=None, huge=False):
     if quick:
         cells = [cell | {"n": 60, "M": KINDS[cell["kind"]][0], "tol": 1e-2} for cell in cells]
     path = Path(out) / "auto.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() and not quick else []
-    known = [{key: row[key] for key in cell} for row in rows for cell in cells[:1]]
-    rows = [row for row, cell in zip(rows, known, strict=True) if cell in cells]
-    missing = [cell for cell in cells if cell not in known]
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-    os.environ |= dict.fromkeys(threads, "1")  # of the processes that follow
-    with ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn")) as pool:
-        running = [pool.submit(measure, cell) for cell in missing]
-        for count, finished in enumerate(as_completed(running)):
-            row = finished.result()
-            rows.append(row)
-            if not quick:
-                with path.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-            console.print(f"  {count + 1} of {len(missing)}: {words(row)}: {row['ratio']:.2f}", style="dim")
+    rows = run_cells(measure, cells, path, lambda row: f"{words(row)}: {row['ratio']:.2f}", jobs, keep=not quick)
     summary(rows)
     write(out, "auto", rows)
 

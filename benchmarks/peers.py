@@ -1,22 +1,26 @@
-"""Classifiers that people would take for a table, ours and others', each a function without arguments.
+"""Models that people would take for a table, ours and others', each a function without arguments: `PEERS[task][name]`.
 
-Those of scikit-learn get columns that are standardised, texts one-hot, gaps filled by the mean or the commonest value;
-trees get texts as ordinal numbers and gaps as they are. `SVC grid` searches 6 C × 6 γ by five folds.
+The others get columns that are standardised, texts one-hot, gaps filled by the mean or the commonest value; trees get
+texts as ordinal numbers and gaps as they are. A grid searches 6 C × 6 γ by five folds. Support vectors and Gaussian
+processes get a standardised y.
 """
+
+from importlib import import_module
 
 import numpy as np
 
 
-def _kinds(frame):
-    words = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
-    return [name for name in frame.columns if name not in words], words
+def made(path, *args, **options):
+    """An instance of the class at a dotted path, which is imported now."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)(*args, **options)
 
 
 class Prepared:
-    """A model behind the columns' preparation, which is made when the frame is known."""
+    """A model behind the preparation of columns, "standardised", "raw" or "ordinal", made when the frame is known."""
 
-    def __init__(self, model, trees=False):
-        self.model, self.trees = model, trees
+    def __init__(self, model, how="standardised"):
+        self.model, self.how = model, how
 
     def fit(self, frame, y):
         from sklearn.compose import ColumnTransformer
@@ -24,94 +28,88 @@ class Prepared:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-        numbers, words = _kinds(frame)
-        if self.trees:
+        words = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
+        numbers = [name for name in frame.columns if name not in words]
+        if self.how == "ordinal":
             ordinal = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
             parts = [("numbers", "passthrough", numbers), ("words", ordinal, words)]
         else:
+            scaler = StandardScaler() if self.how == "standardised" else "passthrough"
             one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-            parts = [("numbers", make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+            parts = [("numbers", make_pipeline(SimpleImputer(), scaler), numbers),
                      ("words", make_pipeline(SimpleImputer(strategy="most_frequent"), one_hot), words)]  # fmt: skip
         self.pipeline = make_pipeline(ColumnTransformer(parts), self.model).fit(frame, y)
-        self.classes_ = self.pipeline.classes_
         return self
 
     def __getattr__(self, name):
-        if name in ("predict", "predict_proba", "decision_function"):
+        if name in ("predict", "predict_proba", "decision_function", "classes_"):
             return getattr(self.pipeline, name)
         raise AttributeError(name)
 
 
-def svc():
-    from sklearn.svm import SVC
-
-    return Prepared(SVC())
+def prepared(path, *args, **options):
+    return lambda: Prepared(made(path, *args, **options))
 
 
-def svc_grid():
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.svm import SVC
-
-    return Prepared(GridSearchCV(SVC(), {"C": np.logspace(-1, 3, 6), "gamma": np.logspace(-3, 1, 6)}))
+def trees(path, *args, **options):
+    return lambda: Prepared(made(path, *args, **options), "ordinal")
 
 
-def logistic():
-    from sklearn.linear_model import LogisticRegression
-
-    return Prepared(LogisticRegression(max_iter=5000))
+def ours(name, **options):
+    return lambda: made(f"manykernels.{name}", n_jobs=1, **options)
 
 
-def nearest():
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return Prepared(KNeighborsClassifier())
-
-
-def forest():
-    from sklearn.ensemble import RandomForestClassifier
-
-    return Prepared(RandomForestClassifier(500, random_state=0), trees=True)
+def grid(model):
+    widths = {"C": np.logspace(-1, 3, 6), "gamma": np.logspace(-3, 1, 6)}
+    return made("sklearn.model_selection.GridSearchCV", model, widths)
 
 
-def boosting():
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return Prepared(HistGradientBoostingClassifier(random_state=0), trees=True)
-
-
-def xgboost():
-    from xgboost import XGBClassifier
-
-    return Prepared(XGBClassifier(n_jobs=1), trees=True)
+def scaled(model):
+    """A regressor of the standardised y."""
+    scaler = made("sklearn.preprocessing.StandardScaler")
+    return Prepared(made("sklearn.compose.TransformedTargetRegressor", model, transformer=scaler))
 
 
-def catboost():
-    from catboost import CatBoostClassifier
-
-    return Prepared(CatBoostClassifier(verbose=False, thread_count=1, allow_writing_files=False), trees=True)
-
-
-def ours():
-    from manykernels import MKLClassifier
-
-    return MKLClassifier(n_jobs=1)
+def gaussian_process():
+    kernels = import_module("sklearn.gaussian_process.kernels")
+    kernel = kernels.ConstantKernel() * kernels.RBF(3.0) + kernels.WhiteKernel(0.1)
+    return scaled(made("sklearn.gaussian_process.GaussianProcessRegressor", kernel, random_state=0))
 
 
-def ours_with_chosen_c():
-    from manykernels import MKLClassifier
-
-    return MKLClassifier(C="auto", n_jobs=1)
-
-
-def ours_cv():
-    from manykernels import MKLClassifierCV
-
-    return MKLClassifierCV(n_jobs=1)
-
-
+FOREST = {"n_estimators": 500, "random_state": 0}
+CATBOOST = {"verbose": False, "thread_count": 1, "allow_writing_files": False, "random_seed": 0}
 PEERS = {
-    "MKLClassifier()": ours, 'MKLClassifier(C="auto")': ours_with_chosen_c, "MKLClassifierCV()": ours_cv,
-    "SVC": svc, "SVC grid": svc_grid,
-    "logistic regression": logistic, "nearest neighbours": nearest, "random forest": forest,
-    "gradient boosting": boosting, "XGBoost": xgboost, "CatBoost": catboost,
-}  # fmt: skip
+    "classification": {
+        "MKLClassifier(C=1)": ours("MKLClassifier", C=1.0),
+        'MKLClassifier(C="auto")': ours("MKLClassifier", C="auto"),
+        "MKLClassifierCV()": ours("MKLClassifierCV"),
+        "SVC": prepared("sklearn.svm.SVC"),
+        "SVC grid": lambda: Prepared(grid(made("sklearn.svm.SVC"))),
+        "logistic regression": prepared("sklearn.linear_model.LogisticRegression", max_iter=5000),
+        "nearest neighbours": prepared("sklearn.neighbors.KNeighborsClassifier"),
+        "random forest": trees("sklearn.ensemble.RandomForestClassifier", **FOREST),
+        "gradient boosting": trees("sklearn.ensemble.HistGradientBoostingClassifier", random_state=0),
+        "XGBoost": trees("xgboost.XGBClassifier", n_jobs=1),
+        "CatBoost": trees("catboost.CatBoostClassifier", **CATBOOST),
+    },
+    "regression": {
+        "MKLRegressor(C=1)": ours("MKLRegressor", C=1.0),
+        'MKLRegressor(C="auto")': ours("MKLRegressor", C="auto"),
+        "MKLRegressorCV()": ours("MKLRegressorCV"),
+        "SVR": lambda: scaled(made("sklearn.svm.SVR")),
+        "SVR grid": lambda: scaled(grid(made("sklearn.svm.SVR"))),
+        "ridge regression": prepared("sklearn.linear_model.RidgeCV", np.logspace(-3, 4, 15)),
+        "Gaussian process": gaussian_process,
+        "random forest": trees("sklearn.ensemble.RandomForestRegressor", **FOREST),
+        "gradient boosting": trees("sklearn.ensemble.HistGradientBoostingRegressor", random_state=0),
+        "XGBoost": trees("xgboost.XGBRegressor", n_jobs=1),
+        "CatBoost": trees("catboost.CatBoostRegressor", **CATBOOST),
+    },
+    "one-class": {
+        "MKLOneClass()": ours("MKLOneClass"),
+        "OneClassSVM unscaled": lambda: Prepared(made("sklearn.svm.OneClassSVM"), "raw"),
+        "OneClassSVM": prepared("sklearn.svm.OneClassSVM"),
+        "isolation forest": prepared("sklearn.ensemble.IsolationForest", random_state=0),
+        "local outlier factor": prepared("sklearn.neighbors.LocalOutlierFactor", novelty=True),
+    },
+}

@@ -45,6 +45,9 @@ def main():
     parser.add_argument("--only", help="sources, pairs, threads, tables: what to run, such as mfeat,webkb")
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
     parser.add_argument("--jobs", type=int, help="tables, auto: models that are fitted side by side")
+    parser.add_argument("--task", choices=("classification", "regression", "one-class"), help="tables: one of them")
+    parser.add_argument("--half", choices=("choosing", "reporting", "views"), help="tables: a part of them")
+    parser.add_argument("--rows", type=int, help="tables: at most so many rows of each")
     parser.add_argument("--seed", type=int, help="auto: of the sample of cells")
     options = vars(parser.parse_args())
     command = options.pop("command")
@@ -56,6 +59,9 @@ def main():
         parser.error("--only is for sources, pairs, threads and tables only")
     if command not in ("tables", "auto") and options.pop("jobs"):
         parser.error("--jobs is for tables and auto only")
+    for name in ("task", "half", "rows"):
+        if command != "tables" and options.pop(name):
+            parser.error(f"--{name} is for tables only")
     if command != "auto" and options.pop("seed") is not None:
         parser.error("--seed is for auto only")
     if command != "threads" and options.pop("threads"):
