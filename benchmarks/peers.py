@@ -59,9 +59,14 @@ def ours(name, **options):
     return lambda: made(f"manykernels.{name}", n_jobs=1, **options)
 
 
-def grid(model):
+def grid(model, cv=None):
     widths = {"C": np.logspace(-1, 3, 6), "gamma": np.logspace(-3, 1, 6)}
-    return made("sklearn.model_selection.GridSearchCV", model, widths)
+    return made("sklearn.model_selection.GridSearchCV", model, widths, cv=cv)
+
+
+def svr_grid():
+    folds = made("sklearn.model_selection.KFold", 5, shuffle=True, random_state=0)  # R's tables are sorted
+    return scaled(grid(made("sklearn.svm.SVR"), folds))
 
 
 def scaled(model):
@@ -97,7 +102,7 @@ PEERS = {
         'MKLRegressor(C="auto")': ours("MKLRegressor", C="auto"),
         "MKLRegressorCV()": ours("MKLRegressorCV"),
         "SVR": lambda: scaled(made("sklearn.svm.SVR")),
-        "SVR grid": lambda: scaled(grid(made("sklearn.svm.SVR"))),
+        "SVR grid": svr_grid,
         "ridge regression": prepared("sklearn.linear_model.RidgeCV", np.logspace(-3, 4, 15)),
         "Gaussian process": gaussian_process,
         "random forest": trees("sklearn.ensemble.RandomForestRegressor", **FOREST),

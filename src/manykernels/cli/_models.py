@@ -117,7 +117,8 @@ def estimator(job: Job, search: bool = False, **more: Any) -> Any:
         wrong = [name for name in ("C", "loss") if name in settings]
         if wrong:
             raise Wrong(f"{wrong[0]} is not a setting of --task one-class: give nu, the share of outliers.")
-        return mk.MKLOneClass(nu=settings.get("nu", 0.1), regularizer=settings.get("p", 2.0), **options)
+        options |= {"regularizer": settings["p"]} if "p" in settings else {}
+        return mk.MKLOneClass(nu=settings.get("nu", 0.1), **options)
     if "nu" in settings:
         raise Wrong(f"nu is a setting of --task one-class, not of {job.task}: give C.")
     options["loss"] = settings.get("loss", "hinge" if job.task == "classification" else "squared")

@@ -41,11 +41,14 @@ def check_loss(loss, targets, also=(), **params):
 def make_splits(cv, X, y, classifier, groups=None, seed=None):
     """[(train, test)] of a number of folds, a splitter of scikit-learn or a list of splits; folds keep groups whole.
 
-    With a `seed` folds are shuffled, and their number is lowered to the size of the rarest class or the number of
-    groups; [] if it is below 2.
+    None is 5 folds; in regression they are shuffled, since many tables are sorted by the target or by groups. With a
+    `seed` folds are shuffled, and their number is lowered to the size of the rarest class or the number of groups; []
+    if it is below 2.
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
+    if cv is None and not classifier and groups is None:
+        cv = KFold(5, shuffle=True, random_state=0)
     if cv is None or isinstance(cv, Integral):
         cv, labels = 5 if cv is None else int(cv), classifier and type_of_target(y) in ("binary", "multiclass")
         shuffled = {} if seed is None else dict(shuffle=True, random_state=seed)
