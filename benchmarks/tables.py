@@ -78,7 +78,7 @@ def measure(cell, data):
     """The cell with mean scores over the folds and the seconds of all; a model that fails counts as the null model."""
     task, make = TASKS[cell["task"]], PEERS[cell["task"]][cell["method"]]
     X, y = task.load(cell["table"], data, cell["method"], cell["rows"])
-    found, failed, begin = [], None, time.perf_counter()
+    found, failed, begin = [], None, time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for train, test in task.folds(y):
@@ -88,7 +88,7 @@ def measure(cell, data):
             except Exception as error:
                 failed = f"{type(error).__name__}: {error}"[:300]
                 found.append(task.null(y[test], y[train]))
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     row = cell | {"seconds": seconds, "failed": failed, "n": len(y)}
     for key in task.scores:
         row[f"{key}_folds"] = values = [one[key] for one in found]

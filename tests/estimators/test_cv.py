@@ -117,6 +117,16 @@ def test_regression_is_grid_search_too():
     assert model.score(X, y) == pytest.approx(grid.score(X, y), abs=1e-4)
 
 
+def test_the_folds_of_a_regression_do_not_follow_the_order_of_the_rows():
+    """Issue 13, point 6: folds of a table that is sorted by groups would choose for groups that no row is known of."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(10.0), 8)
+    X, y = group[:, None], rng.normal(size=10)[group.astype(int)] + 0.05 * rng.normal(size=80)
+    model = MKLRegressorCV([RBF(gamma=10.0)], Cs=[0.001, 10.0], regularizer=2).fit(X, y)
+    assert model.C_ == 10.0 and model.best_score_ > 0.9
+    assert MKLRegressorCV([RBF(gamma=10.0)], Cs=[0.001, 10.0], regularizer=2, cv=5).fit(X, y).best_score_ < 0.1
+
+
 @pytest.mark.parametrize("kernels", [WIDTHS, [RBF(gamma="scale"), Linear()], "precomputed"], ids=str)
 def test_sample_weights_count_in_fits_and_zero_is_removal(kernels):
     weight = RNG.integers(0, 3, len(Y)).astype(float)

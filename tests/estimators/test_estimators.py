@@ -107,7 +107,7 @@ def test_regressor_and_one_class_attributes(cancer):
     X, y = make_regression(80, 5, random_state=0)
     reg = MKLRegressor(KERNELS, C=100).fit(X, y)
     assert reg.predict(X).shape == (80,) and reg.score(X, y) > 0.8 and not hasattr(reg, "decision_function")
-    one = MKLOneClass(KERNELS[:2], nu=0.2).fit(X)
+    one = MKLOneClass(KERNELS[:2], regularizer=2, nu=0.2).fit(X)
     np.testing.assert_allclose(one.score_samples(X) - one.offset_, one.decision_function(X))
     assert set(one.fit_predict(X)) == {-1, 1}
     assert one.dual_coef_.sum() == pytest.approx(1)
@@ -251,8 +251,8 @@ def test_warm_start_after_a_change_finds_the_new_optimum(cancer, loss):
 
 def test_one_class_warm_start_after_a_change_of_nu(cancer):
     X, _ = cancer
-    clf = MKLOneClass(KERNELS, nu=0.1, warm_start=True, tol=1e-5).fit(X)
-    cold = MKLOneClass(KERNELS, nu=0.9, tol=1e-5).fit(X)
+    clf = MKLOneClass(KERNELS, regularizer=2, nu=0.1, warm_start=True, tol=1e-5).fit(X)
+    cold = MKLOneClass(KERNELS, regularizer=2, nu=0.9, tol=1e-5).fit(X)
     assert clf.set_params(nu=0.9).fit(X).objective_ == pytest.approx(cold.objective_, rel=1e-4)
 
 

@@ -70,6 +70,18 @@ class TestEqualToScikitLearn:
         np.testing.assert_allclose(scaled, theirs.decision_function(self.total(kernels, X)), atol=1e-3)
 
 
+def test_the_default_of_one_class_is_the_machine_of_the_sum_of_kernels_of_equal_size(reals):
+    """Issue 13, point 6: learned weights lie on the widest kernel, and unit variance makes it larger still."""
+    X, _ = reals
+    kernels = [RBF(gamma=0.01), RBF(gamma=1.0)]
+    ours = MKLOneClass(kernels, nu=0.3, tol=1e-8).fit(X)
+    K = sum(kernel(X) for kernel in kernels)
+    theirs = OneClassSVM(nu=0.3, kernel="precomputed", tol=1e-10).fit(K)
+    np.testing.assert_allclose(ours.decision_function(X) * 0.3 * len(X), theirs.decision_function(K), atol=1e-3)
+    learned = MKLOneClass(kernels, nu=0.3, regularizer=2, normalize="multiplicative").fit(X)
+    assert learned.kernel_weights_[0] > 5 * learned.kernel_weights_[1]
+
+
 def copies(X, y, weight):
     rows = np.repeat(np.arange(len(X)), weight)
     return X[rows], y[rows]
@@ -83,8 +95,8 @@ MODELS = {
     "squared": MKLRegressor(loss="squared", C=1.0, tol=1e-8),
     "huber": MKLRegressor(loss="huber", C=1.0, tol=1e-8),
     "squared classes": MKLClassifier(loss="squared", class_weight="balanced", C=1.0, tol=1e-8),
-    "one_class": MKLOneClass(tol=1e-8),
-    "level_set": MKLOneClass(formulation="level_set", tol=1e-8),
+    "one_class": MKLOneClass(regularizer=2, tol=1e-8),
+    "level_set": MKLOneClass(regularizer=2, formulation="level_set", tol=1e-8),
 }
 
 

@@ -30,7 +30,7 @@ def test_level_sets_solve_their_conic_program(X):
 
 
 def test_level_sets_compare_the_score_with_1(X):
-    model = MKLOneClass(KERNELS[:2], formulation="level_set", C=0.2, tol=1e-6).fit(X)
+    model = MKLOneClass(KERNELS[:2], regularizer=2, formulation="level_set", C=0.2, tol=1e-6).fit(X)
     score = model.score_samples(X)
     assert model.offset_ == 1 and model.intercept_ == -1
     np.testing.assert_allclose(model.decision_function(X), score - 1)
@@ -57,14 +57,14 @@ def test_level_sets_take_sparse_regularizers_and_weights(X):
     assert model.duality_gap_ <= model.tol
     weight = np.arange(55) % 3
     rows = np.repeat(np.arange(55), weight)
-    weighted = MKLOneClass(KERNELS, formulation="level_set", tol=1e-8).fit(X, sample_weight=weight)
-    copied = MKLOneClass(KERNELS, formulation="level_set", tol=1e-8).fit(X[rows])
+    weighted = MKLOneClass(KERNELS, regularizer=2, formulation="level_set", tol=1e-8).fit(X, sample_weight=weight)
+    copied = MKLOneClass(KERNELS, regularizer=2, formulation="level_set", tol=1e-8).fit(X[rows])
     np.testing.assert_allclose(weighted.score_samples(X), copied.score_samples(X), atol=1e-5)
 
 
 def test_svdd_is_the_smallest_ball(X):
     nu = 0.2
-    model = MKLOneClass(KERNELS[:2], formulation="svdd", nu=nu, normalize="spherical", tol=1e-8).fit(X)
+    model = MKLOneClass(KERNELS[:2], regularizer=2, formulation="svdd", nu=nu, normalize="spherical", tol=1e-8).fit(X)
     K = np.tensordot(model.kernel_weights_, [spherical(k(X)) for k in KERNELS[:2]], 1)
     a = cvxpy.Variable(55)
     R = np.linalg.cholesky(K + 1e-10 * np.eye(55)).T
@@ -100,8 +100,8 @@ def test_svdd_on_new_data_with_a_constant_kernel_and_saved(X, tmp_path):
 def test_svdd_with_precomputed_kernels(X):
     S = np.stack([k(X) for k in KERNELS[:2]])
     stack = KernelStack(S, test_diagonals=np.ones((2, 55)))
-    model = MKLOneClass("precomputed", formulation="svdd", normalize="spherical", tol=1e-7).fit(stack)
-    known = MKLOneClass(KERNELS[:2], formulation="svdd", normalize="spherical", tol=1e-7).fit(X)
+    model = MKLOneClass("precomputed", regularizer=2, formulation="svdd", normalize="spherical", tol=1e-7).fit(stack)
+    known = MKLOneClass(KERNELS[:2], regularizer=2, formulation="svdd", normalize="spherical", tol=1e-7).fit(X)
     assert model.radius_ == pytest.approx(known.radius_, rel=1e-4)
     np.testing.assert_allclose(model.centre_distances(stack), known.centre_distances(X), atol=1e-4)
 

@@ -256,7 +256,7 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100, of which some are
         run, as in `MKLClassifierCV`.
     regularizer : a regularizer of `MKLRegressor` or a list of them, default (1, 2, inf)
-    cv : None for 5 shuffled folds, a number of folds in the order of the rows, a splitter of scikit-learn or a list of \
+    cv : None for 5 shuffled folds, a number of folds in the order of rows, a splitter of scikit-learn or a list of \
     (train, test)
     scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
     refit : "best", "1se" or a function, default "best"
