@@ -136,6 +136,9 @@ def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
         assert (found.primal, found.dual) == (exact.primal, exact.dual) and found.history[-1]["gap"] == found.gap
     broken = replace(lower, dual=2.0 * exact.primal)
     assert solvers._joined(asked, upper, broken, 1e-6, 1000) is upper
+    closed = replace(exact, dual=exact.primal, gap=0.0, converged=True)  # issue 13: the gap was divided by 0
+    for pair in ((lower, closed), (closed, lower)):
+        assert solvers._joined(asked, *pair, 1e-6, 1000) is closed
 
 
 def test_newton_goes_on_where_passes_over_explicit_features_stall():

@@ -300,6 +300,9 @@ class SumBank(DenseBank):
             bank._sum = theta.tobytes(), found
         return bank._sum[1]
 
+    def summed(self, theta: np.ndarray) -> Bank | None:
+        return self if theta[0] == 1.0 else super().summed(theta)
+
     def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
         if rows is not None:
             return super().matrix(theta, rows, dtype, shifted)

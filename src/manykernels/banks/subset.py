@@ -94,7 +94,7 @@ class SubsetBank(Bank):
         theta, support = np.broadcast_to(np.atleast_2d(theta), (len(A), self.M)), self._at(support)
         if not len(support):
             return np.zeros((len(A), len(others)))
-        if len(A) == 1:
+        if (theta == theta[0]).all():
             return A @ self.whole.combined(theta[0], others, support, np.float64).T
         used = np.flatnonzero(theta.any(axis=0))
         return np.einsum("tm,tmi->ti", theta[:, used], self.whole.products(A, support, others, used))

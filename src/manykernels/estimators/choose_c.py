@@ -10,15 +10,10 @@ import numpy as np
 
 from .._memory import MemoryBudget
 from .._validation import check_number, parse_bytes
-from ..banks.dense import DenseBank
-from ..regularizers import Fixed
-from .leave_one_out import leave_one_out
 from .progress import show_count
+from .scored_fits import FIRST, ScoredFits, distance
 
 CANDIDATES = (0.1, 1.0, 10.0, 100.0)
-FIRST = 1.0  # the C at which θ is learned
-TOL = 1e-3  # of the fit that learns θ
-SCORED_TOL = 1e-4  # of the fits to one kernel: it decides which a_i are at a bound
 MAX_EXAMPLES = 1000  # beyond it C is chosen on a sample
 MIN_OF_A_CLASS = 10  # in a sample
 BYTES_PER_ENTRY = 40  # of the kernel matrix of the sample, with its factors
@@ -76,33 +71,15 @@ def sample_rows(examples: Any, seed: int, room: int = MAX_EXAMPLES) -> np.ndarra
 
 def _path(plan):
     """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates."""
-    plan = replace(plan, tol=max(TOL, plan.tol), checkpoints=[None] * len(plan.labels))
-    bank, count = plan.bank.held(plan.regularizer.exact), len(plan.labels) * len(CANDIDATES)
+    fits, count = ScoredFits(plan, [FIRST], loo=True), len(plan.labels) * len(CANDIDATES)
     decisions, solutions = [[] for _ in CANDIDATES], [[] for _ in CANDIDATES]
     with show_count("choosing C", count) if plan.verbose else nullcontext(lambda: None) as tick:
         for k in range(len(plan.labels)):
-            near = _uninterrupted(plan.solve_part(k, bank))
-            theta, own, known = near.theta, replace(plan, bank=bank), {}
-            if plan.problem(k, bank).regularizer.constraint:
-                K = bank.combined(theta, None, None, np.float64)
-                one, near = DenseBank.from_scaled(K[None], ["all"], bank.n_jobs), replace(near, theta=np.ones(1))
-                one.indefinite = bank.indefinite
-                own = replace(plan, bank=one, regularizer=Fixed([1.0]), solver="auto", tol=SCORED_TOL)
-            for C in sorted(CANDIDATES, key=_distance):
-                at, j = replace(own, examples=plan.examples.at(C)), CANDIDATES.index(C)
-                if known:
-                    near = known[min(known, key=lambda other: abs(np.log(C / other)))]
-                known[C] = _uninterrupted(at.solve_part(k, None, near))
-                decisions[j].append(leave_one_out(at.problem(k), known[C]))
-                solutions[j].append(replace(known[C], theta=theta) if own.bank is not bank else known[C])
+            for C in sorted(CANDIDATES, key=distance):
+                solutions[CANDIDATES.index(C)].append(fits.solution(k, C))
+                decisions[CANDIDATES.index(C)].append(fits.left_out(k, C))
                 tick()
     return np.array([np.concatenate(found) for found in decisions]), solutions
-
-
-def _uninterrupted(solution):
-    if solution.interrupted:
-        raise KeyboardInterrupt
-    return solution
 
 
 def score(examples: Any, decisions: np.ndarray) -> np.ndarray:
@@ -136,8 +113,4 @@ def choose(per_example: np.ndarray, c: np.ndarray) -> tuple[int, np.ndarray]:
     mean = behind @ w
     error = np.sqrt(((behind - mean[:, None]) ** 2) @ w**2)
     able = np.flatnonzero(mean <= BAND * error + 1e-12 * np.abs(means).max())
-    return int(min(able, key=lambda k: _distance(CANDIDATES[k]))), means
-
-
-def _distance(C):
-    return abs(np.log(C / FIRST)), C
+    return int(min(able, key=lambda k: distance(CANDIDATES[k]))), means

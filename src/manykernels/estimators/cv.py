@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from .. import regularizers
 from ..inner.systems import blas_for
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .classifier import MKLClassifier
 from .regressor import MKLRegressor
-from .search import Search, choose, grid_of_C, is_exact, list_of_regularizers
+from .search import LOO, Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
 
 if TYPE_CHECKING:
@@ -61,16 +62,22 @@ class _CrossValidated:
         plain._check_params()
         X, labels, _, weight, tasks, _ = self._check_data(X, y, sample_weight, task)
         n = len(labels)
-        splits = make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
+        loo = isinstance(self.cv, str) and self.cv == LOO
+        if loo:
+            self._check_loo(found, groups)
+        every = np.arange(n)
+        splits = [(every, every)] if loo else make_splits(self.cv, views_or(X), labels, is_classifier(self), groups)
         kernels = SharedKernels(X, tasks, is_exact(found), self.device)
-        search = Search(Cs, found, splits, adaptive=isinstance(self.Cs, Integral) and self.refit == "best")
+        search = Search(Cs, found, splits, isinstance(self.Cs, Integral) and self.refit == "best", loo)
         with blas_for(n, self.n_jobs):
             search.run(plain, kernels, labels, weight, check_scoring(plain, self.scoring))
         results = search.results()
-        at = choose(results, self.refit)
+        at = choose(results, self.refit, search.adaptive)
         begin = time.perf_counter()
         with blas_for(n, self.n_jobs):
-            best = self._refit(plain, kernels, labels, weight, results["params"][at], search.start(at, n))
+            start, fold = search.start(at, n), search.folds.get(0) if loo else None
+            search.folds.clear()  # frees the others
+            best = self._refit(plain, kernels, labels, weight, results["params"][at], start, fold)
         vars(self).update({k: v for k, v in vars(best).items() if k not in best.get_params(deep=False)})
         self.refit_time_ = time.perf_counter() - begin
         self.Cs_, self.n_splits_, self.cv_results_, self.best_index_ = Cs, len(splits), results, at
@@ -80,10 +87,22 @@ class _CrossValidated:
         self.C_, self.regularizer_ = self.best_params_["C"], self.best_params_["regularizer"]
         return self
 
-    def _refit(self, plain, kernels, y, weight, params, start):
-        """The chosen candidate, fitted on all examples from its solution in the last fold."""
+    def _check_loo(self, found, groups):
+        """A ValueError if leave-one-out scores cannot do what is asked for."""
+        if self.refit == "1se":
+            raise ValueError('refit="1se" needs the scores of folds, and cv="loo" has none: give refit="best" or cv=5.')
+        if groups is not None:
+            raise ValueError(
+                'cv="loo" leaves out single examples and cannot keep groups whole: give cv=5, or no groups.'
+            )
+        for value in found:
+            if regularizers.get(value).bayesian:
+                raise ValueError(f'cv="loo" with regularizer={value!r}: its scores need folds, cv=5.')
+
+    def _refit(self, plain, kernels, y, weight, params, start, fold=None):
+        """The chosen candidate, fitted on all examples, those of `fold`, from its solution in the last fold."""
         best, every = self._plain(**self._plain_params(**params)), np.arange(kernels.n)
-        fold = SharedFold(kernels, every, every[:0], is_precomputed(plain), plain.psd)
+        fold = fold or SharedFold(kernels, every, every[:0], is_precomputed(plain), plain.psd)
         fold.fit(best, y, weight, start, kernels.X)[0].advise(best)
         return best
 
@@ -131,7 +150,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     """`MKLClassifier` with C and the regularizer chosen by cross-validation.
 
     Kernels are computed once for all folds if their matrices fit in `memory_limit` (4 GiB by default). Each fit starts
-    from the solution at the next greater C and has its own duality gap. Every fold normalises the kernels and finds the
+    from the solution at the nearest C and has its own duality gap. Every fold normalises the kernels and finds the
     parameters that depend on data (gamma="scale", "auto", transformers) from its training examples alone. With a list
     of Cs, scores and choice are those of GridSearchCV over `MKLClassifier`, up to `tol`.
 
@@ -141,14 +160,20 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     Cs : int or list of float, default 10
         A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100. Of a number of
         values with refit="best", some are run: with every regularizer every third one, from the greatest down until
-        the mean score falls, then, with the two best regularizers, those beside the best one. These fits end at a gap
-        of 0.01, or `tol` if it is greater; the last fit, on all data, ends at `tol`.
+        the mean score falls, then, with the two best regularizers, those beside the best one. These fits only choose:
+        if the regularizer bounds the kernel weights, a fold learns them at the third values up to 1 alone, once for all
+        classes, and the other fits keep the weights of the nearest of these. They end at a gap of 0.01, or `tol` if it
+        is greater, which at kept weights is that of the predictor. Of equal scores the C nearest to 1 is chosen. The
+        last fit, on all data, learns its own weights, one-vs-rest for each class, and ends at `tol`.
     regularizer : a regularizer of `MKLClassifier` or a list of them, default (1, 2, inf)
         Such as `[1, 4/3, 2]` or `[ElasticNet(v) for v in (0.1, 0.5, 0.9)]`.
-    cv : None for 5 folds, a number of folds, a splitter of scikit-learn or a list of (train, test)
-        Folds are stratified if it is None or a number.
+    cv : None for 5 folds, a number of folds, a splitter of scikit-learn, a list of (train, test), or "loo"
+        Folds are stratified if it is None or a number. "loo" fits all examples once per candidate and scores the
+        decisions on each example without it, to first order and at the same kernel weights, as `C="auto"` does: some
+        five times as quick as folds. The weights have seen the example, so that the scores are a little too good.
     scoring : None for `score` of `MKLClassifier` (accuracy), the name of a scorer, or a function (model, X, y)
-        Scores ignore sample weights, as in GridSearchCV.
+        Scores ignore sample weights, as in GridSearchCV. With cv="loo" a scorer may use predictions, probabilities and
+        decisions on all of X.
     refit : "best", "1se" or a function, default "best"
         The candidate to fit on all data: the one of the best mean score; the least C, with the same regularizer, whose
         mean score is within one standard error of the best; or the index that the function returns for `cv_results_`.
@@ -166,7 +191,7 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
     cv_results_ : a dict of arrays, as of GridSearchCV: `params`, `param_C`, `param_regularizer`,
         `split0_test_score`, …, `mean_test_score`, `std_test_score`, `rank_test_score`, `mean_fit_time`, …, and for each
         candidate `split0_duality_gap`, …, `max_duality_gap`, `mean_n_iter`; NaN for candidates that were not run, whose
-        rank is the last
+        rank is the last; with cv="loo" `loo_test_score` and `loo_duality_gap` in place of those of splits
     best_estimator_ : the chosen model as an `MKLClassifier`
     Cs_, n_splits_, refit_time_ : the values of C, the number of folds, seconds of the last fit
 
@@ -256,8 +281,9 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         A list of values, all of which are run, or the number of values, log-spaced from 0.01 to 100, of which some are
         run, as in `MKLClassifierCV`.
     regularizer : a regularizer of `MKLRegressor` or a list of them, default (1, 2, inf)
-    cv : None for 5 shuffled folds, a number of folds in the order of rows, a splitter of scikit-learn or a list of \
-    (train, test)
+    cv : None for 5 shuffled folds, a number of folds in the order of rows, a splitter of scikit-learn, a list of \
+    (train, test), or "loo"
+        "loo" is as in `MKLClassifierCV`; for the squared loss its decisions are exact at the weights of the fit.
     scoring : None for `score` of `MKLRegressor` (R²), the name of a scorer, or a function (model, X, y)
     refit : "best", "1se" or a function, default "best"
         The candidate to fit on all data: the one of the best mean score; the least C, with the same regularizer, whose

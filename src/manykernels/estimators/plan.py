@@ -204,10 +204,13 @@ class FitPlan(BasePlan):
         The indices of the examples of the plan among all examples.
     bank : Bank
         Their kernels.
+    thin : bool
+        Whether fits at p = 1 take the last step; those that are only scored do not.
     """
 
     rows: np.ndarray
     bank: Any
+    thin: bool = True
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
@@ -248,7 +251,7 @@ class FitPlan(BasePlan):
         return Problem(bank, y, examples.loss, regularizer, costs, intercept=examples.intercept)
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
-        own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels))
+        own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels), thin=self.thin)
         problem = self.problem(k, bank)
         theta = self._known_weights(problem, k)
         one = None if theta is None else problem.bank.summed(theta)

@@ -14,10 +14,12 @@ import numpy as np
 from .. import regularizers
 from .._validation import check_number
 from .check_inputs import is_precomputed
+from .plan import Solved
 from .progress import show_count
+from .scored_fits import FIRST, ScoredFits, apart, distance
 from .shared_kernels import SharedFold, SharedKernels, with_params
 
-SEARCH_TOL = 1e-2  # the least gap of the fits of an adaptive search
+LOO = "loo"  # cv for leave-one-out decisions instead of folds
 COARSE = 3  # an adaptive search begins with every third C
 C_EXPONENTS = -2, 2  # of 10, for the least and the greatest C of a grid
 
@@ -58,15 +60,19 @@ class Search:
     """The scores of (regularizer, C) in every fold, in arrays (n_candidates, n_splits); NaN for those not run.
 
     Candidates are in the order of GridSearchCV: the regularizer varies fastest. An `adaptive` search runs some of them,
-    as `finer` says; each round scores its candidates in all folds.
+    as `finer` says; each round scores its candidates in all folds, by `ScoredFits`. `loo` scores leave-one-out
+    decisions: the one fold has all examples for training and for test.
     """
 
-    def __init__(self, Cs: np.ndarray, found: list[Any], splits: list[Any], adaptive: bool = False) -> None:
-        self.Cs, self.regularizers, self.splits, self.adaptive = Cs, found, splits, adaptive
+    def __init__(
+        self, Cs: np.ndarray, found: list[Any], splits: list[Any], adaptive: bool = False, loo: bool = False
+    ) -> None:
+        self.Cs, self.regularizers, self.splits, self.adaptive, self.loo = Cs, found, splits, adaptive, loo
         shape = len(Cs) * len(found), len(splits)
         self.scores, self.gaps, self.fit_time, self.score_time, self.steps = (np.full(shape, np.nan) for _ in range(5))
         self.ran = np.zeros((len(Cs), len(found)), bool)
-        self.found: dict[tuple[int, int], list[Any]] = {}  # the solutions of (candidate, fold)
+        self.folds: dict[int, SharedFold] = {}  # those that have room
+        self.found: dict[tuple[int, int], tuple[int, list[Any]]] = {}  # of (fold, regularizer), see `start`
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
@@ -74,19 +80,22 @@ class Search:
 
     def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
         """Fits and scores the candidates with the other parameters of `model`."""
-        folds: dict[int, SharedFold] = {}
-        tol = max(model.tol, SEARCH_TOL) if self.adaptive else model.tol
+        folds = self.folds
         total = None if self.adaptive else self.scores.size
         with show_count("cross-validation", total) if model.verbose else nullcontext() as self.tick:
             while (todo := self._next()).any():
                 for k, (train, test) in enumerate(self.splits):
                     fold = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)
                     for r in np.flatnonzero(todo.any(axis=0)):
-                        own = with_params(model, regularizer=self.regularizers[r], tol=tol, verbose=False)
-                        self._path(k, r, todo[:, r], own, fold, y, weight, scorer)
-                    if self.adaptive and kernels.has_room_for(len(self.splits)):
+                        self._path(k, r, todo[:, r], model, fold, y, weight, scorer)
+                    if self.loo or self.adaptive and kernels.has_room_for(len(self.splits), len(self.regularizers)):
                         folds[k] = fold
                 self.ran |= todo
+
+    def anchors(self) -> np.ndarray:
+        """The C at which an adaptive search learns θ: of every third C the greatest up to 1, and the smaller ones."""
+        C = self.Cs[coarse(len(self.Cs))] if self.adaptive else self.Cs[:0]
+        return C[C <= max(FIRST, C.min(initial=np.inf))]
 
     def _next(self):
         """The candidates of the next round, (K, R)."""
@@ -94,28 +103,35 @@ class Search:
 
     def _path(self, k, r, todo, model, fold, y, weight, scorer):
         """Some C of one regularizer in one fold, from the greatest down, where warm starts save most."""
-        train, test, own, solutions = fold.train, fold.test, weight[fold.train], []
-        order = np.argsort(-self.Cs, kind="stable")
-        for j in order[::-1]:  # a start for the greatest C
-            solutions = self.found.get((j * len(self.regularizers) + r, k), solutions)
-        for j in order:
-            at = j * len(self.regularizers) + r
-            solutions = self.found.get((at, k), solutions)
+        for j in np.argsort(-self.Cs, kind="stable"):
             if not todo[j]:
                 continue
-            begin = time.perf_counter()
+            at, C, begin = j * len(self.regularizers) + r, float(self.Cs[j]), time.perf_counter()
             try:
-                plan, (*_, solutions) = fold.fit(model.set_params(C=float(self.Cs[j])), y[train], own, solutions)
+                own, fits = fold.fits.get(r) or self._fits(k, r, model, fold, y, weight)
+                plan, solutions = fits.plan_at(C), fits.at(C)
             except ValueError as error:
-                raise ValueError(f"fold {k} of cv cannot be fitted: {error}") from error
+                where = "the fit" if self.loo else f"fold {k} of cv"
+                raise ValueError(f"{where} cannot be fitted: {error}") from error
+            own.set_params(C=C)._keep(plan, Solved(plan.bank, plan.rows, solutions))
             fitted = time.perf_counter()
-            self.scores[at, k] = scorer(fold.scored(model, plan), fold.X_test, y[test])
+            scored = fold.left_out(own, plan, fits.decisions(C)) if self.loo else fold.scored(own, plan)
+            self.scores[at, k] = scorer(scored, fold.X_test, y[fold.test])
             self.fit_time[at, k], self.score_time[at, k] = fitted - begin, time.perf_counter() - fitted
-            self.gaps[at, k], self.steps[at, k] = model.duality_gap_, model.n_iter_
-            if self.adaptive or k == len(self.splits) - 1:
-                self.found[at, k] = solutions
+            self.gaps[at, k], self.steps[at, k] = own.duality_gap_, own.n_iter_
             if self.tick is not None:
                 self.tick()
+
+    def _fits(self, k, r, model, fold, y, weight):
+        """(model, its `ScoredFits`) with one regularizer in one fold; the fold keeps them."""
+        own = with_params(model, regularizer=self.regularizers[r], verbose=False, C=float(self.Cs[0]))
+        plan = fold.plan(own, y[fold.train], weight[fold.train])
+        _, known = self.found.get((k, r), (0, None))
+        fits = ScoredFits(plan, self.anchors(), shared=True, loo=self.loo, known=known)
+        if self.adaptive or k == len(self.splits) - 1:
+            self.found[k, r] = fits.count, fits.known
+        fold.fits[r] = own, fits
+        return own, fits
 
     def results(self) -> dict[str, Any]:
         """`cv_results_`, with the keys of GridSearchCV and the duality gaps."""
@@ -126,20 +142,23 @@ class Search:
         parts = np.empty(len(candidates), dtype=object)
         parts[:] = [c["regularizer"] for c in candidates]
         found |= {"param_C": np.array([c["C"] for c in candidates]), "param_regularizer": parts, "params": candidates}
-        found |= {f"split{k}_test_score": s for k, s in enumerate(self.scores.T)}
+        splits = [LOO] if self.loo else [f"split{k}" for k in range(len(self.splits))]
+        found |= {f"{name}_test_score": s for name, s in zip(splits, self.scores.T, strict=True)}
         mean = self.scores.mean(axis=1)
         low = np.where(np.isnan(mean), -np.inf, mean)
         rank = np.array([1 + np.sum(low > value) for value in low], dtype=np.int32)
         found |= {"mean_test_score": mean, "std_test_score": self.scores.std(axis=1), "rank_test_score": rank}
-        found |= {f"split{k}_duality_gap": g for k, g in enumerate(self.gaps.T)}
+        found |= {f"{name}_duality_gap": g for name, g in zip(splits, self.gaps.T, strict=True)}
         return found | {"max_duality_gap": self.gaps.max(axis=1), "mean_n_iter": self.steps.mean(axis=1)}
 
     def start(self, at: int, n: int) -> list[Any]:
         """The solutions of a candidate in the last fold as a start on all n examples."""
-        k = len(self.splits) - 1
-        train, solutions = np.sort(self.splits[k][0]), self.found.get((at, k), [])
-        if len(np.unique(train)) < len(train):
+        (j, r), k = divmod(at, len(self.regularizers)), len(self.splits) - 1
+        count, known = self.found.get((k, r), (0, []))
+        train, C = np.sort(self.splits[k][0]), float(self.Cs[j])
+        if len(np.unique(train)) < len(train) or not all(C in one for one in known):
             return []
+        solutions = apart([one[C] for one in known], count)
         starts = []
         for solution in solutions:
             a = np.zeros((len(solution.a), n))
@@ -156,24 +175,36 @@ def finer(mean: np.ndarray, ran: np.ndarray) -> np.ndarray:
     First every third C with every regularizer, from the greatest down until the score falls; then, with the two best
     regularizers, the C beside the best one of each, until both have run.
     """
-    (K, _), todo = mean.shape, np.zeros(mean.shape, bool)
-    count = max(1, (K + 1) // COARSE)
-    coarse = np.arange((K - COARSE * (count - 1) - 1) // 2, K, COARSE)[::-1]
+    todo, first = np.zeros(mean.shape, bool), coarse(len(mean))
     if not ran.any():
-        todo[coarse[:2]] = True
+        todo[first[:2]] = True
         return todo
-    for above, here, below in zip(coarse, coarse[1:], coarse[2:], strict=False):
+    for above, here, below in zip(first, first[1:], first[2:], strict=False):
         todo[below] = ran[here] & ~ran[below] & (mean[here] >= mean[above])
     if not todo.any():
         known = np.where(ran & ~np.isnan(mean), mean, -np.inf)
         for r in np.argsort(-known.max(axis=0), kind="stable")[:2]:
-            j = int(np.argmax(known[:, r]))
+            j = int(middle(np.flatnonzero(known[:, r] == known[:, r].max()), len(mean)))
             todo[max(j - 1, 0) : j + 2, r] = True
     return todo & ~ran
 
 
-def choose(results: dict[str, Any], refit: Any) -> int:
-    """The index of the candidate of best mean score, of the least C within a standard error of it, or of `refit`."""
+def coarse(K: int) -> np.ndarray:
+    """Every third of K values of C, the indices from the greatest down."""
+    count = max(1, (K + 1) // COARSE)
+    return np.arange((K - COARSE * (count - 1) - 1) // 2, K, COARSE)[::-1]
+
+
+def middle(tied: np.ndarray, K: int) -> int:
+    """Of some indices below K the one nearest to the middle, which is C = 1 in a grid of an adaptive search."""
+    return int(tied[np.argmin(np.abs(2 * tied - (K - 1)))])
+
+
+def choose(results: dict[str, Any], refit: Any, adaptive: bool = False) -> int:
+    """The index of the candidate of best mean score, of the least C within a standard error of it, or of `refit`.
+
+    Of equal scores an adaptive search takes the C nearest to 1, where θ is known best, others take the least one.
+    """
     mean = results["mean_test_score"]
     if callable(refit):
         at: Any = refit(results)
@@ -184,7 +215,8 @@ def choose(results: dict[str, Any], refit: Any) -> int:
         raise ValueError("scoring is not finite for any candidate: check the scorer and the folds of cv.")
     best = int(np.argmin(results["rank_test_score"]))
     if refit == "best":
-        return best
+        tied = np.flatnonzero(results["rank_test_score"] == 1)
+        return int(min(tied, key=lambda at: distance(results["param_C"][at]))) if adaptive else best
     scores = np.array([results[key][best] for key in results if key.startswith("split") and key.endswith("test_score")])
     error = scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
     own = [p["regularizer"] is results["params"][best]["regularizer"] for p in results["params"]]

@@ -28,6 +28,7 @@ from .plan import FitPlan, Solved
 from .tasks import with_task
 
 MAX_FLOAT64_VALUES = 2**24  # kernel values up to which float64 costs nothing
+BYTES_OF_A_SUM = 8 + 4  # of an entry, in float64 and in float32
 MIN_FLOAT32_TOL = 1e-3  # for smaller gaps float32 matrices, half as large, cost more steps than they save
 
 
@@ -63,10 +64,12 @@ class SharedKernels:
             self.known.training_facts = kernels.training_facts  # the same kernels, with other training examples
         return self.whole, self.origin
 
-    def has_room_for(self, copies: int) -> bool:
-        """Whether so many sets of matrices fit in memory: each fold may have its own."""
-        size = 0 if self.whole is None else self.whole.M * self.whole.n**2 * self.whole.dtype.itemsize
-        return 0 < copies * size <= MemoryBudget(self.limit).share("matrices of folds")
+    def has_room_for(self, copies: int, sums: int = 0) -> bool:
+        """Whether so many sets of matrices, each with this many sums, fit in memory: each fold may have its own."""
+        if self.whole is None:
+            return False
+        size = (self.whole.M * self.whole.dtype.itemsize + sums * BYTES_OF_A_SUM) * self.whole.n**2
+        return copies * size <= MemoryBudget(self.limit).share("matrices of folds")
 
     def _compute(self, model, kernels):
         self.known = self.origin = self.whole = None  # frees the last matrices first
@@ -99,6 +102,7 @@ class SharedFold:
         self.task = None if kernels.task is None else kernels.task[self.test]
         self.bank: Any = None
         self.shared = False
+        self.fits: dict[int, Any] = {}  # of a search
         if not precomputed:
             self.X_train, self.X_test = take_examples(kernels.X, self.train), take_examples(kernels.X, self.test)
             return
@@ -129,16 +133,20 @@ class SharedFold:
 
         X are the training examples, by default `X_train`.
         """
+        plan = self.plan(model, y, weight, X)
+        solved = plan.solve(warm)
+        model._keep(plan, solved)
+        return plan, solved
+
+    def plan(self, model: Any, y: Any, weight: Any = None, X: Any = None) -> FitPlan:
+        """The plan of `fit`."""
         task = None if self.kernels.task is None else self.kernels.task[self.train]
         examples = model._read(self.X_train if X is None else X, y, weight, task)
 
         def make_bank(X, weight, rows, plain):
             return self.bank_for(model, X, weight, rows, lambda: plain(self.kernels.exact))
 
-        plan = FitPlan.of(model, examples, make_bank)
-        solved = plan.solve(warm)
-        model._keep(plan, solved)
-        return plan, solved
+        return FitPlan.of(model, examples, make_bank)
 
     def scored(self, model: Any, plan: FitPlan) -> FoldModel:
         """The fitted model with decisions on the test examples from the matrices that the folds share."""
@@ -151,6 +159,26 @@ class SharedFold:
             with blas_for(len(support), model.n_jobs):
                 known = self.test, model.dual_coef_, support, model.kernel_weights_
                 return check_finite(lambda: self.bank.decision(*known).T + model.intercept_)
+
+        return FoldModel(model, decide)
+
+    def left_out(self, model: Any, plan: FitPlan, decisions: np.ndarray) -> FoldModel:
+        """The fitted model with decisions (T, n) on its examples by the fits without them; no other data have these.
+
+        Examples of weight 0 are in no fit.
+        """
+        f = decisions.T
+        if len(plan.rows) < self.kernels.n:
+            f = np.array(self.scored(model, plan).decide(self.X_test, None))
+            f[plan.rows] = decisions.T
+
+        def decide(X, task=None):
+            if X is self.X_test:
+                return f
+            raise ValueError(
+                'cv="loo" has decisions on the training examples alone, and scoring asks for others: give a scorer of '
+                "predictions or decisions on all of X, or a number of folds as cv."
+            )
 
         return FoldModel(model, decide)
 

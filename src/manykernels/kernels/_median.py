@@ -59,6 +59,8 @@ def _spread(x, w, sample):
 
 def _median(values, w):
     """The weighted median, the mean of two values if it lies between them; only values near it are sorted."""
+    if (w == w[0]).all():
+        return float(np.median(values))
     half, below = w.sum() / 2, 0.0
     some = slice(None, None, max(1, len(values) // SORTED_SAMPLE))
     order = np.argsort(values[some])

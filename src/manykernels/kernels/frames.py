@@ -111,7 +111,7 @@ def missing_entries(x):
         return np.isnan(x)
     if x.dtype.kind in "mM":
         return np.isnat(x)
-    if x.dtype != object:
+    if x.dtype != object or {str, int, bool}.issuperset(map(type, x.ravel().tolist())):
         return np.zeros(x.shape, bool)
     with np.errstate(invalid="ignore"):  # of signalling NaN
         return np.frompyfunc(_is_missing, 1, 1)(x).astype(bool)

@@ -32,7 +32,7 @@ class ViewArrays:
     """
 
     def __init__(self, X, n_features=None, objects=()):
-        self.present, n = {}, None
+        self.present, n, self._places = {}, None, {}
         if isinstance(X, Views):
             n = len(X)
             X, self.present = X.filled()
@@ -106,14 +106,16 @@ class ViewArrays:
             return None
         if is_frame(x):
             if names is not None:
-                here = set(x.columns)
+                if view not in self._places:  # pandas is slow to find names, and each kernel has some
+                    self._places[view] = {name: i for i, name in enumerate(x.columns)}
+                here = self._places[view]
                 lost = [name for name in names if name not in here]
                 if lost:
                     raise ValueError(f"X lacks columns: {unknown_names(lost, list(x.columns))}")
                 one = x[names[0]] if len(names) == 1 else None
                 if one is not None and isinstance(one.dtype, np.dtype) and one.dtype.kind in "biuf":
                     return one.to_numpy()[:, None]  # of pandas, faster than a frame of one column
-                x, columns = x[names], None
+                columns = [here[name] for name in names]
             return values(x if columns is None else pick(x, columns))
         if isinstance(self.given[view], list | tuple) and x.dtype == object and isinstance(x[0], str | bytes):
             x = np.array(x.tolist())

@@ -27,7 +27,7 @@ def chosen_in_folds(case: Case, splits: list, one_pass: float) -> tuple[list[Any
     if fits * one_pass > 4 * MAX_ENTRIES:
         return same, found | {"why": f"{fits:,} fits would take too long; give a smaller max_examples."}
     splitter = hasattr(search.cv, "split")  # of scikit-learn
-    if not splitter and not isinstance(search.cv, int | np.integer | None):
+    if not splitter and not isinstance(search.cv, int | np.integer | str | None):
         return same, found | {"why": "the search has fixed folds, which do not apply to a part of the examples."}
     models, chosen = [], []
     for k, (train, _) in enumerate(splits):

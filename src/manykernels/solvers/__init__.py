@@ -162,6 +162,7 @@ def solve(
     random_state: Any = None,
     checkpoint: Any = None,
     fits: int = 1,
+    thin: bool = True,
 ) -> Solution:
     """Solves the problem to a relative duality gap of `tol`.
 
@@ -182,6 +183,8 @@ def solve(
     checkpoint : CheckpointSlot, optional
     fits : int, default 1
         The number of problems in this fit, such as one-vs-rest classes; they share the allowed work.
+    thin : bool, default True
+        Whether a fit at p = 1 takes the last step, which sets the weights to 0 that the gap allows.
 
     Returns
     -------
@@ -201,7 +204,7 @@ def solve(
     """
     monitor = Monitor() if callback is None else callback if isinstance(callback, Monitor) else Caller(callback)
     work = Allowance(_allowed(problem, max_iter) * min(1.0, MAX_WORK_FACTOR / fits))
-    options = dict(tol=tol, max_iter=max_iter, monitor=monitor, random_state=random_state, work=work)
+    options = dict(asked=(tol, max_iter, monitor, random_state), work=work, thin=thin)
     if not (isinstance(solver, str) and solver == "auto"):
         return _solve(problem, get(solver), warm, checkpoint, **options)
     able = problem.bank.n <= MAX_SPARE_EXAMPLES and checkpoint is None and not problem.bank.indefinite
@@ -232,18 +235,21 @@ def _allowed(problem, max_iter):
 def _joined(problem, one, other, tol, max_iter):
     """The better predictor of two solutions with the better bound; the gap between them is a certificate too."""
     best, bound = (one, other) if one.primal <= other.primal else (other, one)
+    if one.converged or other.converged:  # its gap may be 0
+        return one if one.converged else other
     with np.errstate(all="ignore"):
         gap = best.gap * ((best.primal - bound.dual) / (best.primal - best.dual))
-    if bound.converged or not -1e-6 < gap < best.gap:  # a dual value above the primal one is no bound
-        return bound if bound.converged else best
+    if not -1e-6 < gap < best.gap:  # a dual value above the primal one is no bound
+        return best
     gap, history = max(gap, 0.0), [*best.history[:-1], best.history[-1] | {"gap": max(gap, 0.0)}]
     proof = bound.a if bound.dual_a is None else bound.dual_a
     ends = dict(gap=gap, converged=bool(gap <= tol), history=history, reason="", status=None)
     return diagnosed(problem, replace(best, dual=bound.dual, dual_a=proof, **ends), tol, max_iter)
 
 
-def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monitor, random_state, work, share=1.0):
+def _solve(problem, solver, warm=None, checkpoint=None, *, asked, work, thin, share=1.0):
     """The `Solution` of one solver within a share of the work that is left."""
+    tol, max_iter, monitor, random_state = asked
     reason = solver.refusal(problem)
     if reason:
         raise ValueError(f"solver {solver.name!r} cannot take this problem: {reason}; use solver='auto'")
@@ -251,16 +257,18 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, tol, max_iter, monito
         raise ValueError(f"max_iter must be at least 1, got {max_iter!r}")
 
     def run(warm, state=None):
-        asked = tol, max_iter, None if warm is None else begin_from(warm, problem), monitor, random_state
-        control = Control(*asked) if checkpoint is None else Watch(checkpoint, state, *asked)
-        control.work = given = share * work.left
+        given = tol, max_iter, None if warm is None else begin_from(warm, problem), monitor, random_state
+        control = Control(*given) if checkpoint is None else Watch(checkpoint, state, *given)
+        control.work = allowed = share * work.left
         with np.errstate(all="ignore"):  # the certificate shows values that are not finite
             found = solver.solve(problem, control)
             if type(solver) not in SOLVERS.values() and (found is None or found is not control.certified):
                 found = certified(problem, solver.name, found, tol)
-        used = given - control.work if given < np.inf else 0.0
+        used = allowed - control.work if allowed < np.inf else 0.0
         work.left -= used
         found = found if found.history else _told(found, control)
+        if not thin:
+            return found
 
         def again(small, gap, warm):
             control = Control(gap, max(MIN_LAST_STEPS, found.n_iter), begin_from(warm, small), None, random_state)
