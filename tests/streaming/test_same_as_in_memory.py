@@ -68,7 +68,7 @@ def test_every_normalisation_and_weights_of_examples(tmp_path, normalize):
     weight[::7] = 0
     np.save(tmp_path / "X.npy", X)
     kernels = [RBF(gamma=0.3), RBF(gamma="scale"), Linear()]
-    model = MKLRegressor(kernels, loss="epsilon_insensitive", normalize=normalize, tol=TOL)
+    model = MKLRegressor(kernels, loss="epsilon_insensitive", normalize=normalize, C=1.0, tol=TOL)
     whole = model.fit(X, y, weight)
     found = whole.objective_, whole.kernel_weights_, whole.kernel_scale_
     model.fit(ArrayFile(tmp_path / "X.npy", rows=150), y, weight)

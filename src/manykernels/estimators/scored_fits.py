@@ -47,7 +47,8 @@ class ScoredFits:
         self.count = len(plan.labels)  # problems of the plan as it is given
         if shared and self.keeps:
             plan = replace(plan, examples=replace(plan.examples, joint=True), labels=[""])
-        tol, self.fine = LOO_TOL if loo else (SCORED_TOL, max(SCORED_TOL, plan.tol))
+        tol, fine = LOO_TOL if loo else (SCORED_TOL, max(SCORED_TOL, plan.tol))
+        self.fine: float = fine
         rough = {} if not len(anchors) else dict(tol=max(tol, plan.tol), thin=False)
         self.plan = replace(plan, checkpoints=[None] * len(plan.labels), **rough)
         read_often = self.keeps or not plan.examples.joint
