@@ -86,7 +86,7 @@ CATBOOST = {"verbose": False, "thread_count": 1, "allow_writing_files": False, "
 PEERS = {
     "classification": {
         "MKLClassifier(C=1)": ours("MKLClassifier", C=1.0),
-        'MKLClassifier(C="auto")': ours("MKLClassifier", C="auto"),
+        "MKLClassifier()": ours("MKLClassifier"),
         "MKLClassifierCV()": ours("MKLClassifierCV"),
         "SVC": prepared("sklearn.svm.SVC"),
         "SVC grid": lambda: Prepared(grid(made("sklearn.svm.SVC"))),
@@ -99,7 +99,7 @@ PEERS = {
     },
     "regression": {
         "MKLRegressor(C=1)": ours("MKLRegressor", C=1.0),
-        'MKLRegressor(C="auto")': ours("MKLRegressor", C="auto"),
+        "MKLRegressor()": ours("MKLRegressor"),
         "MKLRegressorCV()": ours("MKLRegressorCV"),
         "SVR": lambda: scaled(made("sklearn.svm.SVR")),
         "SVR grid": svr_grid,
