@@ -143,6 +143,10 @@ class Bank(Tagged, ABC):
         """
         return None
 
+    def as_one(self, theta: np.ndarray) -> Bank | None:
+        """A bank of the single kernel Σ_m θ_m K_m for a fit of one output: with features if this bank has some."""
+        return self.summed(theta)
+
     def cost(self) -> float:
         """Estimated nanoseconds to compute one entry of all kernels (reading M stored entries takes M / 2).
 

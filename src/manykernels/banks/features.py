@@ -158,6 +158,23 @@ class FeatureBank(ExplicitBank):
     def numeric(self):
         return self.phi.F, self.first, self.scale
 
+    def as_one(self, theta):
+        """Its features are √(θ_m scale_m) φ_m of all kernels with weight, side by side."""
+        held, weight = self.numeric(), self.spread(theta)
+        if held is None:
+            return None
+        used, bank = np.flatnonzero(weight), FeatureBank()
+        F = held[0][:, used]
+        F = F.multiply(np.sqrt(weight[used])).tocsr() if issparse(F) else F * np.sqrt(weight[used])
+        bank.phi, bank.first, bank.spherical = (
+            (SparseRows if issparse(F) else DenseRows)(F),
+            np.array([0, len(used)]),
+            False,
+        )
+        bank.n, bank.M, bank.names, bank.scale, bank.usable = self.n, 1, ["sum"], np.ones(1), np.ones(1, bool)
+        bank.n_jobs, bank.memory_limit, bank.unit = self.n_jobs, self.memory_limit, self.unit
+        return bank
+
     def coefficients(self, vectors, theta):
         w = np.array([v.v * self.spread(weights) for v, weights in zip(vectors, theta, strict=True)])
         return enumerate(np.split(w, self.first[1:-1], axis=1))

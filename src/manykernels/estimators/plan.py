@@ -23,7 +23,7 @@ import numpy as np
 from .. import regularizers, solvers
 from ..kernels.view_data import n_examples
 from ..problem import Problem
-from ..regularizers import Fixed
+from ..regularizers import Fixed, LpNorm
 from ..solution import Solution
 from ..solvers import seed_of
 from ._diagonal_warning import warn_diagonal
@@ -254,9 +254,10 @@ class FitPlan(BasePlan):
         own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels), thin=self.thin)
         problem = self.problem(k, bank)
         theta = self._known_weights(problem, k)
-        one = None if theta is None else problem.bank.summed(theta)
+        alone = len(problem.Y) == 1
+        one = None if theta is None else (problem.bank.as_one if alone else problem.bank.summed)(theta)
         if one is not None:
-            known = Fixed(np.ones(1))
+            known, own["thin"] = LpNorm(1) if one.explicit else Fixed(np.ones(1)), False  # of one kernel: the same
             problem = Problem(one, problem.Y, problem.loss, known, problem.c, intercept=problem.intercept)
             warm = None if warm is None else replace(warm, theta=np.ones(1))
         found = solvers.solve(problem, self.solver, self.tol, self.max_iter, warm, callback, **own)

@@ -64,7 +64,7 @@ class Interior(BaseSolver):
     def expected_work(self, problem: Problem, tol: float) -> float:
         F, _, _ = problem.bank.numeric()  # type: ignore[misc]  # `refuse` has asked
         n, D = F.shape
-        steps = MANY_STEPS if problem.regularizer.simplex and D > problem.bank.M else USUAL_STEPS
+        steps = MANY_STEPS if problem.regularizer.simplex and D > problem.bank.M > 1 else USUAL_STEPS
         return steps * (1e3 + 1e-4 * n * min(n, D, PRECONDITIONER_COLUMNS) ** 2)
 
     def refuse(self, problem: Problem) -> str | None:
