@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -366,3 +367,11 @@ def test_classes_that_are_numbers_are_named_in_their_order():
     labels = np.where(np.arange(80) < 40, 10, np.where(np.arange(80) < 70, 9, 2))
     told = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=None, relevance="fast", stability=0).html()
     assert "(2, 9 or 10)" in re.sub("<[^>]+>", "", told)
+
+
+@pytest.mark.parametrize("kind", ["csr", "bsr", "dia", "coo", "lil"])
+def test_every_sparse_format_has_a_report(kind):
+    """Some formats cannot be cut to the first rows and columns."""
+    sparse = csr_array(np.where(X > 0.5, X, 0.0)).asformat(kind)
+    found = MKLClassifier([("all", Linear())], C=1.0).fit(sparse, y).report(sparse, y, **QUICK)
+    assert "column 3" in found.html()

@@ -137,7 +137,7 @@ def _columns(X):
         values = [np.asarray(head[name]) for name in list(X.columns)[:MAX_COLUMNS]]
     else:
         names = [f"column {j}" for j in range(min(shape[1], MAX_COLUMNS))]
-        head = X[:MAX_ROWS, :MAX_COLUMNS]
+        head = (X.tocsr() if sp.issparse(X) else X)[:MAX_ROWS, :MAX_COLUMNS]  # some formats cannot be cut
         values = list((head.toarray() if sp.issparse(head) else np.asarray(head)).T)
     return [_column(name, value) for name, value in zip(names, values, strict=True)], shape[1]
 
