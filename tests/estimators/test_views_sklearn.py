@@ -53,8 +53,8 @@ KERNELS = [
     ("site", Spectrum(2)),
 ]
 STACK = KernelStack([RBF(0.1)(A), Linear()(A), RBF(1.0)(NOISE)], names=["r", "l", "n"])
-MODEL = MKLClassifier(KERNELS, tol=1e-6)
-STACKED = MKLClassifier("precomputed", tol=1e-6)
+MODEL = MKLClassifier(KERNELS, C=1.0, tol=1e-6)
+STACKED = MKLClassifier("precomputed", C=1.0, tol=1e-6)
 CV = StratifiedKFold(3)
 DATA = {"views": (MODEL, VIEWS), "stack": (STACKED, STACK), "examples": (STACKED, STACK.examples())}
 EACH = pytest.mark.parametrize("model, X", DATA.values(), ids=DATA)

@@ -268,10 +268,10 @@ def test_categories_match_as_python_compares_them(match_missing):
 def test_categories_are_learned_and_unknown_ones_are_like_nothing(wrap, solver):
     colour = rng.choice(["red", "blue", "green"], N).tolist()
     X, new = wrap(colour, SEX), wrap(["red", "violet", "violet"], ["f", "f", "none"])
-    model = MKLClassifier([Categorical()], tol=1e-6, solver=solver).fit(X, y)
+    model = MKLClassifier([Categorical()], C=1.0, tol=1e-6, solver=solver).fit(X, y)
     plain = np.array([colour, SEX], object).T
     K = overlap(plain, plain, False)
-    hand = MKLClassifier("precomputed", tol=1e-6).fit(K[:, :, None], y)
+    hand = MKLClassifier("precomputed", C=1.0, tol=1e-6).fit(K[:, :, None], y)
     np.testing.assert_allclose(model.decision_function(X), hand.decision_function(K[:, :, None]), atol=1e-3)
     assert model.decision_parts(new)[2] == pytest.approx(0) and model.kernel_names_ == [
         "categorical(match_missing=False)[all]"
