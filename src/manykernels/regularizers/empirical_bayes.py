@@ -77,8 +77,8 @@ class EmpiricalBayes(Regularizer):
             )
         return EmpiricalBayes(1.0 / (2.0 * C) if self.noise is None else self.noise, self.prior), np.asarray(c) / C
 
-    def with_known_noise(self) -> EmpiricalBayes:
-        """The same without a need for C: the noise that C would imply is learned."""
+    def without_C(self) -> EmpiricalBayes:
+        """The same if no C is given: the noise that C would imply is learned."""
         return EmpiricalBayes("learn", self.prior) if self.noise is None else self
 
     def hyperprior(self, theta: np.ndarray) -> tuple[Any, Any, Any]:
