@@ -29,6 +29,7 @@ def take(page):
     with chromium() as browser, opened(browser, page, 1100, 880) as (shown, _):
         shown.evaluate("document.querySelector('.made').remove()")  # the day
         shown.screenshot(path=HERE / "report.png")
+        shown.set_viewport_size({"width": 1300, "height": 880})  # all columns of the table
         shown.locator("#sources").screenshot(path=HERE / "report-sources.png")
     for name in ("report.png", "report-sources.png"):  # few colours are there, and few bytes suffice
         picture = Image.open(HERE / name).convert("RGB")
