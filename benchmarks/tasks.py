@@ -54,7 +54,7 @@ class Classification:
         """Accuracy; area under the ROC curve, one against the rest, by probabilities or decisions; log loss."""
         from sklearn.metrics import log_loss, roc_auc_score
 
-        found = {"accuracy": float(np.mean(model.predict(X) == y)), "log_loss": None}
+        found = {"accuracy": float(np.mean(np.ravel(model.predict(X)) == y)), "log_loss": None}  # CatBoost gives (n, 1)
         try:
             value = model.predict_proba(X)
             found["log_loss"] = float(log_loss(y, value, labels=model.classes_))

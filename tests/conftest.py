@@ -6,6 +6,8 @@ ALL_CORES=1 lets every worker have all.
 
 import os
 
+import pytest
+
 
 def share_cores(worker: str) -> None:
     cores = sorted(os.sched_getaffinity(0))
@@ -24,3 +26,32 @@ if WORKER.startswith("gw") and not os.environ.get("ALL_CORES"):
     one_blas_thread()
     if hasattr(os, "sched_setaffinity"):
         share_cores(WORKER)
+
+
+def restart(module) -> None:
+    """Sets the generators of random numbers of a test module back to where its import left them.
+
+    A test then draws the same numbers alone, in any order and beside any other.
+    """
+    import numpy as np
+
+    generators = {name: value for name, value in vars(module).items() if isinstance(value, np.random.Generator)}
+    states = module.__dict__.setdefault("_states_of_generators", {})
+    for name, generator in generators.items():
+        if name in states:
+            generator.bit_generator.state = states[name]
+        else:
+            states[name] = generator.bit_generator.state
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Before the fixtures, of which those of a module run once."""
+    if hasattr(item, "module"):  # pytest's item: a block of a page has none
+        restart(item.module)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    if hasattr(item, "module"):  # pytest's item
+        restart(item.module)

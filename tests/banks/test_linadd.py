@@ -264,3 +264,26 @@ def test_every_row_of_a_long_look_up_has_its_own_outputs(store):
     np.testing.assert_allclose(vectors.at(kernels.views(S), theta), theta @ expected, **close)
     np.testing.assert_allclose(vectors.q, expected @ a, rtol=1e-9)
     np.testing.assert_allclose(bank.diagonals(), np.einsum("mii->mi", Ks), rtol=1e-12)
+
+
+def test_sorted_words_count_beside_their_values():
+    """Issue 11, point 24: each word that occurs takes a value and a code of eight bytes."""
+    places = make("spectrum", "sorted")[0].n_places
+    enough = next(limit for limit in range(2**10, 2**20, 2**9) if linadd._max_values(limit) >= 2 * places)
+    assert make("spectrum", "sorted", memory_limit=enough)[0].n_places == places
+    assert linadd._max_values(int(0.8 * enough)) > places
+    with pytest.raises(ValueError, match="features='sorted'.*memory_limit"):
+        make("spectrum", "sorted", memory_limit=int(0.8 * enough))
+
+
+@pytest.mark.parametrize("store", ["map", "sorted", "hash"])
+@pytest.mark.parametrize("place", range(12))
+def test_an_unknown_letter_counts_wherever_it_stands_in_a_window(store, place):
+    """Issue 11, point 24: the window begins behind as many letters as it has."""
+    S = ["ACGTTGCAACGT"] * 2
+    S[1] = S[1][:place] + "N" + S[1][place + 1 :]
+    spec = [Spectrum(2, start=6, stop=10, unknown="ignore"), Spectrum(1, unknown="ignore")]
+    bank = WordBank.from_list(KernelList.from_spec(spec, S), S, store=store, normalize=None)
+    expected = [kernel(S)[1, 1] for kernel in spec]
+    assert expected[0] == 3 - (6 <= place < 10) - (6 < place < 9)
+    np.testing.assert_allclose(bank.own[1], expected)

@@ -67,11 +67,12 @@ def test_the_least_limit_is_enough_and_every_limit_holds(X, spec, dtype):
 def test_the_least_limit_is_enough_to_fit():
     X = rng.normal(size=(120, 400))
     y = X[:, 0] > 0
-    model = MKLClassifier([RBF(1e-3), Linear(), ("one", RBF(1.0), [0])], memory_limit=10, n_jobs=2)  # a tile a thread
+    kernels = [RBF(1e-3), Linear(), ("one", RBF(1.0), [0])]
+    model = MKLClassifier(kernels, C=1.0, memory_limit=10, n_jobs=16)  # no more threads than tiles that fit
     with pytest.raises(ValueError, match="at least") as caught:
         model.fit(X, y)
     least = int(re.search(r"at least (\d+) bytes", str(caught.value))[1])
     assert least < 2 * X.nbytes + 3 * 8 * 120**2 + 2e5
     tight = model.set_params(memory_limit=least).fit(X, y)
-    free = MKLClassifier(model.kernels).fit(X, y)
+    free = MKLClassifier(kernels, C=1.0).fit(X, y)
     np.testing.assert_allclose(tight.decision_function(X), free.decision_function(X), atol=1e-2)

@@ -125,3 +125,16 @@ def test_every_entry_of_a_large_stack_counts_once(n, order, dtype):
     w = weights / weights.sum()
     for K, scale in zip(S.astype(float), DenseBank(given, weights=weights).scale, strict=True):
         assert scale == pytest.approx(1 / (w @ np.diagonal(K) - w @ K @ w), rel=1e-6)
+
+
+@pytest.mark.parametrize("order", ["first", "last"])
+def test_products_of_some_kernels_have_their_own_shifts(order):
+    """Issue 11, point 24: kernels that vary little are summed as differences from a constant of their own."""
+    K = RBF(gamma=0.5)(X)
+    S = np.stack([K + far for far in (0.0, 3e3, 1e3)], axis=2).astype(np.float32)
+    stack = S if order == "last" else np.ascontiguousarray(np.moveaxis(S, 2, 0)).transpose(1, 2, 0)
+    bank = DenseBank(stack, normalize=None)
+    some, a = np.array([2, 1]), rng.normal(size=(1, len(X)))
+    found = bank.products(a, np.arange(len(X)), kernels=some)
+    expected = np.einsum("ijm,tj->tmi", S.astype(float), a)[:, some]
+    np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())

@@ -77,3 +77,11 @@ def test_examples_without_weight_change_no_probability():
     found = [clone(model).fit(rows, y[:120], sample_weight=weight) for rows in (X[:120], moved)]
     np.testing.assert_allclose(found[0].calibration_, found[1].calibration_, rtol=1e-2, atol=1e-2)
     np.testing.assert_allclose(*(one.predict_proba(X) for one in found), atol=5e-3)
+
+
+def test_targets_of_unequal_classes_are_those_of_platt():
+    """Issue 11, point 24: with equal decisions the sigmoid is the mean of the targets."""
+    t = np.where(np.arange(50) < 5, 1.0, -1.0)
+    _, offset = fit_sigmoid(np.zeros(50), t, np.ones(50))
+    wanted = (5 * 6 / 7 + 45 * 1 / 47) / 50
+    assert 1 / (1 + np.exp(-offset)) == pytest.approx(wanted, rel=1e-4)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_validate
 from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from manykernels import KernelStack, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, _memory, load
 from manykernels.banks.subset import SubsetBank
 from manykernels.estimators import shared_kernels
+from manykernels.estimators.search import choose
 from manykernels.kernels import RBF, Features, Linear, multi_task
 from manykernels.regularizers import ElasticNet
 from manykernels.strings import degree_kernels
@@ -351,3 +353,23 @@ def test_a_scorer_sees_the_model_of_a_fold():
     found = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, cv=2, scoring=scorer).fit(X, Y)
     plain = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, cv=2).fit(X, Y)
     assert seen[0][-1] == len(WIDTHS) and found.best_score_ == plain.best_score_
+
+
+def test_the_score_by_a_scorer_counts_the_weights():
+    """Issue 11, point 24."""
+    model = MKLClassifierCV(WIDTHS, Cs=[1.0], regularizer=2, scoring="neg_brier_score", loss="logistic").fit(X, Y)
+    weight = np.where(np.arange(len(Y)) % 2, 9.0, 0.5)
+    wanted = -brier_score_loss(Y, model.predict_proba(X)[:, 1], sample_weight=weight)
+    assert model.score(X, Y, sample_weight=weight) == pytest.approx(wanted)
+    assert model.score(X, Y) != pytest.approx(wanted, rel=1e-6)
+
+
+def test_one_standard_error_stays_with_the_best_regularizer():
+    """Issue 11, point 24: another one is as good within the error at a lesser C."""
+    best, other = object(), object()
+    params = [{"regularizer": r, "C": C} for r in (other, best) for C in (0.1, 1.0, 10.0)]
+    results = {"params": params, "param_C": np.array([p["C"] for p in params])}
+    results["mean_test_score"] = np.array([0.89, 0.88, 0.87, 0.5, 0.88, 0.9])
+    results["rank_test_score"] = np.array([2, 3, 5, 6, 3, 1])
+    results |= {f"split{k}_test_score": results["mean_test_score"] + 0.05 * (-1) ** k for k in range(4)}
+    assert params[choose(results, "1se")] == {"regularizer": best, "C": 1.0}

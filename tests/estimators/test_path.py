@@ -62,3 +62,17 @@ def test_targets_in_another_order_than_the_views_are_refused():
     views, targets = Views({"a": frame}, ids="index"), pd.Series(LABELS, index=frame.index)[::-1]
     with pytest.raises(ValueError, match="another order"):
         MKLClassifier([("all", RBF("scale"), "a")]).path(views, targets, Cs=[1.0, 2.0])
+
+
+def test_scores_of_the_training_data_count_the_weights():
+    """Issue 11, point 24."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2))
+    labels = (rows[:, 0] + 1.5 * rng.normal(size=60) > 0).astype(int)
+    weight = np.where(labels == 1, 5.0, 0.2)
+    model = MKLClassifier([RBF(0.1)])
+    found = model.path(rows, labels, Cs=[0.1, 1.0], sample_weight=weight).score
+    for C, score in zip((0.1, 1.0), found[0], strict=True):
+        fitted = model.set_params(C=C).fit(rows, labels, weight)
+        assert score == pytest.approx(fitted.score(rows, labels, weight))
+        assert abs(score - fitted.score(rows, labels)) > 0.01

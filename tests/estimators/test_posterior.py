@@ -128,3 +128,14 @@ def test_what_has_no_posterior_names_the_cure():
         MKLRegressor("precomputed", **OPTIONS).fit(S, y).predict(S, return_std=True)
     random = MKLRegressor([Features(RBFSampler(random_state=0)), Linear()], **OPTIONS).fit(X, y)
     assert (random.predict(NEW, return_std=True)[1] > 0).all()
+
+
+@pytest.mark.parametrize("C", [0.2, 12.5])
+def test_c_sets_the_noise_and_not_the_weights_of_the_examples(C):
+    """Issue 11, point 24: C = 1/(2σ²)."""
+    weight = rng.integers(1, 4, 90)
+    kernels = [RBF(gamma=0.5), Linear()]
+    model = MKLRegressor(kernels, regularizer=EmpiricalBayes(), C=C, loss="squared").fit(X, y, sample_weight=weight)
+    std = model.predict(NEW, return_std=True)[1]
+    assert model.noise_ == pytest.approx(1 / (2 * C))
+    np.testing.assert_allclose(std**2, dense_formula(model, X, weight), rtol=1e-8)

@@ -332,3 +332,27 @@ def test_alignments_are_those_of_kernels_and_targets_of_the_same_examples(exampl
     tolerance = 1e-6 if examples == 400 else 0.05
     assert found == pytest.approx([np.sum(signal * own), np.sum(noise * own)], abs=tolerance)
     assert between[0, 1] == pytest.approx(np.sum(signal * noise), abs=tolerance) and found[0] > 0.5
+
+
+def test_a_source_that_only_the_last_class_uses_is_worth_something():
+    """Issue 11, point 24. Class 0 is told by column 0, classes 1 and 2 by column 1."""
+    rng = np.random.default_rng(2)
+    labels = np.arange(120) % 3
+    rows = np.stack([np.where(labels == 0, 4.0, -4.0), np.where(labels == 2, 2.0, -2.0)], axis=1)
+    rows += 0.3 * rng.normal(size=rows.shape)
+    model = MKLClassifier([("a", Linear(), [0]), ("b", Linear(), [1])], regularizer=1, C=0.1, multi_class="ovr")
+    assert (model.fit(rows, labels).kernel_weights_[:, 1] > 0).tolist() == [False, True, True]
+    found = relevance(model, rows, labels, cv=3)
+    assert row(found, "b")["drop"] > 0.2
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_r2_with_weights_is_that_of_scikit_learn(columns):
+    """Issue 11, point 24."""
+    rng = np.random.default_rng(3)
+    rows, weight = rng.normal(size=(40, 2)), rng.uniform(0.1, 5.0, 40)
+    targets = (rows[:, :1] ** 2 + weight[:, None] + np.zeros(columns)).squeeze()
+    model = MKLRegressor([RBF(0.5)], C=1.0).fit(rows, targets)
+    assert _r2(model, rows, targets, weight) == pytest.approx(
+        r2_score(targets, model.predict(rows), sample_weight=weight)
+    )

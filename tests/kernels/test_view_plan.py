@@ -77,3 +77,15 @@ def test_a_pickled_list_takes_examples_that_lack_a_view_which_no_kernel_sees():
     kernels = KernelList.from_spec([("z", RBF(1.0), "z"), Identity()], data)
     for one in (kernels, pickle.loads(pickle.dumps(kernels))):
         assert [view.present for view in one.views(data)] == [None, None]
+
+
+def test_an_example_lacks_a_view_that_is_missing_or_has_gaps():
+    """Issue 11, point 24: both kinds at once."""
+    table = X.copy()
+    table[1, 0] = np.nan
+    present = np.arange(12) != 5
+    views = Views({"all": X, "x": table[present]}, ids={"all": np.arange(12), "x": np.flatnonzero(present)})
+    plan = KernelList.from_spec([("k", RBF(1.0), "x", "zero"), ("l", Linear(), "all")], views).view_plans[0]
+    arrays = ViewArrays(views)
+    lacking = np.flatnonzero(~plan.before_transformer(arrays).present)
+    assert lacking.tolist() == [1, 5]

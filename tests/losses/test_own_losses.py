@@ -7,6 +7,7 @@ from sklearn.datasets import make_regression
 from manykernels import MKLRegressor
 from manykernels.kernels import RBF, Linear
 from manykernels.losses import LOSSES, Hinge, Loss
+from manykernels.losses.base import middle, step_root
 
 X, y = make_regression(60, 4, noise=5.0, random_state=0)
 y = y / y.std()
@@ -78,3 +79,13 @@ def test_no_loss_of_ours_would_be_blamed(name, unit):
 
     targets = np.where(y > 0, 1.0, -1.0) if LOSSES[name].targets == "binary" else unit * y
     assert not _disagrees(SimpleNamespace(Y=targets[None], loss=LOSSES[name]()), [])
+
+
+@pytest.mark.parametrize(
+    "ends, expected", [((1.0, 3.0), 2.0), ((-np.inf, 3.0), 3.0), ((1.0, np.inf), 1.0), ((-np.inf, np.inf), 0.0)]
+)
+def test_an_intercept_that_may_move_is_the_middle_of_its_interval(ends, expected):
+    """Issue 11, point 24."""
+    assert middle(*ends) == expected
+    knots, jumps = np.array([1.0, 3.0]), np.array([1.0, 1.0])
+    assert step_root(knots, jumps, -1.0) == 2.0  # the slope is −1 below 1, 0 between, 1 above 3

@@ -111,3 +111,14 @@ def test_kernels_of_a_side_have_names_for_a_search():
         clone(model).set_params(kernels__left__far__gamma=1.0)
     with pytest.raises(ValueError, match="left='precomputed' is no list of named kernels"):
         Pairwise("precomputed", [Linear()]).set_params(left__near__gamma=1.0)
+
+
+@pytest.mark.parametrize("setting", ["pair", "left", "right", "both"])
+def test_the_seed_makes_the_folds(setting):
+    """Issue 11, point 24."""
+    index = np.indices((9, 8)).reshape(2, -1).T
+
+    def folds(seed):
+        return [test.tolist() for _, test in PairSplit(setting, n_splits=3, random_state=seed).split(index)]
+
+    assert folds(1) == folds(1) != folds(2) and folds(0) == folds(None)

@@ -302,3 +302,9 @@ def test_a_block_norm_that_grows_like_the_norm_but_starts_flat_has_an_honest_gap
     problem, *_ = small_problem("hinge", omega, n=30)
     best = [solve(problem, name, tol=1e-4) for name in ("newton", "analytic", "chunking", "spicy")]
     assert all(s.converged and s.dual <= min(t.primal for t in best) + 1e-9 for s in best)
+
+
+def test_costs_of_kernels_stay_with_their_kernels():
+    """Issue 11, point 24: a kernel that does not vary leaves, and the costs of the others do not move up."""
+    part = WeightedLpNorm(2.0, [5.0, 1.0, 3.0]).restrict(np.array([1, 2]), 3)
+    np.testing.assert_array_equal(part.weights, [1.0, 3.0])

@@ -57,3 +57,15 @@ def test_single_examples_are_named_by_their_rows_in_x(size):
     assert len(shown) > 2 and [one["true"] for one in shown] == [y[one["row"]] for one in shown]
     if size < 90:
         assert max(one["row"] for one in shown) >= size
+
+
+def test_the_mean_error_is_that_of_all_held_out_examples_however_few_are_drawn(monkeypatch):
+    """Issue 11, point 24."""
+    y = X[:, 0] + 0.3 * rng.normal(size=90)
+    model = MKLRegressor([("k", RBF(0.5))], C=1.0).fit(X, y)
+    options = dict(cv=KFold(3), examples=0, **ONLY)
+    full = model.report(X, y, **options).facts["score"]
+    monkeypatch.setattr("manykernels.report._held_out.MAX_POINTS", 7)
+    few = model.report(X, y, **options).facts["score"]
+    assert len(few["points"]) == 7 and few["points_total"] == 90 == len(full["points"])
+    assert few["error"] == full["error"] == pytest.approx(np.mean([abs(a - b) for a, b in full["points"]]))

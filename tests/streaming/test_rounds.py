@@ -1,6 +1,7 @@
 """What a streamed run keeps and tells: checkpoints, history, progress, sums of words."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -35,7 +36,10 @@ def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch
     with pytest.raises(Stop):
         model.fit(source, y)
     monkeypatch.undo()
+    begun = time.perf_counter()
     model.fit(source, y)
+    times = [step["time"] for step in model.history_]  # seconds of this fit, before the stop and after
+    assert times == sorted(times) and times[-1] <= times[1] + 1 + time.perf_counter() - begun
     assert len(model.history_) == rounds and model.objective_ == pytest.approx(objective, rel=1e-9)
     np.testing.assert_allclose(model.kernel_weights_, weights, rtol=1e-6)
 

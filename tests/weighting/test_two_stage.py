@@ -299,3 +299,22 @@ def test_alignment_with_large_targets_knows_kernels_near_the_largest_float(rule)
     plain, huge = (MKLRegressor([factor * Linear(), RBF(1.0)], regularizer=rule, C=10.0).fit(X, y).kernel_weights_
                    for factor in (1.0, 1e304))  # fmt: skip
     np.testing.assert_allclose(huge, plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.01, 30.0])
+def test_easymkl_goes_by_lam_and_not_by_C(data, C):
+    """Issue 11, point 24: the costs of a fit are C times the weights of its examples."""
+    X, y, S = data
+    np.testing.assert_allclose(
+        weights(EasyMKL(0.2), S, y, c=np.full((1, len(y)), C), C=C), weights(EasyMKL(0.2), S, y), atol=1e-4
+    )
+
+
+def test_the_best_single_kernel_is_that_of_the_examples_that_count():
+    """Issue 11, point 24: of the heavy examples one kernel knows 60 %, the other 80 %, which is wrong on all others."""
+    place = np.arange(80)
+    y, heavy = np.where(place // 2 % 2, 1.0, -1.0), place % 2 == 0
+    right = [np.where(heavy, place // 4 % 5 < 3, True), np.where(heavy, place // 4 % 5 < 4, False)]
+    S = np.array([np.outer(x, x) for x in (np.where(known, y, -y) for known in right)])
+    assert weights(BestSingle(cv=4), S, y, np.where(heavy, 1.0, 1e-3)[None]).tolist() == [0, 1]
+    assert weights(BestSingle(cv=4), S, y, np.ones((1, 80))).tolist() == [1, 0]

@@ -107,15 +107,21 @@ class PairwiseBank(Bank):
         return WalkTiles(self.groups, self.dtype, np.ones(self.M), np.ones(self.M), self.n_jobs, budget)
 
     def _free_bytes(self):
-        """Bytes that memory_limit leaves besides the data, M × n sums and a tile per thread; None without a limit."""
+        """Bytes that memory_limit leaves besides the data, M × n sums and a tile per thread; None without a limit.
+
+        Fewer threads than n_jobs, at least one, get a tile where the limit does not hold more.
+        """
         if self.memory_limit is None:
             return None
         held = nbytes(array for side in self.sides for array in arrays_of(side))
-        held += 16 * self.M * self.n + self._least()
-        thin = [nbytes(data_of(side)) for side in self.sides if issparse(side.x)]
-        held += (1 + n_threads(self.n_jobs)) * max(thin, default=0)  # squares and transposes
+        thin = max((nbytes(data_of(side)) for side in self.sides if issparse(side.x)), default=0)
+        held += 16 * self.M * self.n + thin  # squares; each thread has transposes
         parts = {id(data): data.nbytes for side in self.sides for data in data_of(side)}  # or its base block
-        need = held + sum(min(size, self.n**2 * self.dtype.itemsize) for size in parts.values())
+        blocks = sum(min(size, self.n**2 * self.dtype.itemsize) for size in parts.values())
+        threads, each = n_threads(self.n_jobs), thin + self._least() // n_threads(self.n_jobs)
+        self.n_jobs = max(1, min(threads, int((self.memory_limit - held - blocks) / 2 // each)))
+        held += self.n_jobs * each
+        need = held + blocks
         if self.memory_limit < need:
             limit = parse_bytes(self.memory_limit)
             need *= limit.share

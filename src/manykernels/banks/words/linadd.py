@@ -143,6 +143,7 @@ class WordBank(ExplicitBank):
     def _assign_to(self, reader, X, kind):
         first, low, high = np.zeros((3, len(kind)), np.int64)
         found, count = [], 0
+        before = sum(len(other.words) for other in self.readers)  # codes of sorted words of other readers
         occurring = reader.occurring(X, kind == SORTED)
         for c, space in enumerate(reader.spaces):
             first[c], low[c] = self.n_places, count
@@ -152,7 +153,7 @@ class WordBank(ExplicitBank):
                 count += space
             high[c] = count
             self.n_places += space
-            if self.n_places + count > self.max_values:
+            if self.n_places + before + count > self.max_values:
                 other = "'sorted'" if self.store == "map" else "'hash', which is not exact"
                 raise ValueError(
                     f"features={self.store!r} needs room for more than {self.max_values} values: raise memory_limit, "
