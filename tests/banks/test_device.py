@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import covering
 from sklearn.base import clone
 
 from manykernels import KernelStack, MKLClassifier, MKLOneClass, MKLRegressor, load
@@ -32,6 +33,7 @@ KERNELS = [
     RBF(0.1), RBF(1.0), Laplacian(0.3), Chi2(0.5), HistogramIntersection(), Linear(), Polynomial(2), Tanimoto(),
     Cosine(), Identity(), 0.5 * RBF(0.2) + Linear(), ("two", RBF(2.0), [0, 1]), ("mine", lambda A, B: (A @ B.T) ** 2),
 ]  # fmt: skip
+REGULARIZERS = [1, 4 / 3, 2, ElasticNet(0.5), Entropy(0.5)]
 TOL = 1e-6
 
 
@@ -44,31 +46,29 @@ def alike(model, *data):
     return host, card
 
 
-@pytest.mark.parametrize("regularizer", [1, 4 / 3, 2, ElasticNet(0.5), Entropy(0.5)], ids=str)
-@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic", "squared_hinge"])
+@pytest.mark.parametrize("regularizer, loss", covering(REGULARIZERS, ["hinge", "squared", "logistic", "squared_hinge"]))
 def test_a_classifier_is_the_same_on_a_device(loss, regularizer):
-    model = MKLClassifier(KERNELS, loss=loss, regularizer=regularizer, tol=TOL, solver="newton")
+    model = MKLClassifier(KERNELS, loss=loss, regularizer=regularizer, tol=TOL, solver="newton", C=1.0)
     host, card = alike(model, X, label)
     np.testing.assert_allclose(card.decision_function(X), host.decision_function(X), atol=2e-2)
 
 
-@pytest.mark.parametrize("regularizer", [1, 4 / 3, 2, ElasticNet(0.5), Entropy(0.5)], ids=str)
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "huber"])
+@pytest.mark.parametrize("regularizer, loss", covering(REGULARIZERS, ["epsilon_insensitive", "huber"]))
 def test_a_regressor_is_the_same_on_a_device(loss, regularizer):
     alike(MKLRegressor(KERNELS, loss=loss, regularizer=regularizer, tol=TOL, solver="newton", C=1.0), X, target)
 
 
 @pytest.mark.parametrize("solver", ["level", "chunking", "analytic", "hessian"])
 def test_other_solvers_work_there_too(solver):
-    host = MKLClassifier(KERNELS, tol=1e-4).fit(X, label)
-    card = MKLClassifier(KERNELS, solver=solver, tol=1e-4, device="torch").fit(X, label)
+    host = MKLClassifier(KERNELS, tol=1e-4, C=1.0).fit(X, label)
+    card = MKLClassifier(KERNELS, solver=solver, tol=1e-4, C=1.0, device="torch").fit(X, label)
     assert card.duality_gap_ <= 1e-4 and card.objective_ == pytest.approx(host.objective_, rel=2e-4)
 
 
 def test_several_classes_and_one_class():
     several = np.digitize(target, np.quantile(target, [0.3, 0.7]))
     for multi_class in ("ovr", "shared"):
-        alike(MKLClassifier(KERNELS[:6], multi_class=multi_class, tol=TOL, regularizer=2), X, several)
+        alike(MKLClassifier(KERNELS[:6], multi_class=multi_class, tol=TOL, regularizer=2, C=1.0), X, several)
     alike(MKLOneClass(KERNELS[:6], nu=0.2, tol=TOL, regularizer=2), X)
 
 
@@ -97,7 +97,7 @@ def test_a_model_from_a_device_is_one_of_the_host(tmp_path):
 def test_decisions_are_computed_there(normalize, monkeypatch):
     several = np.digitize(target, np.quantile(target, [0.3, 0.7]))
     plain = [k for k in KERNELS[:7] if not isinstance(k, tuple)]
-    model = MKLClassifier(plain, normalize=normalize, device="torch").fit(X, several)
+    model = MKLClassifier(plain, normalize=normalize, C=1.0, device="torch").fit(X, several)
     asked, own = [], _device_decisions.decide_there
     monkeypatch.setattr(_device_decisions, "decide_there", lambda *args: asked.append(own(*args)) or asked[-1])
     there = model.decision_function(X[:50])

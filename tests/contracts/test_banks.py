@@ -2,10 +2,12 @@
 
 import pickle
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from covering import covering
 from scipy.sparse import csr_array
 
 from manykernels.banks import Bank, DenseBank, PairwiseBank, Predictor
@@ -67,6 +69,11 @@ def part(data, rows):
     if isinstance(data, dict):
         return {name: part(view, rows) for name, view in data.items()}
     return [data[i] for i in np.arange(n + N_NEW)[rows]] if isinstance(data, list) else data[rows]
+
+
+@cache
+def raw_of(name):
+    return raw(*BANKS[name][:2])
 
 
 def raw(specs, data):
@@ -170,6 +177,8 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
 }
 NORMALIZE = ["multiplicative", "spherical", "trace", None]
 every_bank = pytest.mark.parametrize("name, normalize", [(b, how) for b in BANKS for how in NORMALIZE])
+half = pytest.mark.parametrize("name, normalize", covering(BANKS, NORMALIZE, steps=2))
+other_half = pytest.mark.parametrize("name, normalize", covering(BANKS, NORMALIZE, steps=2, first=1))
 pytestmark = pytest.mark.filterwarnings("ignore:kernels without variance")
 
 
@@ -180,7 +189,7 @@ class Case:
         if name.startswith("device"):
             pytest.importorskip("torch", reason="PyTorch is not installed: no bank on a device")
         specs, data, make, dtype = BANKS[name]
-        K = raw(specs, data)
+        K = raw_of(name)
         self.precomputed = name.lower().find("stack") >= 0
         train = K[:, :n, :n] if self.precomputed else part(data, slice(n))
         self.bank = make(train, weights=weights, normalize=normalize)
@@ -212,7 +221,7 @@ class Case:
         np.testing.assert_allclose(actual, expected, rtol=0, atol=(tol or self.tol) * self.size * by)
 
 
-@every_bank
+@half
 def test_a_bank_says_what_it_holds(name, normalize):
     case = Case(name, normalize)
     bank = case.bank
@@ -254,7 +263,7 @@ def test_a_bank_is_the_stack_of_its_kernels(name, normalize):
     assert not bank.outputs(np.zeros(bank.M), A, cols, rows).any()
 
 
-@every_bank
+@other_half
 def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
     case = Case(name, normalize)
     rows, some = np.array([0, 3, 4, 17, 39]), np.array([0, 2])
@@ -267,7 +276,7 @@ def test_a_bank_gives_its_matrices_and_holds_them(name, normalize):
     assert held.matrices(dtype=held.dtype) is held.matrices() or held is case.bank  # without a copy
 
 
-@every_bank
+@half
 def test_a_restricted_bank_is_a_part_of_the_stack(name, normalize):
     case = Case(name, normalize)
     rows, some = np.arange(3, 20), np.flatnonzero(case.usable)[:3]
@@ -284,7 +293,7 @@ def test_a_restricted_bank_is_a_part_of_the_stack(name, normalize):
     case.close(small.outputs(theta, A, every), A @ np.tensordot(theta, S, 1).T, 3 * np.abs(A).sum())
 
 
-@every_bank
+@other_half
 def test_explicit_features_are_those_of_the_stack(name, normalize):
     case = Case(name, normalize)
     vectors = case.bank.vectors()
@@ -326,7 +335,7 @@ def test_a_predictor_is_the_stack_with_new_examples(name, normalize):
         case.close(found, np.einsum("tim,m->ti", parts[:1], theta), by * theta.sum())
 
 
-@every_bank
+@half
 def test_a_predictor_has_the_kernel_between_new_examples(name, normalize):
     case = Case(name, normalize)
     predictor, theta = case.bank.predictor(np.arange(0, n, 3)), case.theta
@@ -342,7 +351,7 @@ def test_a_predictor_has_the_kernel_between_new_examples(name, normalize):
     case.close(predictor.gram(case.new, fewer, theta=theta), G[:, :5], theta.sum())
 
 
-@every_bank
+@other_half
 def test_a_predictor_has_what_a_posterior_needs_or_none(name, normalize):
     case = Case(name, normalize)
     support, theta = np.arange(0, n, 3), case.theta
@@ -354,7 +363,7 @@ def test_a_predictor_has_what_a_posterior_needs_or_none(name, normalize):
         case.close(K, np.tensordot(theta, case.S[:, support][:, :, support], 1), theta.sum())
 
 
-@every_bank
+@half
 def test_a_predictor_tells_how_its_support_is_written(name, normalize):
     """The letters of sequences of one length, what kernels are multiplied by for each of them, and linear weights."""
     case = Case(name, normalize)

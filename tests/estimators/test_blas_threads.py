@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels._threads import limit_blas
@@ -12,11 +12,12 @@ from manykernels.regularizers import EmpiricalBayes
 
 X = np.random.default_rng(1).standard_normal((40, 3))
 y = np.arange(40) % 2
+BLAS = ThreadpoolController().select(user_api="blas")
 seen = []
 
 
 def threads():
-    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+    return max(library.num_threads for library in BLAS.lib_controllers)
 
 
 def kernel(A, B):
@@ -25,7 +26,7 @@ def kernel(A, B):
 
 
 def model(n_jobs):
-    return MKLClassifier([kernel, RBF()], n_jobs=n_jobs)
+    return MKLClassifier([kernel, RBF()], C=1.0, n_jobs=n_jobs)
 
 
 def fitted(n_jobs):
@@ -43,6 +44,7 @@ def posterior(n_jobs):
 
 USES = {  # what is made beforehand, and what is asked of it
     "fit": (model, lambda m: m.fit(X, y)),
+    "choice of C": (model, lambda m: m.set_params(C="auto").fit(X, y)),
     "decision_function": (fitted, lambda m: m.decision_function(X)),
     "predict": (fitted, lambda m: m.predict(X)),
     "decision_parts": (fitted, lambda m: m.decision_parts(X)),

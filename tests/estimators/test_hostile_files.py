@@ -43,9 +43,10 @@ def assert_harmless(program, *names):
     assert not found["wrong"] and found["counts"]["refused"] > 50, found
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_no_entry_of_a_model_file_leads_astray(part):
-    assert_harmless("hostile.py", *NAMES[part::4])
+    """Every kind of change at every place of an array, a thirteenth of those at places of the JSON; slow: all."""
+    assert_harmless("hostile.py", *NAMES[part::2])
 
 
 def test_no_entry_of_a_checkpoint_leads_astray():

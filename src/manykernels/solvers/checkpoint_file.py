@@ -125,7 +125,8 @@ class CheckpointSlot:
             self.file.parts[self.k] = part
             return Solution.from_state(solution)
         if state is not None and "point" in state:
-            warm, state = Solution.from_state(state["point"]), None
+            with self.file.wholeness():
+                warm, state = Solution.from_state(state["point"]), None
         found = run(warm, state)
         if not found.interrupted:
             part = {"solution": found.to_state(), "max_iter": max_iter}
