@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from agreement import assert_agree
 from conic import solve_conic
+from covering import covering
 from problems import costs, make
 
 from manykernels import losses, regularizers
@@ -22,8 +23,7 @@ def fit(Ks, y, name, p, tol, C=1.0, intercept=True, **options):
     return solve(Problem(bank, y, loss, regularizers.get(p), c, intercept), tol=tol, **options)
 
 
-@pytest.mark.parametrize("p", P)
-@pytest.mark.parametrize("name", sorted(losses.LOSSES))
+@pytest.mark.parametrize("name, p", covering(sorted(losses.LOSSES), P, steps=3))
 def test_objective_equals_the_conic_programs(name, p):
     loss = losses.get(name)
     Ks, y = make(real=loss.targets == "real")
@@ -60,9 +60,12 @@ def test_shared_weights_over_several_outputs(name, p):
     assert solution.primal == pytest.approx(truth["objective"], rel=3e-6)
 
 
-@pytest.mark.parametrize("p", [1.1, 4 / 3, 2, 4])
-@pytest.mark.parametrize("name", ["hinge", "logistic", "squared_hinge"])
-@pytest.mark.parametrize("solver", ["analytic", "hessian", "sip", "level", "spicy"])
+SOLVERS, LOSSES = ["analytic", "hessian", "sip", "level", "spicy"], ["hinge", "logistic", "squared_hinge"]
+
+
+@pytest.mark.parametrize(
+    "solver, name, p", covering(SOLVERS, LOSSES, [1.1, 4 / 3, 2, 4])
+)
 def test_every_solver_finds_the_same_optimum(solver, name, p):
     Ks, y = make(3, n=60, M=6)
     problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, losses.get(name), regularizers.get(p))

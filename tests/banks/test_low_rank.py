@@ -6,6 +6,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from covering import covering
 
 from manykernels import MKLClassifier, MKLOneClass, MKLRegressor, load, losses
 from manykernels.banks import DenseBank
@@ -45,8 +46,10 @@ def twins(**options):
     return LowRankBank.from_list(kernels, X, **options), DenseBank(KernelStack(S))
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive"])
-@pytest.mark.parametrize("p", [1, 2])
+LOSSES = ["hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive"]
+
+
+@pytest.mark.parametrize("loss, p", covering(LOSSES, [1, 2]))
 def test_the_fit_is_that_of_the_matrices(loss, p):
     bank, dense = twins()
     targets = y if losses.get(loss).targets == "binary" else score
@@ -76,7 +79,7 @@ def test_features_that_are_kept_are_those_that_are_computed():
 def test_estimators_take_it_in_short_and_predict_from_a_file(how, tmp_path):
     many, labels = np.tile(X, (5, 1)) + 0.05 * rng.normal(size=(5 * n, 4)), np.tile(np.digitize(score, [-1, 1]), 5)
     kernels = [("wide", RBF(gamma=0.1)), ("part", Laplacian(gamma="median"), [0, 1]), ("line", Linear())]
-    model = MKLClassifier(kernels, approximation=how, rank=32).fit(many, labels)
+    model = MKLClassifier(kernels, approximation=how, rank=32, C=1.0).fit(many, labels)
     assert model.duality_gap_ <= 1e-3 and model.kernel_weights_.shape == (3, 3) and model.kernel_names_[0] == "wide"
     assert model.score(many, labels) > 0.6
     parts = model.decision_parts(many[:7])
@@ -157,17 +160,17 @@ def test_the_error_of_kernels_falls_with_the_rank():
 
 
 def test_approximation_error_says_what_low_rank_costs():
-    model = MKLClassifier([RBF(gamma=0.2), RBF(gamma=1.0)], approximation="nystroem", rank=8)
+    model = MKLClassifier([RBF(gamma=0.2), RBF(gamma=1.0)], approximation="nystroem", rank=8, C=1.0)
     rough = approximation_error(model, X, y, n=200)
     fine = approximation_error(model.set_params(rank=150), X, y, n=200)
     assert fine.n == 200 and fine.n_test == 400 and fine.decisions < 0.3 * rough.decisions
     assert abs(fine.objective) < abs(rough.objective) and max(fine.gaps) <= 1e-3
-    exact = MKLClassifier([RBF(gamma=0.2), RBF(gamma=1.0)])
+    exact = MKLClassifier([RBF(gamma=0.2), RBF(gamma=1.0)], C=1.0)
     order = np.random.default_rng(0).permutation(n)
     train, test = np.sort(order[:200]), np.sort(order[200:600])
     exact.fit(X[train], y[train])
     assert fine.objectives[1] == exact.objective_ and fine.scores[1] == exact.score(X[test], y[test])
-    named = approximation_error(MKLClassifier([("a", Nystroem(RBF(gamma=0.2), 8))]), X, y, n=100)
+    named = approximation_error(MKLClassifier([("a", Nystroem(RBF(gamma=0.2), 8))], C=1.0), X, y, n=100)
     assert "low rank beside exact" in str(named)
     with pytest.raises(ValueError, match="no kernels of low rank"):
         approximation_error(exact, X, y)
@@ -192,7 +195,7 @@ FIT = """
         X = rng.normal(size=(n, 8)).astype(np.float32)
         return X, np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n))
     kernels = [RBF(gamma=g) for g in (0.02, 0.05, 0.1, 0.2, 0.5)]
-    model = MKLClassifier(kernels, approximation="rff", rank=128, memory_limit="48MB", tol=1e-2, n_jobs=2)
+    model = MKLClassifier(kernels, approximation="rff", rank=128, memory_limit="48MB", tol=1e-2, C=1.0, n_jobs=2)
     X, y = data(3300)
     model.fit(X, y)  # what is compiled or imported on the way is no part of the fit
     X, y = data(25_000)

@@ -237,8 +237,8 @@ def test_chunking_runs_on_tries(kind):
 def test_a_classifier_takes_shifts_as_features(tmp_path):
     X, y = make_splice(200, length=41, positives=0.3, random_state=2)
     kernels = [("shift", WeightedDegreeShift(6, 2)), ("wd", WeightedDegree(4))]
-    model = MKLClassifier(kernels, solver="coordinate", tol=1e-5).fit(X, y)
-    dense = MKLClassifier(kernels, solver="newton", tol=1e-6).fit(X, y)
+    model = MKLClassifier(kernels, solver="coordinate", tol=1e-5, C=1.0).fit(X, y)
+    dense = MKLClassifier(kernels, solver="newton", tol=1e-6, C=1.0).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), dense.decision_function(X), atol=5e-3)
     model.save(tmp_path / "m.mk")
     np.testing.assert_array_equal(load(tmp_path / "m.mk").decision_function(X), model.decision_function(X))

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from covering import covering
 from problems import evaluate, partner
 from small_banks import BANKS, problem_on
 
@@ -143,9 +144,12 @@ def test_a_warm_start_from_the_solution_needs_hardly_a_step(name, kind):
     assert_honest(*posed(name, kind), s, rounding(kind))
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "epsilon_insensitive"])
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kind in CELLS if name in TAKES])
-def test_solvers_on_features_are_honest_with_other_losses_and_regularizers(name, kind, loss):
+FEATURES = [(name, kind) for name, kind in CELLS if name in TAKES]
+
+
+@pytest.mark.parametrize("cell, loss", covering(FEATURES, ["squared", "logistic", "epsilon_insensitive"]))
+def test_solvers_on_features_are_honest_with_other_losses_and_regularizers(cell, loss):
+    name, kind = cell
     problem, Ks = problem_on(kind, loss, LpNorm(1.5 if name == "interior" else 1))
     if Solver(name).refusal(problem) is not None:
         assert (name, loss) == ("coordinate", "logistic")

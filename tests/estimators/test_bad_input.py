@@ -26,20 +26,20 @@ def changed(array, index, value):
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_non_finite_input(value):
     bad = changed(X, (3, 2), value)
-    for model in (MKLClassifier(KERNELS), MKLRegressor(KERNELS), MKLOneClass(KERNELS)):
+    for model in (MKLClassifier(KERNELS, C=1.0), MKLRegressor(KERNELS, C=1.0), MKLOneClass(KERNELS)):
         with pytest.raises(ValueError, match="NaN|infinity"):
             model.fit(bad, y)
         with pytest.raises(ValueError, match="NaN|infinity"):
             model.fit(X, y).predict(bad)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        MKLClassifier(KERNELS).fit(pd.DataFrame(bad), y)
+        MKLClassifier(KERNELS, C=1.0).fit(pd.DataFrame(bad), y)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        MKLRegressor(KERNELS).fit(X, changed(y.astype(float), 0, value))
+        MKLRegressor(KERNELS, C=1.0).fit(X, changed(y.astype(float), 0, value))
     bad = changed(STACK, (3, 2, 1), value)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        MKLClassifier("precomputed").fit(bad, y)
+        MKLClassifier("precomputed", C=1.0).fit(bad, y)
     with pytest.raises(ValueError, match="NaN|infinity"):
-        MKLClassifier("precomputed").fit(STACK, np.arange(60) % 2).predict(bad[:, :, :])
+        MKLClassifier("precomputed", C=1.0).fit(STACK, np.arange(60) % 2).predict(bad[:, :, :])
 
 
 def test_one_class_only():
@@ -206,7 +206,7 @@ def test_a_stack_of_new_examples_that_is_not_finite_is_refused_without_a_warning
     """Issue 11, second generator: ∞ times the weight 0 of another class was a warning of NumPy."""
     of_class = np.eye(3)[np.arange(12) % 3]
     S = np.stack([np.outer(z, z) for z in of_class.T], axis=2)
-    model = MKLClassifier("precomputed", regularizer=1).fit(S, np.arange(12) % 3)
+    model = MKLClassifier("precomputed", regularizer=1, C=1.0).fit(S, np.arange(12) % 3)
     assert (model.kernel_weights_ == 0).any()
     new = S.copy()
     new[0, model.support_[0]] = value

@@ -43,11 +43,13 @@ def test_held_out_decisions_keep_a_close_fit_from_being_sure(tmp_path):
 def test_several_classes_weights_frames_and_matrices(multi_class):
     three = np.digitize(X[:, 0], [-0.5, 0.5])
     weight = rng.random(len(X)) + 0.5
-    model = MKLClassifier(KERNELS, multi_class=multi_class, calibrate="sigmoid").fit(X, three, sample_weight=weight)
+    model = MKLClassifier(KERNELS, multi_class=multi_class, calibrate="sigmoid", C=1.0).fit(
+        X, three, sample_weight=weight
+    )
     found = model.predict_proba(X)
     assert found.shape == (240, 3) and np.mean(found.argmax(axis=1) == three) > 0.8
     stack = np.stack([kernel(X) for kernel in KERNELS], axis=2)
-    same = MKLClassifier("precomputed", multi_class=multi_class, calibrate="sigmoid")
+    same = MKLClassifier("precomputed", multi_class=multi_class, calibrate="sigmoid", C=1.0)
     np.testing.assert_allclose(same.fit(stack, three, sample_weight=weight).predict_proba(stack), found, atol=0.02)
     labels = np.stack([X[:, 0] > 0, X[:, 1] > 0], axis=1).astype(int)
     assert clone(model).fit(X, labels).predict_proba(X).shape == (240, 2)

@@ -217,7 +217,7 @@ def test_models_of_several_classes_speak_of_all_of_them(iris):
     X, seen = iris[0], []
     y = np.unique(iris[1], return_inverse=True)[1]
     for labels in (y, 2 - y, (y + 1) % 3):  # whichever class takes the most steps
-        clf = MKLClassifier(KERNELS, tol=1e-6, solver="analytic").fit(X, labels)
+        clf = MKLClassifier(KERNELS, tol=1e-6, solver="analytic", C=1.0).fit(X, labels)
         steps = [sum(h["class"] == k for h in clf.history_) for k in clf.classes_]
         seen.append(steps)
         assert clf.n_iter_ == max(steps)
@@ -241,7 +241,7 @@ def test_every_class_begins_where_its_own_last_fit_ended(iris):
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge", "smooth_hinge"])
 def test_warm_start_after_a_change_finds_the_new_optimum(cancer, loss):
     X, y = cancer
-    clf = MKLClassifier(KERNELS, loss=loss, warm_start=True, tol=1e-5).fit(X, y)
+    clf = MKLClassifier(KERNELS, loss=loss, warm_start=True, tol=1e-5, C=1.0).fit(X, y)
     other = X[:, 3] > 0
     for C, labels in ((0.01, y), (2.0, y), (2.0, other)):
         cold = MKLClassifier(KERNELS, loss=loss, C=C, tol=1e-5).fit(X, labels)

@@ -36,7 +36,9 @@ def names(a):
     return np.array(["no", "yes"], dtype=object)[a]
 
 
-@pytest.mark.parametrize("model", [MKLClassifier(KERNELS), MKLRegressor(KERNELS), MKLOneClass(KERNELS[:2])])
+@pytest.mark.parametrize(
+    "model", [MKLClassifier(KERNELS, C=1.0), MKLRegressor(KERNELS, C=1.0), MKLOneClass(KERNELS[:2])]
+)
 def test_a_loaded_model_predicts_the_same(model, tmp_path):
     path = tmp_path / "model.mk"
     model.fit(X, names(y) if isinstance(model, MKLClassifier) else y)
@@ -52,7 +54,7 @@ def test_a_loaded_model_predicts_the_same(model, tmp_path):
 def test_every_kind_of_data_is_saved(kind, tmp_path):
     data = {"sparse": sparse.csr_array(X), "precomputed": np.stack([X @ X.T, (X @ X.T) ** 2], axis=2)}.get(kind, X)
     kernels = {"sparse": KERNELS[:2], "precomputed": "precomputed"}.get(kind, "auto")
-    model = MKLClassifier(kernels, regularizer=1).fit(data, y)
+    model = MKLClassifier(kernels, regularizer=1, C=1.0).fit(data, y)
     model.save(tmp_path / "model.mk")
     again = manykernels.load(tmp_path / "model.mk")
     np.testing.assert_array_equal(again.decision_function(data), model.decision_function(data))
@@ -81,7 +83,7 @@ REGULARIZERS = [
 
 @pytest.mark.parametrize("regularizer", REGULARIZERS, ids=lambda value: type(value).__name__)
 def test_every_regularizer_passes_through_the_estimators(regularizer, tmp_path):
-    model = MKLClassifier(rbf_grid(gammas=(0.1, 0.5, 2.0)), regularizer=regularizer, loss="squared").fit(X, y)
+    model = MKLClassifier(rbf_grid(gammas=(0.1, 0.5, 2.0)), regularizer=regularizer, loss="squared", C=1.0).fit(X, y)
     assert model.kernel_weights_.shape == (3,) and (model.kernel_weights_ >= 0).all() and model.score(X, y) > 0.85
     nan = isinstance(regularizer, r.EmpiricalBayes)
     assert np.isnan(model.duality_gap_) if nan else model.duality_gap_ <= model.tol
@@ -264,7 +266,7 @@ LEARNED = ["dual_coef_", "intercept_", "kernel_weights_", "kernel_scale_", "supp
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_file_whose_arrays_do_not_go_together_is_refused(name, outputs, tmp_path):
     """Issue 11, point 24. One entry more or less, along each axis, than examples, outputs and kernels ask for."""
-    model = MKLClassifier(KERNELS[:2]).fit(X, y if outputs == 1 else np.arange(60) % 3)
+    model = MKLClassifier(KERNELS[:2], C=1.0).fit(X, y if outputs == 1 else np.arange(60) % 3)
     whole = getattr(model, name)
     for axis in range(np.ndim(whole)):
         array = np.asarray(whole)

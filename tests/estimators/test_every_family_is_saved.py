@@ -126,7 +126,8 @@ def test_what_is_loaded_predicts_the_same(family, estimator, tmp_path):
     given, data = FAMILIES[family]
     cls, target = ESTIMATORS[estimator]
     given, options = LISTS.get(given, (given, {})) if isinstance(given, str) else (given, {})
-    options = {} if cls is MKLOneClass else options
+    C = "auto" if family == "automatic" else 1.0
+    options = {} if cls is MKLOneClass else options | {"C": C}
     task = {"task": TASK} if family == "tasks" else {}
     model = cls(given, tol=1e-2, **options).fit(data, target, **task)
     model.save(tmp_path / "model.mk")

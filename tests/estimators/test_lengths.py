@@ -30,23 +30,23 @@ def said(function, *args):
 @pytest.mark.parametrize("name", WORDS)
 def test_words_of_unequal_sequences_warn_at_fit(name):
     """Issue 11, point 7."""
-    (text,) = said(MKLClassifier([("words", WORDS[name])]).fit, UNEQUAL, Y)
+    (text,) = said(MKLClassifier([("words", WORDS[name])], C=1.0).fit, UNEQUAL, Y)
     assert "'words' counts words" in text and 'normalize="spherical"' in text
-    assert said(MKLClassifier([("words", WORDS[name])]).fit, EQUAL, Y) == []
-    assert said(MKLClassifier([WORDS[name]], normalize="spherical").fit, UNEQUAL, Y) == []
+    assert said(MKLClassifier([("words", WORDS[name])], C=1.0).fit, EQUAL, Y) == []
+    assert said(MKLClassifier([WORDS[name]], normalize="spherical", C=1.0).fit, UNEQUAL, Y) == []
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_new_sequence_of_another_length_warns_at_prediction(name):
     """Issue 11, point 7: a sequence repeated four times goes from −0.35 to −5.28."""
     new = [EQUAL[0], EQUAL[1] * 4, EQUAL[2][:15]]
-    model = MKLClassifier([("words", WORDS[name])]).fit(EQUAL, Y)
+    model = MKLClassifier([("words", WORDS[name])], C=1.0).fit(EQUAL, Y)
     one, four = np.abs(model.decision_function([EQUAL[1], EQUAL[1] * 4]))
     assert four > 2 * one
     (text,) = said(model.decision_function, new)
     assert "kernel 'words' counts words" in text and "in 2 of 3 examples (1, 2)" in text and "spherical" in text
     assert said(model.predict, EQUAL[:5] + [EQUAL[0] + "ACGT"]) == []
-    model = MKLClassifier([WORDS[name]], normalize="spherical").fit(EQUAL, Y)
+    model = MKLClassifier([WORDS[name]], normalize="spherical", C=1.0).fit(EQUAL, Y)
     assert said(model.predict, new) == []
 
 

@@ -153,15 +153,15 @@ def test_pipelines_hand_on_columns_by_name(output):
     named, plain = (ColumnTransformer(steps).set_output(transform=how) for how in (output, "default"))
     names = [("size", RBF(gamma=0.1), ["n__u", "n__v"]), ("kind", Linear(), slice("c__kind_a", "c__kind_b"))]
     places = [("size", RBF(gamma=0.1), [0, 1]), ("kind", Linear(), slice(8, 10))]
-    model = make_pipeline(named, MKLClassifier(places if output == "default" else names, tol=1e-8)).fit(table, y)
-    expected = make_pipeline(plain, MKLClassifier(places, tol=1e-8)).fit(table, y)
+    model = make_pipeline(named, MKLClassifier(places if output == "default" else names, tol=1e-8, C=1.0)).fit(table, y)
+    expected = make_pipeline(plain, MKLClassifier(places, tol=1e-8, C=1.0)).fit(table, y)
     np.testing.assert_allclose(model.decision_function(table), expected.decision_function(table), atol=1e-3)
 
 
 def test_the_tools_of_scikit_learn_take_the_model():
-    named = MKLClassifier([("size", RBF(gamma=0.1), ["u", "v"]), ("rest", Linear(), slice("w", "z"))])
+    named = MKLClassifier([("size", RBF(gamma=0.1), ["u", "v"]), ("rest", Linear(), slice("w", "z"))], C=1.0)
     assert CalibratedClassifierCV(named, cv=3).fit(FRAME, y).predict_proba(FRAME).shape == (80, 2)
-    lone = MKLClassifier([("size", RBF(gamma=0.1), ["u", "v"])]).fit(FRAME, y)
+    lone = MKLClassifier([("size", RBF(gamma=0.1), ["u", "v"])], C=1.0).fit(FRAME, y)
     found = permutation_importance(lone, FRAME, y, n_repeats=3, random_state=0).importances_mean
     assert found[:2].max() > 0 and (found[2:] == 0).all()
     grid = {"C": [0.1, 1.0], "regularizer": [1, np.inf, ElasticNet(0.5)], "kernels": ["auto", named.kernels]}

@@ -203,11 +203,11 @@ class TestViews:
         ],
     )
     def test_views_that_differ_from_fit_are_named(self, new, match):
-        model = MKLClassifier(ON_VIEWS).fit(VIEWS, y)
+        model = MKLClassifier(ON_VIEWS, C=1.0).fit(VIEWS, y)
         with pytest.raises(ValueError, match=match):
             model.predict(new)
         with pytest.raises(ValueError, match="one table"):
-            MKLClassifier([RBF(gamma=0.1)]).fit(X[:, :2], y).predict(VIEWS)
+            MKLClassifier([RBF(gamma=0.1)], C=1.0).fit(X[:, :2], y).predict(VIEWS)
 
     @pytest.mark.parametrize(
         "views, match",
@@ -230,7 +230,7 @@ def test_sparse_and_dense_may_follow_each_other(form, kind):
     thin = getattr(sp, f"{form}_{kind}")(np.where(np.abs(X) > 0.5, X, 0.0))
     full = thin.toarray()
     kernels = [RBF(gamma=0.1), Linear(), Polynomial(2), RBF(gamma=0.1) * Linear(), Features(RBFSampler(random_state=0))]
-    models = [MKLClassifier(kernels, tol=1e-8).fit(data, y) for data in (full, thin)]
+    models = [MKLClassifier(kernels, tol=1e-8, C=1.0).fit(data, y) for data in (full, thin)]
     expected = models[0].decision_function(full)
     for model in models:
         for data in (full, thin):

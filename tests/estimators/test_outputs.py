@@ -67,14 +67,14 @@ def test_labels_may_hold_together(loss, multi_class):
 
 
 def test_two_labels_sparse_ones_and_one_hot_classes():
-    two = MKLClassifier(PAIR).fit(LABELLED, LABELS[:, :2])
+    two = MKLClassifier(PAIR, C=1.0).fit(LABELLED, LABELS[:, :2])
     assert two.decision_function(LABELLED).shape == (90, 2) == two.predict(LABELLED).shape
-    sparse = MKLClassifier(PAIR).fit(LABELLED, csr_array(LABELS[:, :2]))
+    sparse = MKLClassifier(PAIR, C=1.0).fit(LABELLED, csr_array(LABELS[:, :2]))
     np.testing.assert_array_equal(sparse.dual_coef_, two.dual_coef_)
     with pytest.warns(UserWarning, match="one label an example.*argmax"):
-        MKLClassifier(PAIR).fit(LABELLED, np.eye(3, dtype=int)[np.arange(90) % 3])
+        MKLClassifier(PAIR, C=1.0).fit(LABELLED, np.eye(3, dtype=int)[np.arange(90) % 3])
     with pytest.raises(ValueError, match="class_weight is given.*4 labels"):
-        MKLClassifier(PAIR, class_weight="balanced").fit(LABELLED, LABELS)
+        MKLClassifier(PAIR, class_weight="balanced", C=1.0).fit(LABELLED, LABELS)
 
 
 @pytest.mark.parametrize("target", ["values", "labels", "classes"])
@@ -130,7 +130,7 @@ def test_one_vs_rest_computes_kernels_once_and_finds_what_separate_fits_find(mon
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_probabilities_of_other_losses_by_calibration(loss):
     A, y = load_iris(return_X_y=True)
-    P = CalibratedClassifierCV(MKLClassifier(PAIR, loss=loss), cv=3).fit(A, y).predict_proba(A)
+    P = CalibratedClassifierCV(MKLClassifier(PAIR, loss=loss, C=1.0), cv=3).fit(A, y).predict_proba(A)
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
     assert np.mean(P.argmax(axis=1) == y) > 0.95
 

@@ -20,7 +20,7 @@ STACK = np.stack([k(X) for k in KERNELS], axis=2)
 @pytest.mark.parametrize("kernels", [KERNELS, "precomputed"], ids=["computed", "precomputed"])
 def test_every_point_is_a_fit_of_its_own(kernels):
     data = STACK if kernels == "precomputed" else X
-    model = MKLClassifier(kernels, tol=1e-7)
+    model = MKLClassifier(kernels, tol=1e-7, C=1.0)
     path = model.path(data, LABELS, Cs=[10, 0.1, 1], regularizer=[1, 2])
     assert path.Cs.tolist() == [0.1, 1, 10] and path.duality_gap.max() <= 1e-7
     assert not hasattr(model, "kernel_weights_")

@@ -35,17 +35,17 @@ def test_training_examples_are_predicted_as_others_are():
 
 
 def test_classes_regression_matrices_and_files(tmp_path):
-    several = MKLClassifier(KERNELS, slack=True).fit(X, np.arange(80) % 3)
+    several = MKLClassifier(KERNELS, slack=True, C=1.0).fit(X, np.arange(80) % 3)
     assert several.kernel_weights_.shape == (3, 2) and several.slack_weight_.shape == (3,)
-    for model, target in ((several, np.arange(80) % 3), (MKLRegressor(KERNELS, slack=True), X[:, 0])):
+    for model, target in ((several, np.arange(80) % 3), (MKLRegressor(KERNELS, slack=True, C=1.0), X[:, 0])):
         model.fit(X, target).save(tmp_path / "model.mk")
         again = manykernels.load(tmp_path / "model.mk")
         np.testing.assert_array_equal(again.slack_weight_, model.slack_weight_)
         np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
     assert not hasattr(model.set_params(slack=False).fit(X, X[:, 0]), "slack_weight_")
     S = KernelStack([X[:, :2] @ X[:, :2].T, X[:, 2:] @ X[:, 2:].T])
-    given = MKLClassifier("precomputed", slack=True).fit(S, y)
-    plain = MKLClassifier([("a", Linear(), [0, 1]), ("b", Linear(), slice(2, 30))], slack=True).fit(X, y)
+    given = MKLClassifier("precomputed", slack=True, C=1.0).fit(S, y)
+    plain = MKLClassifier([("a", Linear(), [0, 1]), ("b", Linear(), slice(2, 30))], slack=True, C=1.0).fit(X, y)
     np.testing.assert_allclose(given.kernel_weights_, plain.kernel_weights_, atol=1e-2)
 
 

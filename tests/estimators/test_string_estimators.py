@@ -83,8 +83,8 @@ def test_a_column_of_a_data_frame():
     [tuple, np.array, pd.Series, ms.Sequences.encode, lambda X: [x.encode() for x in X], lambda X: np.array(X, object)],
 )
 def test_strings_in_any_form(form):
-    model = MKLClassifier(ms.degree_kernels(4)).fit(X, y)
-    other = MKLClassifier(ms.degree_kernels(4)).fit(form(X), y)
+    model = MKLClassifier(ms.degree_kernels(4), C=1.0).fit(X, y)
+    other = MKLClassifier(ms.degree_kernels(4), C=1.0).fit(form(X), y)
     np.testing.assert_array_equal(other.decision_function(NEW), model.decision_function(form(NEW)))
     table = np.array([list(x.encode()) for x in X], np.uint8)
     np.testing.assert_array_equal(clone(model).fit(table, y).predict(table), model.predict(X))
@@ -123,7 +123,7 @@ def test_a_model_keeps_its_support_only():
 @pytest.mark.parametrize("form", [list, ms.Sequences.encode, np.array])
 def test_grid_search_slices_strings(form):
     grid = {"kernels": [ms.degree_kernels(2), ms.degree_kernels(5)], "C": [0.1, 1.0]}
-    search = GridSearchCV(MKLClassifier(), grid, cv=3).fit(form(X), y)
+    search = GridSearchCV(MKLClassifier(C=1.0), grid, cv=3).fit(form(X), y)
     assert search.best_score_ > 0.6 and search.predict(form(NEW)).shape == (15,)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 

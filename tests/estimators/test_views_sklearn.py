@@ -147,7 +147,7 @@ def test_a_part_of_a_stack_is_looked_at_as_the_square_of_its_examples(kind, tmp_
     few = dict(max_examples=20)
     found, wanted = (inspect.AlignmentDisplay.measured(STACKED, X, labels, **few).alignments for X in (part, square))
     np.testing.assert_array_equal(found, wanted)
-    model = MKLClassifier("precomputed").fit(part, labels)
+    model = MKLClassifier("precomputed", C=1.0).fit(part, labels)
     assert model.report(part, labels, tmp_path / "report.html", cv=2, stability=0).path.exists()
 
 
@@ -194,21 +194,21 @@ def test_a_step_that_wants_a_table_says_what_to_do():
 
 def test_views_are_the_dict_of_them_for_every_method(tmp_path):
     given = VIEWS.to_dict()
-    one, other = MKLClassifier(KERNELS).fit(VIEWS, y), MKLClassifier(KERNELS).fit(given, y)
+    one, other = MKLClassifier(KERNELS, C=1.0).fit(VIEWS, y), MKLClassifier(KERNELS, C=1.0).fit(given, y)
     for method in ("decision_function", "decision_parts", "predict", "combined_kernel"):
         for X in (VIEWS, given):
             np.testing.assert_array_equal(getattr(one, method)(X), getattr(other, method)(VIEWS))
     assert one.n_features_in_ == 6 and one.score(VIEWS, y) == other.score(given, y)
     weight = np.arange(N) % 4 + 0.0  # some are 0: rows are left out
-    again = MKLClassifier(KERNELS).fit(VIEWS, y, sample_weight=weight)
+    again = MKLClassifier(KERNELS, C=1.0).fit(VIEWS, y, sample_weight=weight)
     other.fit(given, y, sample_weight=weight)
     np.testing.assert_allclose(again.decision_function(VIEWS), other.decision_function(given))
-    plain = MKLClassifier([("array", RBF(gamma=0.2)), ("site", Spectrum(2))], checkpoint=tmp_path / "fit.ckpt")
+    plain = MKLClassifier([("array", RBF(gamma=0.2)), ("site", Spectrum(2))], checkpoint=tmp_path / "fit.ckpt", C=1.0)
     plain.fit(VIEWS[["array", "site"]], y).save(tmp_path / "model.mk")
     found = load(tmp_path / "model.mk").decision_function(VIEWS[["array", "site"]])
     np.testing.assert_array_equal(found, plain.decision_function({"array": NOISE, "site": SITE}))
     assert plain.fit(VIEWS[["array", "site"]], y).n_iter_ >= 0  # goes on from its own file
-    boot = inspect.bootstrap_weights(MKLClassifier(KERNELS[:2]), VIEWS[["array", "pandas"]], y, n_boot=3)
+    boot = inspect.bootstrap_weights(MKLClassifier(KERNELS[:2], C=1.0), VIEWS[["array", "pandas"]], y, n_boot=3)
     assert boot.shape == (3, 2)
 
 
@@ -241,19 +241,21 @@ def test_an_example_that_lacks_a_view_has_kernel_value_0_with_all_others(kind, n
     part = [data[i] for i in have] if isinstance(data, list) else data.iloc[have] if kind == "pandas" else data[have]
     X = Views({"own": part, "all": NOISE}, ids={"own": have, "all": np.arange(N)}, examples=np.arange(N))
     assert X.missing["own"].tolist() == np.flatnonzero(lacks).tolist()
-    model = MKLClassifier([("own", kernel, "own", "zero"), ("all", RBF(gamma=0.2))], normalize=normalize, tol=1e-7)
+    model = MKLClassifier(
+        [("own", kernel, "own", "zero"), ("all", RBF(gamma=0.2))], normalize=normalize, tol=1e-7, C=1.0
+    )
     decision = model.fit(X, y).decision_function(X)
     K = np.zeros((N, N))
     K[np.ix_(have, have)] = kernel(part.to_numpy() if kind == "pandas" else part)
     stack = KernelStack([K, RBF(0.2)(NOISE)])
-    expected = MKLClassifier("precomputed", normalize=normalize, tol=1e-7).fit(stack, y).decision_function(stack)
+    expected = MKLClassifier("precomputed", normalize=normalize, tol=1e-7, C=1.0).fit(stack, y).decision_function(stack)
     np.testing.assert_allclose(decision, expected, atol=1e-3)
     none = X[np.flatnonzero(lacks)]  # no example has it
     np.testing.assert_allclose(model.decision_function(none), decision[lacks], atol=1e-9)
     assert (model.decision_parts(none)[:, 0] == 0).all()
     cross_val_score(model, X, y, cv=2, error_score="raise")
     with pytest.raises(ValueError, match=r"lacks the view 'own' in 12 of 48.*\"zero\".*X.present"):
-        MKLClassifier([("own", kernel), ("all", RBF())]).fit(X, y)
+        MKLClassifier([("own", kernel), ("all", RBF())], C=1.0).fit(X, y)
 
 
 def test_kernels_that_are_chosen_leave_out_what_is_missing():

@@ -102,7 +102,7 @@ def test_folds_keep_groups_whole():
     draw = np.random.default_rng(4)
     patients, groups = draw.normal(size=(40, 3)), np.tile(np.arange(40), 4)
     rows, labels = patients[groups] + 0.01 * draw.normal(size=(160, 3)), draw.integers(0, 2, 40)[groups]
-    model, chance = MKLClassifier([RBF(1.0), Linear()]), (0.25, 0.75)
+    model, chance = MKLClassifier([RBF(1.0), Linear()], C=1.0), (0.25, 0.75)
     assert np.mean(relevance(model, rows, labels).score_all) > 0.9
     assert chance[0] < np.mean(relevance(model, rows, labels, groups=groups).score_all) < chance[1]
     search = MKLClassifierCV([RBF(1.0)], Cs=[1.0], cv=4).fit(rows, labels, groups=groups)

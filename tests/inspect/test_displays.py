@@ -106,7 +106,7 @@ def test_classes_are_columns_of_a_map_or_images_on_a_grid(three):
     assert labels(shown.ax_, "x") == ["0", "1", "2"]
     digits, y = load_digits(return_X_y=True)
     half = [("upper", RBF(gamma=0.001), slice(0, 32)), ("lower", RBF(gamma=0.001), slice(32, 64))]
-    model = MKLClassifier(half).fit(digits[:150], y[:150])
+    model = MKLClassifier(half, C=1.0).fit(digits[:150], y[:150])
     images = np.array([digits[y == d].mean(axis=0).reshape(8, 8) for d in range(10)])
     shown = WeightsDisplay.from_estimator(model, layout=(2, 1), images=images)
     assert shown.axes_.shape == (2, 10) and shown.axes_[0, 7].get_title() == "7"

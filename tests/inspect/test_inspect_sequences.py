@@ -259,7 +259,7 @@ def test_a_background_of_other_letters_is_refused(models):
 
 @pytest.mark.parametrize("solver", ["coordinate", "chunking"])
 def test_hashed_models_have_weights_but_no_words(solver):
-    model = MKLClassifier(LISTS["degrees"], solver=solver, features="hash").fit(X, y)
+    model = MKLClassifier(LISTS["degrees"], solver=solver, features="hash", C=1.0).fit(X, y)
     assert inspect.position_weights(model).shares.sum() == pytest.approx(1)
     for look in (inspect.poim, inspect.top_kmers):
         with pytest.raises(ValueError, match='features="hash".*features="auto"'):

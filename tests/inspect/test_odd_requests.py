@@ -20,7 +20,7 @@ KERNELS = [("line", Linear()), ("near", RBF())]
 def test_relevance_takes_every_sparse_format(form):
     """Issue 11, second generator: fit takes all seven, relevance and report took four."""
     S = scipy.sparse.csr_matrix(X)
-    model = MKLClassifier(KERNELS)
+    model = MKLClassifier(KERNELS, C=1.0)
     found, same = (relevance(model, data, y, cv=2, n_permutations=1) for data in (S.asformat(form), S))
     np.testing.assert_array_equal(found.score_all, same.score_all)
 
@@ -53,7 +53,7 @@ def test_samples_of_a_bootstrap_have_the_kernels_that_are_chosen_for_all_example
     spoke of an inhomogeneous shape."""
     table = np.zeros((12, 4))
     table[:, 0], table[[1, 5, 7], [1, 2, 3]] = np.arange(12), 1.0
-    model = MKLRegressor().fit(form(table), np.arange(12.0))
+    model = MKLRegressor(C=1.0).fit(form(table), np.arange(12.0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # columns that do not vary in a sample
         found = bootstrap_weights(model, form(table), np.arange(12.0), n_boot=6)
@@ -110,6 +110,6 @@ def test_tables_with_columns_that_a_fold_lacks_have_relevance_and_a_page(seed):
     frame = pd.DataFrame({"a": rng.choice(["red", "blue", "green"], 12), "b": rng.choice(["x", "y"], 12)})
     frame["c"] = np.where(np.arange(12) < 3, rng.normal(size=12), np.nan)
     y = np.tile([0, 1], 6)
-    found = relevance(MKLClassifier(), frame, y, cv=2)
+    found = relevance(MKLClassifier(C=1.0), frame, y, cv=2)
     assert {row["name"] for row in found.table()} >= {"a", "b"}
-    assert "<html" in MKLClassifier().fit(frame, y).report(frame, y, cv=2, stability=2).html()
+    assert "<html" in MKLClassifier(C=1.0).fit(frame, y).report(frame, y, cv=2, stability=2).html()

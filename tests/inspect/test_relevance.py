@@ -93,7 +93,7 @@ def test_sources_that_stand_in_for_each_other_are_named():
     signal = rng.normal(size=(n, 2))
     data = np.hstack([signal, signal + 0.05 * rng.normal(size=(n, 2)), rng.normal(size=(n, 4))])
     kernels = [("a", RBF("scale"), [0, 1]), ("b", RBF("scale"), [2, 3]), ("noise", RBF("scale"), slice(4, 8))]
-    found = relevance(MKLClassifier(kernels), data, signal.sum(axis=1) > 0)
+    found = relevance(MKLClassifier(kernels, C=1.0), data, signal.sum(axis=1) > 0)
     assert [group.names for group in found.groups] == [["a", "b"]]
     assert found.groups[0].low > 0 and found.groups[0].alignment > 0.9
     assert row(found, "a")["drop_low"] <= 0
@@ -103,12 +103,14 @@ def test_sources_that_stand_in_for_each_other_are_named():
 def test_sources_that_see_columns_of_others_are_named():
     parts = [("both", RBF(0.3), [0, 1]), ("one", RBF(0.3), [0]), ("last", Linear(), [2])]
     own = {name: name for name, *_ in parts}
-    found = relevance(MKLClassifier(parts), X, y, cv=3, sources=own)
+    found = relevance(MKLClassifier(parts, C=1.0), X, y, cv=3, sources=own)
     assert [(one.name, one.others) for one in found.shared] == [("both", ["one"])]
     assert "both also sees the columns of one:" in str(found)
-    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3, sources={"1": ["one"], "2": ["last"]})
+    found = relevance(
+        MKLClassifier([*parts, ("all", RBF(0.1))], C=1.0), X, y, cv=3, sources={"1": ["one"], "2": ["last"]}
+    )
     assert found.shared == []
-    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))]), X, y, cv=3, sources=own | {"all": "all"})
+    found = relevance(MKLClassifier([*parts, ("all", RBF(0.1))], C=1.0), X, y, cv=3, sources=own | {"all": "all"})
     assert [one.name for one in found.shared] == ["all", "both"]
     assert set(found.shared[0].others) == {"both", "one", "last"}
 
@@ -119,25 +121,25 @@ def test_joint_drops_go_by_the_kernels_that_each_fold_has_computed(monkeypatch):
     monkeypatch.setattr(fold, "plan_fit", lambda *arguments: planned.append(0) or plan_fit(*arguments))
     Z = np.column_stack([X[:, :2], X[:, :2], X[:, 2:]])
     kernels = [("one", RBF(0.3), [0, 1]), ("two", RBF(0.3), [2, 3])]
-    found = relevance(MKLClassifier(kernels), Z, y, cv=3)
+    found = relevance(MKLClassifier(kernels, C=1.0), Z, y, cv=3)
     assert [set(group.names) for group in found.groups] == [{"one", "two"}] and len(planned) == 3
     monkeypatch.setattr(held_out, "MAX_KEPT_BYTES", 0)
-    assert relevance(MKLClassifier(kernels), Z, y, cv=3).groups == found.groups and len(planned) == 3 + 6
+    assert relevance(MKLClassifier(kernels, C=1.0), Z, y, cv=3).groups == found.groups and len(planned) == 3 + 6
 
 
 def test_a_source_is_what_sees_the_same_or_what_is_given():
     kernels = [("middle", RBF(0.1), slice(2, 11)), ("plain", Linear(), slice(2, 11)), ("last", Linear(), [11])]
     kernels[2:2] = [("wide", RBF(0.01), [0, 1]), ("narrow", RBF(1.0), [0, 1])]
-    found = relevance(MKLClassifier(kernels), X, y, cv=2)
+    found = relevance(MKLClassifier(kernels, C=1.0), X, y, cv=2)
     sources = [name for name, kind in zip(found.names, found.kinds, strict=True) if kind == "source"]
     assert sources == ["columns 2 to 10", "columns 0, 1", "last"] and found.kinds.count("kernel") == 4
     assert row(found, "columns 0, 1")["weight"] == pytest.approx(
         row(found, "wide")["weight"] + row(found, "narrow")["weight"]
     )
-    given = relevance(MKLClassifier(kernels), X, y, cv=2, sources={"both": ["wide", -1], "x": 0}, kernels=False)
+    given = relevance(MKLClassifier(kernels, C=1.0), X, y, cv=2, sources={"both": ["wide", -1], "x": 0}, kernels=False)
     assert given.names == ["both", "x"]
     with pytest.raises(ValueError, match="'wild', which is no kernel: the kernels are .*'wide'"):
-        relevance(MKLClassifier(kernels), X, y, cv=2, sources={"both": ["wild"]})
+        relevance(MKLClassifier(kernels, C=1.0), X, y, cv=2, sources={"both": ["wild"]})
 
 
 def test_kernels_across_views_are_sources_of_their_own_and_those_within_a_view_belong_to_it():
@@ -153,18 +155,20 @@ def test_kernels_across_views_are_sources_of_their_own_and_those_within_a_view_b
 def test_views_frames_matrices_and_sequences():
     views = {"one": X[:, :2], "two": X[:, 2:]}
     kernels = [("a", RBF("scale"), "one"), ("b", Linear(), "one"), ("c", RBF("scale"), "two")]
-    found = relevance(MKLClassifier(kernels), views, y, cv=2, kernels=False)
+    found = relevance(MKLClassifier(kernels, C=1.0), views, y, cv=2, kernels=False)
     assert found.names == ["one", "two"] and row(found, "one")["drop"] > 0.1
     frame = pd.DataFrame(X, columns=list("abcdefghijkl"))
     kernels = [RBF("scale"), ("first", RBF("scale"), ["a", "b"]), ("second", Linear(), ["a", "b"])]
-    assert "columns a, b" in relevance(MKLClassifier(kernels), frame, y, cv=2).names
+    assert "columns a, b" in relevance(MKLClassifier(kernels, C=1.0), frame, y, cv=2).names
     S = [X[:, :2] @ X[:, :2].T, X[:, 2:] @ X[:, 2:].T]
-    stacks = [relevance(MKLClassifier("precomputed"), data, y, cv=2) for data in (KernelStack(S), np.stack(S, axis=2))]
+    stacks = [
+        relevance(MKLClassifier("precomputed", C=1.0), data, y, cv=2) for data in (KernelStack(S), np.stack(S, axis=2))
+    ]
     np.testing.assert_allclose(stacks[0].score_without, stacks[1].score_without)
-    plain = relevance(MKLClassifier([("a", Linear(), [0, 1]), ("b", Linear(), slice(2, 12))]), X, y, cv=2)
+    plain = relevance(MKLClassifier([("a", Linear(), [0, 1]), ("b", Linear(), slice(2, 12))], C=1.0), X, y, cv=2)
     np.testing.assert_allclose(stacks[0].score_alone, plain.score_alone)
     texts = ["".join(rng.choice(list("AC" if label else "GT"), 12)) for label in y]
-    found = relevance(MKLClassifier([Spectrum(2), Spectrum(3)]), texts, y, cv=2)
+    found = relevance(MKLClassifier([Spectrum(2), Spectrum(3)], C=1.0), texts, y, cv=2)
     assert found.score_all.min() > 0.95
 
 
@@ -172,11 +176,11 @@ def test_classes_regression_groups_weights_and_scorers():
     data, target = load_iris(return_X_y=True)
     kernels = [("sepal", RBF(0.5), [0, 1]), ("petal", RBF(0.5), [2, 3])]
     for scoring in (None, "roc_auc_ovr", make_scorer(accuracy_score)):
-        model = MKLClassifier(kernels, loss="logistic" if scoring == "roc_auc_ovr" else "hinge")
+        model = MKLClassifier(kernels, loss="logistic" if scoring == "roc_auc_ovr" else "hinge", C=1.0)
         assert row(relevance(model, data, target, scoring=scoring, cv=3), "petal")["drop"] > 0.02
     groups = np.arange(90) % 9
     regression = relevance(
-        MKLRegressor(KERNELS, slack=True), X, X[:, 0], cv=GroupKFold(3), groups=groups, sample_weight=1 + groups
+        MKLRegressor(KERNELS, slack=True, C=1.0), X, X[:, 0], cv=GroupKFold(3), groups=groups, sample_weight=1 + groups
     )
     assert row(regression, "signal")["drop_low"] > 0 >= row(regression, "noise")["drop_low"]
     outliers = np.where(np.arange(90) < 80, 1, -1)
@@ -248,7 +252,7 @@ def test_no_source_at_all_is_the_most_frequent_class_whatever_the_loss():
     labels = np.repeat(["a", "b", "c", "d"], [10, 20, 35, 25])  # a hinge says −1 of each of them
     for loss in ("hinge", "logistic", "squared"):
         found = relevance(
-            MKLClassifier(KERNELS, loss=loss), X, labels, cv=StratifiedKFold(5, shuffle=True, random_state=0)
+            MKLClassifier(KERNELS, loss=loss, C=1.0), X, labels, cv=StratifiedKFold(5, shuffle=True, random_state=0)
         )
         assert found.score_nothing == pytest.approx([7 / 18] * 5)
 
@@ -258,11 +262,11 @@ def test_the_score_has_its_name():
         return float(np.mean(model.predict(X) == y))
 
     for scoring, name in ((None, "accuracy"), ("roc_auc", "roc_auc"), (share, "share")):
-        found = relevance(MKLClassifier(KERNELS), X, y, cv=2, scoring=scoring)
+        found = relevance(MKLClassifier(KERNELS, C=1.0), X, y, cv=2, scoring=scoring)
         assert found.scoring == name and f"{name} of all sources" in str(found) and name in found._repr_html_()
-    made = relevance(MKLClassifier(KERNELS), X, y, cv=2, scoring=make_scorer(accuracy_score))
+    made = relevance(MKLClassifier(KERNELS, C=1.0), X, y, cv=2, scoring=make_scorer(accuracy_score))
     assert made.scoring == "accuracy_score"
-    assert relevance(MKLRegressor(KERNELS), X, X[:, 0], cv=2).scoring == "R²"
+    assert relevance(MKLRegressor(KERNELS, C=1.0), X, X[:, 0], cv=2).scoring == "R²"
 
 
 def test_scores_count_the_weights_of_the_held_out_examples():
@@ -271,7 +275,7 @@ def test_scores_count_the_weights_of_the_held_out_examples():
     rows = rng.normal(size=(90, 2))
     labels = (rows[:, 0] + 1.5 * rng.normal(size=90) > 0).astype(int)
     weight = np.where(labels == 1, 4.0, 0.5) * np.repeat([1.0, 2.0, 3.0], 30)
-    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])])
+    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])], C=1.0)
     splits = [(np.setdiff1d(np.arange(90), test), test) for test in np.split(np.arange(90), 3)]
     expected, plain = [], []
     for train, test in splits:
@@ -288,7 +292,7 @@ def test_orders_come_from_the_seed():
     rng = np.random.default_rng(5)
     rows = rng.normal(size=(60, 2))
     labels = (rows[:, 0] > 0).astype(int)
-    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])])
+    model = MKLClassifier([("a", RBF(0.5), [0]), ("b", RBF(0.5), [1])], C=1.0)
     one, same, other = (
         [row["permute"] for row in relevance(model, rows, labels, cv=3, n_permutations=1, random_state=seed).table()]
         for seed in (1, 1, 2)

@@ -81,7 +81,7 @@ def test_permuting_a_column_permutes_it_in_every_kernel():
 def test_the_only_column_that_matters_is_found_and_noise_is_not(deciding):
     frame = table(120)[0].drop(columns="when")
     y = frame.a > 0 if deciding == "a" else frame.site == "n"
-    found = relevance(MKLClassifier(), frame, y, cv=3, kernels=False)
+    found = relevance(MKLClassifier(C=1.0), frame, y, cv=3, kernels=False)
     first, *others = found.table()
     assert first["name"] == deciding and first["drop_low"] > 0.1 and first["permute_low"] > 0.2
     assert all(other["relevance_low"] <= 0 and other["drop_low"] <= 0 for other in others)
@@ -100,14 +100,14 @@ def test_sources_are_the_smallest_sets_of_columns_that_kernels_see():
     X = np.random.default_rng(0).normal(size=(40, 6))
     y = X[:, 0] > 0
     kernels = [RBF(0.1), ("two", RBF(0.3), [0, 1]), ("again", Linear(), [0, 1]), ("last", Linear(), [5])]
-    assert sources(relevance(MKLClassifier(kernels), X, y, cv=2)) == ["columns 0, 1", "columns 2, 3, 4", "last"]
+    assert sources(relevance(MKLClassifier(kernels, C=1.0), X, y, cv=2)) == ["columns 0, 1", "columns 2, 3, 4", "last"]
     frame = pd.DataFrame(X[:, :4], columns=["rna.a", "rna.b", "age", "bmi"])
-    assert sources(relevance(MKLClassifier(), frame, y, cv=2, kernels=False)) == ["rna", "age", "bmi"]
+    assert sources(relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False)) == ["rna", "age", "bmi"]
     joined = [("one", On([0], RBF(0.3)) * On([1], RBF(0.3))), ("own", RBF(0.3), [0])]
-    found = relevance(MKLClassifier(joined), X, y, cv=2)
+    found = relevance(MKLClassifier(joined, C=1.0), X, y, cv=2)
     assert sources(found) == ["own", "column 1"] and row(found, "own")["drop"] > 0.1
     apart = [("a", RBF(0.3), [0, 1]), ("b", RBF(0.3), [2])]
-    assert sources(relevance(MKLClassifier(apart), X, y, cv=2)) == ["a", "b"]
+    assert sources(relevance(MKLClassifier(apart, C=1.0), X, y, cv=2)) == ["a", "b"]
 
 
 def test_kernels_are_sources_where_the_user_asks():
@@ -123,7 +123,7 @@ def test_kernels_of_several_sources_are_named_and_pictures_leave_room_for_them()
 
     matplotlib.use("Agg")
     frame, y = table(60)
-    model = MKLClassifier().fit(frame, y)
+    model = MKLClassifier(C=1.0).fit(frame, y)
     found = relevance(model, frame, y, cv=2, kernels=False, n_permutations=1)
     assert [(one.name, one.others) for one in found.shared] == [("all columns", ["a", "b", "site", "when"])]
     assert "a source is taken away from it too" in str(found)
@@ -151,19 +151,19 @@ def test_columns_are_exchanged_between_tables_of_any_kind(frames):
 
 def test_regularizers_with_a_number_for_each_kernel_and_slack_keep_them():
     frame, y = table(60)
-    model = MKLClassifier(regularizer=WeightedLpNorm(1.5, np.arange(1.0, 11.0))).fit(frame, y)
+    model = MKLClassifier(regularizer=WeightedLpNorm(1.5, np.arange(1.0, 11.0)), C=1.0).fit(frame, y)
     assert len(model.kernel_names_) == 10
     found = relevance(model, frame, y, cv=2, kernels=False, n_permutations=1)
     assert found.names == ["a", "b", "site", "when"] and found.gap <= model.tol
-    found = relevance(MKLRegressor(slack=True), frame[["a", "b"]], frame.a, cv=2, kernels=False)
+    found = relevance(MKLRegressor(slack=True, C=1.0), frame[["a", "b"]], frame.a, cv=2, kernels=False)
     assert found.table()[0]["name"] == "a" and row(found, "a")["drop"] > 0.5
 
 
 def test_a_quick_relevance_makes_no_fits_besides_those_of_the_folds(monkeypatch):
     frame, y = table(60)
-    whole = relevance(MKLClassifier(), frame, y, cv=2, kernels=False)
+    whole = relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False)
     monkeypatch.setattr(Fold, "_refit", None)
-    quick = relevance(MKLClassifier(), frame, y, cv=2, kernels=False, refits=0)
+    quick = relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False, refits=0)
     np.testing.assert_array_equal(quick.differences("permute"), whole.differences("permute"))
     assert not quick.refitted.any() and whole.refitted.all() and np.isnan(quick.measure("drop").mean).all()
     means = [row["permute"] for row in quick.table()]
@@ -173,13 +173,13 @@ def test_a_quick_relevance_makes_no_fits_besides_those_of_the_folds(monkeypatch)
 
 def test_the_sources_with_the_largest_permute_are_refitted_and_others_come_last():
     frame, y = table(60)
-    whole = relevance(MKLClassifier(), frame, y, cv=2, kernels=False)
-    some = relevance(MKLClassifier(), frame, y, cv=2, kernels=False, refits=2)
+    whole = relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False)
+    some = relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False, refits=2)
     best = np.argsort(-whole.measure("permute").mean, kind="stable")[:2]
     assert set(np.flatnonzero(some.refitted)) == set(best) == set(some.order()[:2])
     np.testing.assert_allclose(some.score_without[:, best], whole.score_without[:, best])
     assert "2 of 4 sources" in str(some) and "others were only permuted" in str(some)
-    drawn = WeightsDisplay.from_estimator(MKLClassifier().fit(frame, y), by="source", relevance=some)
+    drawn = WeightsDisplay.from_estimator(MKLClassifier(C=1.0).fit(frame, y), by="source", relevance=some)
     assert len(drawn.axes_[0]) == 2
     assert some.plot() is not None
 
@@ -187,13 +187,13 @@ def test_the_sources_with_the_largest_permute_are_refitted_and_others_come_last(
 def test_by_default_the_number_of_refits_of_columns_is_bounded(monkeypatch):
     monkeypatch.setattr("manykernels.inspect.held_out.MAX_REFITS", 1)
     frame, y = table(60)
-    assert relevance(MKLClassifier(), frame, y, cv=2, kernels=False).refitted.sum() == 3
+    assert relevance(MKLClassifier(C=1.0), frame, y, cv=2, kernels=False).refitted.sum() == 3
 
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_kernels_in_memory_and_on_the_fly_give_the_same_refits(alone):
     frame, y = table(60)
-    fold = Fold(MKLClassifier(tol=1e-6), frame, y, None, np.arange(40), np.arange(40, 60), _accuracy)
+    fold = Fold(MKLClassifier(tol=1e-6, C=1.0), frame, y, None, np.arange(40), np.arange(40, 60), _accuracy)
     rows = [Row("", "source", np.zeros(fold.M, bool), (k,)) for k in range(4)]
     held = fold.refits(rows, alone)
     fold.bank = fold.plan.bank

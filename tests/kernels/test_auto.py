@@ -35,7 +35,7 @@ def kinds(specs):
 
 @pytest.mark.parametrize("make", [lambda X: X, pl.from_pandas], ids=["pandas", "polars"])
 def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
-    model = MKLClassifier().fit(make(GAPS), y)
+    model = MKLClassifier(C=1.0).fit(make(GAPS), y)
     assert model.score(make(GAPS), y) > 0.8
     for part in ("11 kernels", "RBF and Laplacian of 3 widths each on all 4 columns, standardised",
                  "gaps filled in by means", "an RBF on each of 3 columns of numbers",
@@ -44,7 +44,7 @@ def test_a_mixed_table_with_gaps_is_learned_from_and_it_is_said_how(make):
                  "left out 'code' (60 different texts, one a row as ids are)"):  # fmt: skip
         assert part in model.kernels_chosen_
     assert model.kernel_names_ == [*ALL_COLUMNS, "a", "b", "c", "sex", "note"]
-    assert cross_val_score(MKLClassifier(), make(GAPS), y, cv=3, error_score="raise").mean() > 0.7
+    assert cross_val_score(MKLClassifier(C=1.0), make(GAPS), y, cv=3, error_score="raise").mean() > 0.7
 
 
 def test_where_a_column_is_missing_its_own_kernels_are_0_and_the_others_are_not():
@@ -59,7 +59,7 @@ def test_gaps_may_come_with_new_examples():
     whole, lacks = FRAME[["a", "b", "sex"]], GAPS[["a", "b", "sex"]]
     for X, new in ((whole, lacks), (whole[["a", "b"]], lacks[["a", "b"]]),
                    (Views({"x": whole, "y": NUMBERS}), Views({"x": lacks, "y": NUMBERS}))):  # fmt: skip
-        model = MKLClassifier().fit(X, y)
+        model = MKLClassifier(C=1.0).fit(X, y)
         assert np.mean(model.predict(new) == model.predict(X)) > 0.8
         cross_val_score(model, new, y, cv=10, error_score="raise")
 
@@ -83,7 +83,7 @@ def test_several_views_have_a_few_kernels_each():
     wide = rng.normal(size=(N, 500))
     X = Views({"rna": wide, "counts": sp.csr_array(np.abs(wide[:, :50])), "clinic": GAPS[["a", "b", "sex"]],
                "notes": FRAME["note"].tolist()})  # fmt: skip
-    model = MKLClassifier().fit(X, y)
+    model = MKLClassifier(C=1.0).fit(X, y)
     assert len(model.kernel_names_) == 4 + 4 + (4 + 1) + 1
     said = model.kernels_chosen_
     for part in ("'rna': RBF of 3 widths and linear on 500 columns of numbers, standardised",
@@ -93,12 +93,12 @@ def test_several_views_have_a_few_kernels_each():
         assert part in said
     assert cross_val_score(model, X, y, cv=2, error_score="raise").shape == (2,)
     lacking = Views({"rna": wide, "b": NUMBERS[:40]}, ids={"rna": range(N), "b": range(40)})
-    found = MKLClassifier().fit(lacking, y)
+    found = MKLClassifier(C=1.0).fit(lacking, y)
     assert "'b': RBF of 3 widths and linear on 3 columns of numbers, standardised, 0 for examples that lack it" in (
         found.kernels_chosen_
     )
     assert (found.decision_parts(lacking)[40:, 4:] == 0).all()
-    first = MKLClassifier().fit(lacking[:40], y[:40])  # who have both, and the others have not
+    first = MKLClassifier(C=1.0).fit(lacking[:40], y[:40])  # who have both, and the others have not
     assert (first.decision_parts(lacking)[40:, 4:] == 0).all()
 
 

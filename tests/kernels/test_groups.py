@@ -78,7 +78,7 @@ def test_names_frames_and_unnamed_groups(data):
 @pytest.mark.parametrize("normalize", ["multiplicative", "trace", None])
 def test_coefficients_are_the_predictor(data, normalize):
     X, y = data
-    model = MKLClassifier(group_kernels(OVERLAPPING), normalize=normalize, tol=1e-8).fit(X, y > 0)
+    model = MKLClassifier(group_kernels(OVERLAPPING), normalize=normalize, tol=1e-8, C=1.0).fit(X, y > 0)
     decision = X @ linear_coefficients(model).total + model.intercept_
     np.testing.assert_allclose(model.decision_function(X), decision, atol=1e-9)
     thin = clone(model).fit(sp.csr_array(X), y > 0)
@@ -93,13 +93,13 @@ def test_coefficients_are_the_predictor(data, normalize):
 def test_classes_and_tasks_have_coefficients_of_their_own(data):
     X, y = load_iris(return_X_y=True)
     for multi_class in ("ovr", "shared"):
-        model = MKLClassifier(group_kernels([[0, 1], [1, 2, 3]]), multi_class=multi_class).fit(X, y)
+        model = MKLClassifier(group_kernels([[0, 1], [1, 2, 3]]), multi_class=multi_class, C=1.0).fit(X, y)
         total, parts = linear_coefficients(model)
         assert total.shape == (3, 4) and [p.shape for p in parts.values()] == [(3, 2), (3, 3)]
         np.testing.assert_allclose(model.decision_function(X), X @ total.T + model.intercept_, atol=1e-9)
     X, y = data
     task = np.arange(50) % 2
-    model = MKLRegressor(multi_task(group_kernels({"g": [0, 1, 2]})), loss="squared").fit(X, y, task=task)
+    model = MKLRegressor(multi_task(group_kernels({"g": [0, 1, 2]})), loss="squared", C=1.0).fit(X, y, task=task)
     total, parts = linear_coefficients(model)
     of_task = np.where(task[:, None] == 0, parts["g@task=0"], parts["g@task=1"])
     np.testing.assert_array_equal(total[:3], parts["g@shared"])

@@ -50,7 +50,7 @@ def test_slices_are_cut_without_reading_them_and_cross_validated(files):
     np.testing.assert_array_equal(part.test_diagonals, np.ones((2, 4)))
     some = np.arange(0, n, 4)
     cut = (one[np.ix_(some, some)] for one in (stack, known))
-    scores = [cross_val_score(MKLClassifier("precomputed"), one, y[some], cv=2) for one in cut]
+    scores = [cross_val_score(MKLClassifier("precomputed", C=1.0), one, y[some], cv=2) for one in cut]
     np.testing.assert_array_equal(*scores)
 
 
@@ -98,7 +98,7 @@ FIT = """
             np.save(f"FOLDER/{m}.npy", np.exp(-g * (square[:, None] + square - 2 * X @ X.T)))
         stack = KernelStack.from_files([f"FOLDER/{m}.npy" for m in range(8)])
         before = peak()
-        model = MKLClassifier("precomputed", memory_limit=stack.matrices.nbytes // 4, n_jobs=2).fit(stack, y)
+        model = MKLClassifier("precomputed", C=1.0, memory_limit=stack.matrices.nbytes // 4, n_jobs=2).fit(stack, y)
         return peak(), before, model.duality_gap_, stack.passes
     fit(1100)
     print(*fit(1500))

@@ -146,8 +146,8 @@ def test_many_rows_in_float32_with_an_active_set():
     y = X[:, 0] + np.where(task == 0, 1, -1) * X[:, 1] > 0
     for one_parameter in (False, True):
         kernels = multi_task([RBF(gamma=0.05), RBF(gamma=0.2)], one_parameter)
-        model = MKLClassifier(kernels, normalize="spherical").fit(X, y, task=task)
-        exact = MKLClassifier(kernels, normalize="spherical", tol=1e-5).fit(X, y, task=task)
+        model = MKLClassifier(kernels, normalize="spherical", C=1.0).fit(X, y, task=task)
+        exact = MKLClassifier(kernels, normalize="spherical", tol=1e-5, C=1.0).fit(X, y, task=task)
         assert model.duality_gap_ <= 1e-3
         assert model.objective_ == pytest.approx(exact.objective_, rel=1.1e-3)
         K = model.combined_kernel(X[:200], X, task=task[:200], task_Y=task)
@@ -175,19 +175,21 @@ def test_frames_views_missing_sources_and_weights(data):
     X, y, task, _ = data
     frame = pd.DataFrame(X, columns=["r", "s", "t"])
     kernels = multi_task([("rbf", RBF(gamma=0.3)), ("line", Linear(), ["r", "s"])])
-    a = MKLClassifier(kernels, tol=1e-8).fit(frame, y, task=pd.Series(task))
-    b = MKLClassifier(multi_task(BASES), tol=1e-8).fit(X, y, task=task)
+    a = MKLClassifier(kernels, tol=1e-8, C=1.0).fit(frame, y, task=pd.Series(task))
+    b = MKLClassifier(multi_task(BASES), tol=1e-8, C=1.0).fit(X, y, task=task)
     apart = a.decision_function(frame, task=list(task)) - b.decision_function(X, task)
     np.testing.assert_allclose(apart, 0, atol=2 * np.sqrt(2e-8 * b.objective_))  # what strong convexity leaves open
     views = {"left": X[:, :1], "right": X[:, 1:]}
-    both = MKLClassifier(multi_task([("l", Linear(), "left"), ("r", RBF(gamma=1.0), "right")])).fit(views, y, task=task)
+    both = MKLClassifier(multi_task([("l", Linear(), "left"), ("r", RBF(gamma=1.0), "right")]), C=1.0).fit(
+        views, y, task=task
+    )
     assert both.score(views, y, task=task) > 0.8
     holes = X.copy()
     holes[::4, 2] = np.nan
-    model = MKLClassifier(multi_task([("h", RBF(gamma=1.0), [2], "zero"), ("l", Linear(), [0, 1])]))
+    model = MKLClassifier(multi_task([("h", RBF(gamma=1.0), [2], "zero"), ("l", Linear(), [0, 1])]), C=1.0)
     assert (model.fit(holes, y, task=task).decision_parts(holes, task)[::4, :4] == 0).all()
     weight = (task != "c").astype(float)  # weight 0 is removal, of a task too
-    kept = MKLClassifier(multi_task(BASES)).fit(X, y, sample_weight=weight, task=task)
+    kept = MKLClassifier(multi_task(BASES), C=1.0).fit(X, y, sample_weight=weight, task=task)
     assert list(kept.tasks_) == ["a", "b"] and len(kept.kernel_names_) == 6
 
 
@@ -215,7 +217,7 @@ def test_save_load_clone_and_pickle(data, tmp_path):
 def test_metadata_routing(data):
     X, y, task, _ = data
     with sklearn.config_context(enable_metadata_routing=True):
-        model = MKLClassifier(multi_task(BASES)).set_fit_request(task=True).set_score_request(task=True)
+        model = MKLClassifier(multi_task(BASES), C=1.0).set_fit_request(task=True).set_score_request(task=True)
         model.set_predict_request(task=True).set_decision_function_request(task=True)
         scores = cross_validate(model, X, y, cv=3, params={"task": task}, error_score="raise")["test_score"]
         assert scores.min() > 0.7

@@ -48,9 +48,9 @@ def fitted(model, *args, **options):
 @pytest.mark.parametrize("psd", ["clip", "shift"])
 @pytest.mark.parametrize("form", [np.asarray, lambda S: KernelStack(np.moveaxis(S, 2, 0)), np.float32])
 def test_a_corrected_stack_gives_the_fit_of_the_corrected_matrices(psd, form, tmp_path):
-    model = fitted(MKLClassifier("precomputed", psd=psd, tol=1e-6), form(K), y[train])
+    model = fitted(MKLClassifier("precomputed", psd=psd, tol=1e-6, C=1.0), form(K), y[train])
     left, right = corrected(psd)
-    other = MKLClassifier("precomputed", tol=1e-6).fit(left, y[train])
+    other = MKLClassifier("precomputed", tol=1e-6, C=1.0).fit(left, y[train])
     assert model.duality_gap_ <= 1e-6
     rough = 1e-3 if form is np.float32 else 1e-4
     expected = other.decision_function(right)
@@ -139,10 +139,10 @@ def test_other_estimators_take_it():
 def test_precomputed_beside_other_kernels_is_corrected(psd, tmp_path):
     table, new = Precomputed.table(K[..., 0]), Precomputed.table(K_new[..., 0], new=True)
     kernels = [("bad", Precomputed(), "K"), ("good", RBF(gamma=1.0), "Z")]
-    model = MKLClassifier(kernels, psd=psd, tol=1e-6)
+    model = MKLClassifier(kernels, psd=psd, tol=1e-6, C=1.0)
     fitted(model, {"K": table, "Z": Z[train]}, y[train])
     left, right = corrected(psd)
-    other = MKLClassifier("precomputed", tol=1e-6).fit(left, y[train])
+    other = MKLClassifier("precomputed", tol=1e-6, C=1.0).fit(left, y[train])
     X_new = {"K": new, "Z": Z[test]}
     np.testing.assert_allclose(model.decision_function(X_new), other.decision_function(right), atol=1e-4)
     model.save(tmp_path / "model.mk")
@@ -184,16 +184,16 @@ def test_sides_of_pairs_are_corrected_for_new_pairs_too(psd, tmp_path):
     assert clone(model).kernels.get_params()["psd"] == psd
 
 
-@pytest.mark.parametrize("loss", ["squared", "hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["squared", "hinge", pytest.param("logistic", marks=pytest.mark.slow)])
 def test_a_fit_on_indefinite_pairs_ends_with_an_honest_warning(loss):
     """Conjugate gradients went on without an end where a direction has negative curvature."""
     pairs = Pairs.grid(sides(50, 1.0, 1.0), sides(45, 1.0, 1.0))
     target = rng.standard_normal(len(pairs))
     kernels = Pairwise("precomputed", "precomputed")
     if loss == "squared":
-        model = MKLRegressor(kernels, loss=loss)
+        model = MKLRegressor(kernels, loss=loss, C=1.0)
     else:
-        model, target = MKLClassifier(kernels, loss=loss), np.sign(target)
+        model, target = MKLClassifier(kernels, loss=loss, C=1.0), np.sign(target)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(pairs, target)
@@ -207,7 +207,9 @@ def test_a_fit_on_indefinite_pairs_ends_with_an_honest_warning(loss):
 def test_clipped_pairs_converge_without_a_word():
     pairs = Pairs.grid(sides(50, 1.0), sides(45, 1.0))
     target = rng.standard_normal(len(pairs))
-    model = fitted(MKLRegressor(Pairwise("precomputed", "precomputed", psd="clip"), loss="squared"), pairs, target)
+    model = fitted(
+        MKLRegressor(Pairwise("precomputed", "precomputed", psd="clip"), loss="squared", C=1.0), pairs, target
+    )
     assert model.duality_gap_ <= model.tol
 
 

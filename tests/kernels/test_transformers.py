@@ -124,11 +124,13 @@ def test_texts_are_taken_from_whatever_holds_them(wrap, solver):
     kernels = [("w", Features(TfidfVectorizer())), ("c", Features(CountVectorizer(binary=True)))]
     if isinstance(wrap(TEXT), Views | dict):
         kernels = [(*spec, "t") for spec in kernels]
-    model = MKLClassifier(kernels, tol=1e-5, solver=solver).fit(wrap([TEXT[i] for i in TRAIN]), y[TRAIN])
+    model = MKLClassifier(kernels, tol=1e-5, solver=solver, C=1.0).fit(wrap([TEXT[i] for i in TRAIN]), y[TRAIN])
     parts = [v.fit([TEXT[i] for i in TRAIN]).transform(TEXT) for v in (TfidfVectorizer(), CountVectorizer(binary=True))]
     both = sp.hstack(parts).tocsr()
     width = parts[0].shape[1]
-    hand = MKLClassifier([("w", Linear(), slice(width)), ("c", Linear(), slice(width, None))], tol=1e-5, solver=solver)
+    hand = MKLClassifier(
+        [("w", Linear(), slice(width)), ("c", Linear(), slice(width, None))], tol=1e-5, solver=solver, C=1.0
+    )
     hand.fit(both[TRAIN], y[TRAIN])
     np.testing.assert_allclose(model.decision_function(wrap(TEXT)), hand.decision_function(both), atol=1e-6)
 
@@ -352,7 +354,7 @@ def test_a_transformer_makes_the_same_of_equal_values_in_32_and_64_bits(form):
     scaler, single, double = StandardScaler(with_mean=form != "sparse"), *narrow(form.split()[-1])
     if form.startswith("columns"):
         scaler = make_column_transformer((scaler, ["a", "b"]))
-    model = MKLClassifier([("far", scaler, RBF(gamma="median"))], tol=1e-7)
+    model = MKLClassifier([("far", scaler, RBF(gamma="median"))], tol=1e-7, C=1.0)
     models = [clone(model).fit(x, y) for x in (single, double)]
     expected = models[0].decision_function(single)
     for model in models:

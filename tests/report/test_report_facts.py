@@ -74,7 +74,7 @@ def test_stability_is_that_of_the_bootstrap(model, facts):
 def test_stability_of_classes_is_that_of_the_mean_of_their_weights():
     """Issue 11, point 24. The spread is over samples, each of which has weights for three classes."""
     labels = np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
-    model = MKLClassifier(KERNELS).fit(X, labels)
+    model = MKLClassifier(KERNELS, C=1.0).fit(X, labels)
     boot = np.array([np.mean(sample, axis=0) for sample in bootstrap_weights(model, X, labels, 5, 0)])
     shares = boot / boot.sum(axis=1, keepdims=True)
     found = model.report(X, labels, cv=None, stability=5).facts["stability"]["rows"]
@@ -136,7 +136,7 @@ def test_facts_are_json(model, facts, tmp_path):
 
 def test_regression_shows_predictions_beside_the_truth():
     target = 3 * X[:, 1] + rng.normal(size=80)
-    model = MKLRegressor(KERNELS, loss="squared").fit(X, target)
+    model = MKLRegressor(KERNELS, loss="squared", C=1.0).fit(X, target)
     found = model.report(X, target, cv=3, relevance="full", stability=0)
     assert found.facts["sources"]["rows"][0]["name"] == "k1" and found.facts["score"]["measure"] == "R²"
     points = np.array(found.facts["score"]["points"])
@@ -148,7 +148,7 @@ def test_regression_shows_predictions_beside_the_truth():
 
 def test_noise_is_called_noise():
     labels = np.tile(["a", "b"], 40)
-    page = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=4, relevance="fast", stability=0).html()
+    page = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, cv=4, relevance="fast", stability=0).html()
     assert "no better than a guess" in page or "do not settle whether it is better than a guess" in page
 
 
@@ -164,7 +164,7 @@ def test_one_class_with_and_without_targets():
 
 def test_several_classes_have_their_weights_side_by_side():
     labels = np.digitize(X[:, 0], [-0.5, 0.5])
-    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, **QUICK)
+    found = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, **QUICK)
     classes = found.facts["weights"]["classes"]
     assert classes["names"] == ["0", "1", "2"]
     np.testing.assert_allclose(np.sum(classes["shares"], axis=0), 1.0)
@@ -174,7 +174,9 @@ def test_several_classes_have_their_weights_side_by_side():
 @pytest.mark.parametrize("kind", ["labels", "values"])
 def test_several_outputs(kind):
     Y = (X[:, :2] > 0).astype(int) if kind == "labels" else X[:, :2]
-    model = (MKLClassifier(KERNELS, multi_class="shared") if kind == "labels" else MKLRegressor(KERNELS)).fit(X, Y)
+    model = (
+        MKLClassifier(KERNELS, multi_class="shared", C=1.0) if kind == "labels" else MKLRegressor(KERNELS, C=1.0)
+    ).fit(X, Y)
     found = model.report(X, Y, cv=3, relevance="full", stability=2)
     assert found.facts["sources"]["method"] == "fast" and "2 outputs" in found.facts["examples"]["why"]
     assert found.html()
@@ -189,15 +191,15 @@ def test_the_chosen_model_of_a_search():
 def test_views_sequences_and_matrices():
     views = Views({"a": X[:, :2], "b": X[:70, 2:]}, ids={"a": np.arange(80), "b": np.arange(70)})
     kernels = [("a", RBF(0.5)), ("b", RBF(0.5), "b", "zero")]
-    found = MKLClassifier(kernels).fit(views, y).report(views, y, **QUICK).facts
+    found = MKLClassifier(kernels, C=1.0).fit(views, y).report(views, y, **QUICK).facts
     assert [v["missing"] for v in found["data"]["parts"]] == [0, 10] and found["sources"]["total"] == 2
     words = ["".join(rng.choice(list("ACGT"), 12)) + ("TATA" if label == "ill" else "CCGG") for label in y]
-    found = MKLClassifier(strings.degree_kernels(3)).fit(words, y).report(words, y, **QUICK)
+    found = MKLClassifier(strings.degree_kernels(3), C=1.0).fit(words, y).report(words, y, **QUICK)
     assert found.facts["data"]["form"] == "sequences or texts" and found.facts["score"]["mean"] > 0.9 and found.html()
     stack = KernelStack([RBF(0.5)(X[:, [0]]), Linear()(X)])
-    found = MKLClassifier("precomputed").fit(stack, y).report(stack, y, cv=3, relevance="full", stability=2)
+    found = MKLClassifier("precomputed", C=1.0).fit(stack, y).report(stack, y, cv=3, relevance="full", stability=2)
     with pytest.raises(ValueError, match="between the 50 training examples"):
-        MKLClassifier("precomputed").fit(stack[:50], y[:50]).report(stack[50:], y[50:])
+        MKLClassifier("precomputed", C=1.0).fit(stack[:50], y[:50]).report(stack[50:], y[50:])
     assert "kernel matrices of 2 kernels" in found.html() and found.facts["score"]["mean"] > 0.8
 
 
@@ -208,7 +210,7 @@ def test_frames_of_pandas_and_polars_with_gaps_and_categories():
     kernels = [("a", RBF(0.5), ["a"]), ("b", RBF(0.5), ["b"], "zero"), ("c", Categorical(), ["c"])]
     parts = []
     for frame in (given, polars.from_pandas(given)):
-        found = MKLClassifier(kernels).fit(frame, y).report(frame, y, **QUICK)
+        found = MKLClassifier(kernels, C=1.0).fit(frame, y).report(frame, y, **QUICK)
         parts.append(found.facts["data"]["parts"])
         assert [p["kind"] for p in parts[-1]] == ["numbers", "numbers", "categories"] and parts[-1][1]["missing"] == 1
         assert found.html()
@@ -226,17 +228,17 @@ def test_what_has_no_gap_or_has_tasks_says_so():
 
 def test_folds_are_lowered_to_the_rarest_class():
     labels = np.where(np.arange(80) < 3, "rare", "common")
-    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=10, relevance="fast", stability=0).facts
+    found = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, cv=10, relevance="fast", stability=0).facts
     assert len(found["score"]["folds"]) == 3
     labels[1:3] = "common"
-    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, **QUICK).facts
+    found = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, **QUICK).facts
     assert "single example" in found["score"]["why"]
 
 
 def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):
     for file in ("_measure", "_joined", "_worth"):
         monkeypatch.setattr(f"manykernels.report.{file}.MAX_ENTRIES", 3 * 4 * 60.0**2)
-    model = MKLClassifier(KERNELS).fit(X, y)
+    model = MKLClassifier(KERNELS, C=1.0).fit(X, y)
     found = model.report(X, y, cv=3, stability=2)
     assert found.facts["sampled"]["used"] == 60 and found.facts["sources"]["method"] == "fast"
     assert "Measured on 60 of 80 examples" in found.html()
@@ -247,7 +249,7 @@ def test_work_is_bounded_and_what_was_left_out_is_said(monkeypatch):
 def test_of_many_kernels_the_heaviest_are_shown_and_the_others_counted():
     wide = rng.normal(size=(24, 48))
     labels = (wide[:, 0] > 0).astype(int)
-    model = MKLClassifier([(f"column {j}", Linear(), [j]) for j in range(48)]).fit(wide, labels)
+    model = MKLClassifier([(f"column {j}", Linear(), [j]) for j in range(48)], C=1.0).fit(wide, labels)
     found = model.report(wide, labels, cv=2, relevance="fast", stability=1)
     rows = found.facts["sources"]["rows"]
     assert len(rows) == _case.MAX_SOURCES and found.facts["sources"]["total"] == 48
@@ -331,10 +333,10 @@ def test_words_claim_no_more_than_intervals_say(facts):
 
 
 def test_columns_that_two_sources_see_are_said():
-    both = MKLClassifier([*KERNELS[:2], ("pair <1>", RBF(0.5), [0, 1])]).fit(X, y).report(X, y, **QUICK)
+    both = MKLClassifier([*KERNELS[:2], ("pair <1>", RBF(0.5), [0, 1])], C=1.0).fit(X, y).report(X, y, **QUICK)
     assert both.facts["sources"]["shared"] == [{"name": "pair <1>", "others": ["k0", "k1"], "taken": True}]
     assert re.search(r"pair &lt;1&gt;(<[^>]*>)* also sees the columns of", both.html())
-    assert MKLClassifier(KERNELS).fit(X, y).report(X, y, **QUICK).facts["sources"]["shared"] == []
+    assert MKLClassifier(KERNELS, C=1.0).fit(X, y).report(X, y, **QUICK).facts["sources"]["shared"] == []
 
 
 def test_examples_of_one_group_are_held_out_together():

@@ -123,7 +123,7 @@ def test_several_classes_have_an_area_each_and_a_hinge_has_no_probabilities():
 
 
 def test_regression_has_none_of_it_and_wrong_thresholds_are_refused(model):
-    plain = MKLRegressor(KERNELS, loss="squared").fit(X, noise)
+    plain = MKLRegressor(KERNELS, loss="squared", C=1.0).fit(X, noise)
     found = plain.report(X, noise, **QUICK)
     assert not {"areas", "threshold", "calibration"} & set(found.facts["score"]) and "ROC" not in found.html()
     with pytest.raises(ValueError, match="threshold=0.2 is for models with two classes"):

@@ -54,8 +54,8 @@ def test_every_form_of_pairs_has_a_page(sides, combine):
     pairs, kernels = Pairs.grid(left, right), kernels.set_params(combine=combine)
     value = np.outer(LEFT[:, 0], RIGHT[:, 0]).ravel() + LEFT[pairs.index[:, 0], 1]
     for model, target in (
-        (MKLClassifier(kernels), np.where(value > 0, "yes", "no")),
-        (MKLRegressor(kernels, loss="squared"), value),
+        (MKLClassifier(kernels, C=1.0), np.where(value > 0, "yes", "no")),
+        (MKLRegressor(kernels, loss="squared", C=1.0), value),
     ):
         found = model.fit(pairs, target).report(pairs, target, cv=2, relevance="fast", stability=0)
         page = plain(found)
@@ -111,18 +111,18 @@ def test_a_model_that_cannot_be_typed_is_loaded():
 def test_a_guess_in_folds_is_told_from_the_share_of_the_commonest_class():
     """Issue 11, point 8: of classes of nearly one size, another is the commonest of the other folds."""
     labels = np.repeat(["a", "b", "c", "d"], [15, 14, 15, 16])
-    found = MKLClassifier(KERNELS).fit(X, labels).report(X, labels, cv=5, relevance="fast", stability=0)
+    found = MKLClassifier(KERNELS, C=1.0).fit(X, labels).report(X, labels, cv=5, relevance="fast", stability=0)
     share = 100 * found.facts["score"]["baseline"]
     assert abs(share - 1600 / 60) > 0.1 and f"would reach {share:.1f} % in these folds" in plain(found)
     assert "(that of all data has 26.7 %)" in plain(found)
     even = np.repeat(["a", "b"], [40, 20])
-    assert "in these folds" not in plain(MKLClassifier(KERNELS).fit(X, even).report(X, even, **QUICK))
+    assert "in these folds" not in plain(MKLClassifier(KERNELS, C=1.0).fit(X, even).report(X, even, **QUICK))
 
 
 def test_bands_that_miss_the_fitted_share_are_explained_and_samples_are_counted(monkeypatch):
     """Issue 11, point 8."""
     monkeypatch.setattr("manykernels.report._measure.BOOTSTRAP_SAMPLES", (2, 7))
-    model = MKLClassifier(KERNELS).fit(X, y)
+    model = MKLClassifier(KERNELS, C=1.0).fit(X, y)
     found = model.report(X, y, cv=2, relevance="fast")
     assert found.facts["stability"]["samples"] == 7 and "fitted again to 7 samples" in plain(found)
     rows = found.facts["stability"]["rows"]

@@ -50,7 +50,7 @@ def test_quick_and_full_name_the_only_column_that_matters(deciding):
     frame, _ = pictures(80, numbers=2)
     frame["colour_0"] = np.random.default_rng(1).normal(size=80)
     y = frame.colour_0 > 0 if deciding == "colour_0" else frame.site == "north"
-    model = MKLClassifier().fit(frame, y)
+    model = MKLClassifier(C=1.0).fit(frame, y)
     fast, full = (model.report(frame, y, cv=4, relevance=way, stability=0) for way in ("fast", "full"))
     for report, measure in ((fast, "permute"), (full, "relevance")):
         found = report.facts["sources"]
@@ -102,7 +102,7 @@ def test_a_column_that_another_repeats_is_not_called_worthless_by_shuffling():
     frame["code"] = np.where(frame.noise > 0.3, "n", "s")
     assert alike_columns(frame) == {0: 2, 2: 0, 3: 4, 4: 3}
     assert alike_columns(frame.to_numpy(object)) == {3: 4, 4: 3}  # texts
-    model = MKLClassifier().fit(frame, frame.a > 0)
+    model = MKLClassifier(C=1.0).fit(frame, frame.a > 0)
     report = model.report(frame, frame.a > 0, cv=4, relevance="fast", stability=0)
     assert report.facts["sources"]["alike"] == {"a": "again", "again": "a", "site": "code", "code": "site"}
     said = told(report)
@@ -166,7 +166,7 @@ def test_what_a_bound_joins_is_judged_as_one_in_both_modes(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 6))
     y = X[:, 0] + 0.7 * X[:, 1] + 0.7 * X[:, 2] + 0.7 * X[:, 3] + 0.1 * rng.normal(size=40)
-    model = MKLRegressor([(f"k{j}", Linear(), [j]) for j in range(6)], loss="squared").fit(X, y)
+    model = MKLRegressor([(f"k{j}", Linear(), [j]) for j in range(6)], loss="squared", C=1.0).fit(X, y)
     fast, full = (model.report(X, y, cv=4, relevance=way, stability=0) for way in ("fast", "full"))
     assert fast.facts["sources"]["verdict"] == full.facts["sources"]["verdict"]
     assert "4 other sources" in fast.facts["sources"]["verdict"] and "4 other sources together" in told(fast)
@@ -179,7 +179,7 @@ def test_the_heaviest_sources_are_judged_singly_where_a_bound_joins_the_others(m
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     y = X @ [0.2, 0.3, 3.0, 0.1, 2.0] + 0.1 * rng.normal(size=60)
-    model = MKLRegressor([(f"k{j}", Linear(), [j]) for j in range(5)], loss="squared").fit(X, y)
+    model = MKLRegressor([(f"k{j}", Linear(), [j]) for j in range(5)], loss="squared", C=1.0).fit(X, y)
     assert [f"k{j}" for j in np.argsort(-model.kernel_weights_)[:2]] == ["k2", "k4"]
     units = model.report(X, y, cv=3, relevance="fast", stability=0).facts["sources"]["units"]
     assert [unit["members"] for unit in units] == [["k2"], ["k4"], ["k1", "k0", "k3"]]

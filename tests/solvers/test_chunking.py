@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from agreement import assert_agree
+from covering import covering
 from sklearn.metrics.pairwise import rbf_kernel
 
 from manykernels import losses
@@ -61,8 +62,7 @@ def make_problem(loss="hinge", regularizer=2, n=60, intercept=True, c=1.0, kerne
     return Problem(bank(n, seed) if kernels is None else kernels, y, loss, regularizer, c, intercept)
 
 
-@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
-@pytest.mark.parametrize("loss", QUADRATIC)
+@pytest.mark.parametrize("loss, regularizer", covering(QUADRATIC, REGULARIZERS, steps=3))
 def test_every_quadratic_loss_and_closed_form_reaches_the_gap_and_newtons_objective(loss, regularizer):
     if loss == "one_class" and not regularizer.finite_conjugate:
         pytest.skip("unbounded: refused by Problem")

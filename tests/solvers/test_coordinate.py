@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import assert_agree, assert_models_agree
+from covering import covering
 from problems import costs
 
 from manykernels import MKLClassifier, losses
@@ -125,10 +126,10 @@ def problem_pair(loss, regularizer, intercept=True, n=150, T=1, seed=0):
     return (Problem(b, Y, loss, regularizer, c, intercept) for b in (bank, DenseBank(S)))
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize(
-    "regularizer", [LpNorm(1), LpNorm(2), LpNorm(1.2), ElasticNet(0.5), Entropy(0.5), BlockElasticNet(0.5)], ids=repr
-)
+SIMPLEX_AND_OTHERS = [LpNorm(1), LpNorm(2), LpNorm(1.2), ElasticNet(0.5), Entropy(0.5), BlockElasticNet(0.5)]
+
+
+@pytest.mark.parametrize("regularizer, intercept", covering(SIMPLEX_AND_OTHERS, [True, False]))
 def test_coordinate_finds_what_newton_finds_on_matrices(regularizer, intercept):
     explicit, dense = problem_pair("hinge", regularizer, intercept)
     tol = 5e-7 if regularizer.simplex else 1e-7  # v is rounded to float32: at p = 1 some 1e-7 of the gap is that

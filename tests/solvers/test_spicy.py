@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conic import solve_conic
+from covering import covering
 from problems import make, small_problem
 
 from manykernels import losses
@@ -71,8 +72,7 @@ def test_the_gradient_and_hessian_of_the_proximal_dual(member, gamma):
         np.testing.assert_allclose(bent, difference, rtol=1e-4, atol=1e-6 * np.abs(difference).max())
 
 
-@members
-@pytest.mark.parametrize("loss", sorted(losses.LOSSES))
+@pytest.mark.parametrize("loss, member", covering(sorted(losses.LOSSES), MEMBERS, steps=3))
 def test_it_reaches_the_optimum_of_a_conic_program_or_of_newton(loss, member):
     if loss == "one_class" and not member.finite_conjugate:
         pytest.skip("unbounded, and refused")

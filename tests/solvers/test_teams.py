@@ -80,11 +80,11 @@ def test_everybody_hears_each_command(threads):
 
 
 @pytest.mark.parametrize("model", [
-    MKLClassifier(degree_kernels(6)),
-    MKLClassifier(degree_kernels(6), regularizer=1, loss="squared_hinge"),
-    MKLClassifier([WeightedDegree(5)], fit_intercept=False),
+    MKLClassifier(degree_kernels(6), C=1.0),
+    MKLClassifier(degree_kernels(6), regularizer=1, loss="squared_hinge", C=1.0),
+    MKLClassifier([WeightedDegree(5)], fit_intercept=False, C=1.0),
     MKLClassifier(position_kernels(X.length, 3, block=20), C=0.1),
-    MKLRegressor(degree_kernels(4), loss="epsilon_insensitive", epsilon=0.3),
+    MKLRegressor(degree_kernels(4), loss="epsilon_insensitive", epsilon=0.3, C=1.0),
 ], ids=["degrees", "p = 1", "no intercept", "positions", "regression"])  # fmt: skip
 def test_results_do_not_depend_on_the_threads(model):
     model = clone(model).set_params(solver="coordinate", max_iter=6, tol=1e-2)
