@@ -63,9 +63,7 @@ def test_shared_weights_over_several_outputs(name, p):
 SOLVERS, LOSSES = ["analytic", "hessian", "sip", "level", "spicy"], ["hinge", "logistic", "squared_hinge"]
 
 
-@pytest.mark.parametrize(
-    "solver, name, p", covering(SOLVERS, LOSSES, [1.1, 4 / 3, 2, 4])
-)
+@pytest.mark.parametrize("solver, name, p", covering(SOLVERS, LOSSES, [1.1, 4 / 3, 2, 4]))
 def test_every_solver_finds_the_same_optimum(solver, name, p):
     Ks, y = make(3, n=60, M=6)
     problem = Problem(DenseBank(np.moveaxis(Ks, 0, 2), normalize=None), y, losses.get(name), regularizers.get(p))
