@@ -42,7 +42,7 @@ class OtherConjugate(Absolute):
 
 
 def fit(loss, **options):
-    return MKLRegressor([RBF(gamma=0.1), Linear()], loss=loss, **options).fit(X, y)
+    return MKLRegressor([RBF(gamma=0.1), Linear()], loss=loss, C=1.0, **options).fit(X, y)
 
 
 def test_its_name_is_that_of_its_class_unless_given():
