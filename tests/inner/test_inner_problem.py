@@ -6,6 +6,7 @@ from problems import make, small_problem
 
 from manykernels import losses
 from manykernels.inner import InnerProblem, matrix_free, systems
+from manykernels.inner import problem as inner_module
 from manykernels.inner.krylov import conjugate_gradients
 from manykernels.inner.matrix_free import MatrixFreeProblem
 from manykernels.inner.operator import Operator
@@ -156,3 +157,19 @@ def test_one_class_without_a_matrix_is_that_with_one(nu, direct, monkeypatch):
     assert gap <= 1e-7 and a.sum() == pytest.approx(1, rel=1e-9)
     assert a @ K @ a == pytest.approx(known @ K @ known, rel=1e-4) and b == pytest.approx(level, rel=1e-2)
     np.testing.assert_allclose(outputs, K @ a, atol=1e-9)
+
+
+def test_few_factors_solve_a_problem_with_many_free_variables(monkeypatch):
+    """Issue 13, Build 4: Newton steps on a float32 kernel end where its own digits end, without an interior point."""
+    rng, n, C = np.random.default_rng(0), 300, 100.0
+    X = rng.normal(size=(n, 10))
+    K = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2)).astype(np.float32)
+    y = np.sign(X[:, 0]) + 0.3 * rng.normal(size=n)
+    inner = InnerProblem(losses.EpsilonInsensitive(0.1), y, np.full(n, C), True)
+    factors, system = [], inner.system
+    monkeypatch.setattr(inner, "system", lambda *block: factors.append(system(*block)) or factors[-1])
+    monkeypatch.setattr(inner_module, "interior_point", lambda *block: pytest.fail("it is not needed"))
+    a, outputs, _, gap = inner.solve(K, np.zeros(n), 5e-3)
+    assert gap <= 5e-3 < 2e-5 * abs(inner.objective(a, outputs))
+    assert len(factors) <= 8
+    assert np.count_nonzero(inner.free(a)) > 0.8 * n

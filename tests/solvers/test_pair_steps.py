@@ -151,12 +151,14 @@ def test_blas_has_threads_for_factors_alone(monkeypatch):
     """Those that it wakes for a dot product go on spinning, and would keep cores from the team."""
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    from manykernels.inner import systems
+    from manykernels.inner import problem, systems
 
     def blas():
         return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
 
     monkeypatch.setattr(systems, "LARGE_BLOCK_ROWS", 10)
+    monkeypatch.setattr(problem, "MIN_CHUNKS", 0)  # with the next line: Newton steps as soon as possible
+    monkeypatch.setattr(problem, "CHUNK_SHARE", np.inf)
     K, inner = block(Hinge())
     inner.n_jobs, stepped, factored, take, system = 2, [], [], room.Steps.take, inner.system
     monkeypatch.setattr(room.Steps, "take", lambda *steps: stepped.append(blas()) or take(*steps))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_STALLED_CHUNKS = 40  # of coordinate steps without gain: then the precision of K is reached
 CHUNKS_BEFORE_INTERIOR = 12, 40  # chunks before the interior point method, for up to 500 examples and for more
+MIN_CHUNKS, CHUNK_SHARE = 10, 64  # Newton steps cost as much as MIN_CHUNKS chunks, or |free|³ / CHUNK_SHARE products
 NEWTON_BEFORE_INTERIOR = 40  # Newton steps on a smooth loss before it
 MAX_INTERIOR_EXAMPLES = 5000  # up to which it is used
 
@@ -125,7 +126,8 @@ class InnerProblem:
                     best = a.copy(), outputs, beta, gap
                 if gap <= target or violation <= MIN_VIOLATION or not np.isfinite(gap):
                     break
-                if patience is not None and k >= patience:
+                slow = k % 4 == 3 and self._slow(a, chunk, gap / max(target, 1e-300), last / gap)
+                if patience is not None and k >= patience and slow:
                     patience, last_round, point = None, k + 8, interior_point(self, K, best[0], target)
                     if point is not None and point[-1] < best[-1]:
                         best, since = self._polished(K, *point), 0
@@ -136,11 +138,16 @@ class InnerProblem:
                 if since >= MAX_STALLED_CHUNKS or k >= last_round:
                     break
                 if k % 4 == 3:
-                    if gap > 0.25 * last:
+                    if slow:
                         a[:] = self._active_set(K, a, gradient)
                         gradient[:] = self._gradient(K, a)
                     last = min(last, gap)
         return best
+
+    def _slow(self, a, chunk, rest, fall):
+        """Whether Newton steps cost less than the chunks to come; `fall` is that of the gap in four, `rest` is left."""
+        enough = max(MIN_CHUNKS, np.count_nonzero(self.free(a)) ** 3 / (CHUNK_SHARE * chunk * len(a)))
+        return 4 * math.log(rest) > enough * math.log(max(fall, 1.0))
 
     def _polished(self, K, a, outputs, b, gap):
         """The point after Newton steps on its free variables, or the point itself if they do not improve it."""
@@ -221,7 +228,10 @@ class InnerProblem:
             r = -(self.linear[index] + bend + self.outputs(K, held)[index])
             try:
                 with blas_for(len(index), self.n_jobs):
-                    x, _ = self.system(K, index, self.diagonal).solve(r, total - held.sum())
+                    system, point = self.system(K, index, self.diagonal), held.copy()
+                    point[index] = x = system.solve(r, total - held.sum())[0]
+                    slope = self._gradient(K, point)[index] + bend
+                    x += system.solve(-slope, total - point.sum())[0]  # its matrix has a small multiple of I
             except np.linalg.LinAlgError:
                 break
             lo = np.where(bend > 0, np.maximum(self.lo[index], 0.0), self.lo[index])
