@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import regularizers
+from .._threads import n_threads, run_blocks
 from .._validation import check_number
 from .check_inputs import is_precomputed
 from .plan import Solved
@@ -80,16 +81,26 @@ class Search:
 
     def run(self, model: Any, kernels: SharedKernels, y: Any, weight: Any, scorer: Callable) -> None:
         """Fits and scores the candidates with the other parameters of `model`."""
-        folds = self.folds
+        folds, count = self.folds, len(self.splits)
         total = None if self.adaptive else self.scores.size
+        threads, group = min(n_threads(model.n_jobs), count), {}
         with show_count("cross-validation", total) if model.verbose else nullcontext() as self.tick:
             while (todo := self._next()).any():
                 for k, (train, test) in enumerate(self.splits):
-                    fold = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)
+                    group[k] = folds.get(k) or SharedFold(kernels, train, test, is_precomputed(model), model.psd)
                     for r in np.flatnonzero(todo.any(axis=0)):
-                        self._path(k, r, todo[:, r], model, fold, y, weight, scorer)
-                    if self.loo or self.adaptive and kernels.has_room_for(len(self.splits), len(self.regularizers)):
-                        folds[k] = fold
+                        with self._named(k):
+                            self._fits(k, r, model, group[k], y, weight)
+                    beside = threads if kernels.has_room_for(threads, len(self.regularizers)) else 1
+                    if len(group) < beside and k < count - 1:
+                        continue
+                    self._fit(group, todo, model.n_jobs)
+                    for j, r in self._downwards(todo):
+                        for fold in group:
+                            self._score(j, r, fold, group[fold], y, scorer)
+                    if self.loo or self.adaptive and kernels.has_room_for(count, len(self.regularizers)):
+                        folds |= group
+                    group = {}
                 self.ran |= todo
 
     def anchors(self) -> np.ndarray:
@@ -101,29 +112,47 @@ class Search:
         """The candidates of the next round, (K, R)."""
         return finer(self.scores.mean(axis=1).reshape(self.ran.shape), self.ran) if self.adaptive else ~self.ran
 
-    def _path(self, k, r, todo, model, fold, y, weight, scorer):
-        """Some C of one regularizer in one fold, from the greatest down, where warm starts save most."""
-        for j in np.argsort(-self.Cs, kind="stable"):
-            if not todo[j]:
-                continue
-            at, C, begin = j * len(self.regularizers) + r, float(self.Cs[j]), time.perf_counter()
-            try:
-                own, fits = fold.fits.get(r) or self._fits(k, r, model, fold, y, weight)
-                plan, solutions = fits.plan_at(C), fits.at(C)
-            except ValueError as error:
-                where = "the fit" if self.loo else f"fold {k} of cv"
-                raise ValueError(f"{where} cannot be fitted: {error}") from error
-            own.set_params(C=C)._keep(plan, Solved(plan.bank, plan.rows, solutions))
-            fitted = time.perf_counter()
-            scored = fold.left_out(own, plan, fits.decisions(C)) if self.loo else fold.scored(own, plan)
-            self.scores[at, k] = scorer(scored, fold.X_test, y[fold.test])
-            self.fit_time[at, k], self.score_time[at, k] = fitted - begin, time.perf_counter() - fitted
-            self.gaps[at, k], self.steps[at, k] = own.duality_gap_, own.n_iter_
+    def _downwards(self, todo):
+        """The candidates (j, r) of a mask, from the greatest C down, where warm starts save most."""
+        return [(j, r) for j in np.argsort(-self.Cs, kind="stable") for r in np.flatnonzero(todo[j])]
+
+    def _fit(self, group, todo, n_jobs):
+        """Solves the candidates in a group of folds, in threads side by side; paths along C do not share anything."""
+
+        def solve(job):
+            (k, r), begin = job, time.perf_counter()
+            with self._named(k):
+                group[k].fits[r][1].at(C)
+            self.fit_time[j * len(self.regularizers) + r, k] = time.perf_counter() - begin
             if self.tick is not None:
                 self.tick()
 
+        for j in np.argsort(-self.Cs, kind="stable"):
+            C = float(self.Cs[j])
+            run_blocks(solve, [(k, r) for k in group for r in np.flatnonzero(todo[j])], n_jobs)
+
+    def _score(self, j, r, k, fold, y, scorer):
+        """Scores one solved candidate in fold k."""
+        at, C, (own, fits), begin = j * len(self.regularizers) + r, float(self.Cs[j]), fold.fits[r], time.perf_counter()
+        plan = fits.plan_at(C)
+        own.set_params(C=C)._keep(plan, Solved(plan.bank, plan.rows, fits.at(C)))
+        scored = fold.left_out(own, plan, fits.decisions(C)) if self.loo else fold.scored(own, plan)
+        self.scores[at, k] = scorer(scored, fold.X_test, y[fold.test])
+        self.score_time[at, k] = time.perf_counter() - begin
+        self.gaps[at, k], self.steps[at, k] = own.duality_gap_, own.n_iter_
+
+    @contextmanager
+    def _named(self, k):
+        """Names fold k in errors."""
+        try:
+            yield
+        except ValueError as error:
+            raise ValueError(f"{'the fit' if self.loo else f'fold {k} of cv'} cannot be fitted: {error}") from error
+
     def _fits(self, k, r, model, fold, y, weight):
-        """(model, its `ScoredFits`) with one regularizer in one fold; the fold keeps them."""
+        """Gives the fold (model, its `ScoredFits`) with one regularizer, unless it has them."""
+        if r in fold.fits:
+            return
         own = with_params(model, regularizer=self.regularizers[r], verbose=False, C=float(self.Cs[0]))
         plan = fold.plan(own, y[fold.train], weight[fold.train])
         _, known = self.found.get((k, r), (0, None))
@@ -131,7 +160,6 @@ class Search:
         if self.adaptive or k == len(self.splits) - 1:
             self.found[k, r] = fits.count, fits.known
         fold.fits[r] = own, fits
-        return own, fits
 
     def results(self) -> dict[str, Any]:
         """`cv_results_`, with the keys of GridSearchCV and the duality gaps."""
