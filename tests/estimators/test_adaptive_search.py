@@ -1,5 +1,7 @@
 """A search over a number of Cs runs a part of the grid; fits whose weights are known have a single kernel."""
 
+from threading import current_thread
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -8,8 +10,8 @@ from sklearn.preprocessing import scale
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressorCV, _memory
 from manykernels.banks import DenseBank
 from manykernels.estimators import shared_kernels
-from manykernels.estimators.scored_fits import SCORED_TOL
-from manykernels.estimators.search import finer
+from manykernels.estimators.scored_fits import SCORED_TOL, ScoredFits
+from manykernels.estimators.search import Search, finer
 from manykernels.kernels import RBF
 from manykernels.regularizers import Fixed
 
@@ -107,3 +109,42 @@ def test_the_sum_of_a_bank_is_its_combined_kernel_and_is_kept():
     for dtype in (np.float32, np.float64):
         K = one.matrix(np.ones(1), None, dtype, False)
         assert K.dtype == dtype and one.matrix(np.ones(1), None, dtype, False) is K
+
+
+@pytest.mark.parametrize("Cs", [10, [0.1, 1.0, 10.0]], ids=["a part of the grid", "a list"])
+def test_folds_side_by_side_give_the_same_bits(Cs, monkeypatch):
+    """Issue 13, build point 3: threads solve the candidates; the scorer stays in the thread that called fit."""
+    threads, at = {"solve": set(), "score": set()}, ScoredFits.at
+    monkeypatch.setattr(ScoredFits, "at", lambda *given: threads["solve"].add(current_thread().name) or at(*given))
+
+    def scorer(model, X, y):
+        threads["score"].add(current_thread().name)
+        return model.score(X, y)
+
+    alone, beside = (
+        MKLClassifierCV(WIDTHS, Cs=Cs, regularizer=[1, 2], cv=4, scoring=scorer, n_jobs=n_jobs).fit(X, LABELS)
+        for n_jobs in (1, 2)
+    )
+    assert any("manykernels" in name for name in threads["solve"]) and threads["score"] == {current_thread().name}
+    for name in ("mean_test_score", "split3_test_score", "max_duality_gap", "mean_n_iter"):
+        np.testing.assert_array_equal(alone.cv_results_[name], beside.cv_results_[name])
+    for name in ("kernel_weights_", "dual_coef_", "intercept_"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(beside, name))
+    assert np.nanmin(beside.cv_results_["mean_fit_time"]) > 0
+
+
+def test_folds_side_by_side_share_the_memory(monkeypatch):
+    """Issue 13, build point 3: without room for the matrices of two folds, one fold is solved after the other."""
+    seen, fit = [], Search._fit
+    monkeypatch.setattr(Search, "_fit", lambda self, group, *rest: seen.append(len(group)) or fit(self, group, *rest))
+    room = 8 * len(X) ** 2 * len(WIDTHS)
+    for limit in (3 * room, 40 * room):
+        MKLClassifierCV(WIDTHS, Cs=[0.1, 1.0], regularizer=2, cv=4, n_jobs=2, memory_limit=limit).fit(X, LABELS)
+    assert seen == [1, 1, 1, 1, 2, 2]
+
+
+def test_an_error_names_the_fold_that_cannot_be_fitted():
+    folds = [(np.arange(60), np.arange(60)), (np.flatnonzero(LABELS == 0), np.arange(60))]
+    for n_jobs in (1, 2):
+        with pytest.raises(ValueError, match="fold 1 of cv cannot be fitted"):
+            MKLClassifierCV(WIDTHS, Cs=[0.1, 1.0], regularizer=2, cv=folds, n_jobs=n_jobs).fit(X, LABELS)

@@ -179,7 +179,8 @@ class MKLClassifierCV(_CrossValidated, MKLClassifier):
         mean score is within one standard error of the best; or the index that the function returns for `cv_results_`.
     loss, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, class_weight, \
     multi_class, memory_limit, device, n_jobs, random_state, verbose : as in `MKLClassifier`
-        On a device each fold has its own kernels.
+        `n_jobs` threads solve the candidates of several folds side by side if the matrices of these folds fit in
+        `memory_limit`; results do not depend on it. On a device each fold has its own kernels.
 
     Attributes
     ----------
@@ -290,7 +291,8 @@ class MKLRegressorCV(_CrossValidated, MKLRegressor):
         mean score is within one standard error of the best; or the index that the function returns for `cv_results_`.
     loss, epsilon, normalize, slack, solver, psd, features, approximation, rank, tol, max_iter, fit_intercept, \
     memory_limit, device, n_jobs, random_state, verbose : as in `MKLRegressor`
-        On a device each fold has its own kernels.
+        `n_jobs` threads solve the candidates of several folds side by side if the matrices of these folds fit in
+        `memory_limit`; results do not depend on it. On a device each fold has its own kernels.
 
     Attributes
     ----------

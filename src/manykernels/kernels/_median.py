@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 MAX_ROWS_FOR_UNIQUE = 20_000  # of more examples, equal ones are merged in a sample only
+FEW_COLUMNS = 64  # of more, BLAS computes the distances
 SORTED_SAMPLE = 2000  # values that say where the median lies
 MIDDLE = 0.45, 0.55  # the shares of the weight between which the median of all lies, almost always
 
@@ -27,23 +28,27 @@ def median_between(x, weights=None, base="sqdist", sample=500):
     rows = np.ascontiguousarray(x).view(f"V{8 * x.shape[1]}").ravel()
     _, first, which = np.unique(rows, return_index=True, return_inverse=True)
     x, w = _spread(x[first], np.bincount(which, w), sample)
-    i, j = np.triu_indices(len(x), 1)
     size = np.abs(x).max() or 1.0
-    x = x / size  # squares of the largest numbers would overflow
-    d, w = _distances(x, base)[i, j], w[i] * w[j]
+    d = _distances(x / size, base)  # squares of the largest numbers would overflow
     with np.errstate(over="ignore"):
         d = d * size * (size if base == "sqdist" else 1.0)
     apart = (d > 1e-12 * np.abs(d).max(initial=0)) & np.isfinite(d)
-    return _median(d[apart], w[apart]) if apart.any() else 1.0
+    if not apart.any():
+        return 1.0
+    if (w == w[0]).all():
+        return float(np.median(d[apart]))
+    i, j = np.triu_indices(len(x), 1)
+    return _median(d[apart], (w[i] * w[j])[apart])
 
 
 def _distances(x, base):
-    if base == "l1":
-        from scipy.spatial.distance import cdist
+    """The distances of the pairs of rows i < j."""
+    from scipy.spatial.distance import pdist
 
-        return cdist(x, x, "cityblock")
+    if base == "l1" or x.shape[1] <= FEW_COLUMNS:
+        return pdist(x, "cityblock" if base == "l1" else "sqeuclidean")
     own = np.einsum("ij,ij->i", x, x)
-    return own[:, None] + own - 2 * x @ x.T
+    return (own[:, None] + own - 2 * x @ x.T)[np.triu_indices(len(x), 1)]
 
 
 def _spread(x, w, sample):
@@ -59,8 +64,6 @@ def _spread(x, w, sample):
 
 def _median(values, w):
     """The weighted median, the mean of two values if it lies between them; only values near it are sorted."""
-    if (w == w[0]).all():
-        return float(np.median(values))
     half, below = w.sum() / 2, 0.0
     some = slice(None, None, max(1, len(values) // SORTED_SAMPLE))
     order = np.argsort(values[some])
