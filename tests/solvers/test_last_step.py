@@ -12,7 +12,11 @@ from manykernels.losses import Hinge, Squared
 from manykernels.problem import Problem
 from manykernels.regularizers import BlockElasticNet, LpNorm, LpSum, MixedNorm, Wedge, WeightedLpNorm
 from manykernels.solution import Solution
-from manykernels.solvers import solve
+from manykernels.solvers import LAST_PATIENCE, Control, solve
+from manykernels.solvers._last_step import thinned
+from manykernels.solvers._oracle import Stall
+from manykernels.solvers._wrapper import Wrapper
+from manykernels.solvers.newton import NewtonStep
 from manykernels.strings import degree_kernels
 
 SEEDS = range(10)
@@ -154,3 +158,33 @@ def test_one_class_of_several_and_shared_weights_lose_the_same_kernels():
             count.append(np.sum(weights > SMALL * weights.sum(axis=1, keepdims=True), axis=1).tolist())
             assert np.max(model.duality_gap_) <= model.tol
         assert count[0] == count[1]
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(np.float32, 1e-5), (np.float64, 1e-8)])
+def test_the_last_step_asks_for_the_digits_that_the_kernels_have(dtype, most, monkeypatch):
+    """Issue 13, build point 4: no more rounds without other kernels, and no gap below the rounding of float32."""
+    X, y, kernels = widths(80)
+    stack = np.stack([kernel(X[:, columns]) for _, kernel, columns in kernels]).astype(dtype)
+    problem = Problem(DenseBank.from_scaled(stack, [name for name, *_ in kernels]), 2.0 * y - 1, Hinge(), LpNorm(1))
+    found, asked = solve(problem, "newton", thin=False), []
+
+    def again(small, gap, warm):
+        asked.append((gap, len(small.kernels)))
+        return solve(small, "newton", gap, warm=warm, thin=False)
+
+    result = thinned(problem, found, 1e-3, again)
+    assert result.gap <= 1e-3 and result.primal <= found.primal
+    assert {gap for gap, _ in asked} == {most}
+    assert len(asked) == 1 and asked[0][1] < problem.bank.M
+
+
+def test_a_last_step_ends_soon_where_rounding_holds_the_gap():
+    """Issue 13, build point 4: its steps halve the gap, or end; a run goes on as long as the gap falls at all."""
+    last, run = Stall(*LAST_PATIENCE), Stall(20)
+    assert not any(run(gap) for gap in 0.99 ** np.arange(100))
+    assert not any(last(gap) for gap in 0.7 ** np.arange(100))
+    assert [last(gap) for gap in 0.7**99 * 0.99 ** np.arange(1, 6)][-1]
+    control, y = Control(), widths(40)[1]
+    control.stalled = last
+    problem = Problem(DenseBank(np.eye(40)[:, :, None]), 2.0 * y - 1, Hinge(), LpNorm(1))
+    assert Wrapper(problem, NewtonStep(), control).stalled is last

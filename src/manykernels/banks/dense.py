@@ -240,20 +240,16 @@ class DenseBank(Bank):
         return out
 
     def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
-        """A compact copy of the rows of a (M, n, n) stack, which later passes read in order."""
-        if self.stack.last or self._root is not None or len(rows) > 0.5 * self.n:
-            return None
+        """A compact copy if it is at most a quarter of what a pass over the stack reads."""
         kernels = _indices(kernels, self.M)
+        read = len(kernels) / self.M if self.stack.last else 1.0  # of (n, n, M), a pass reads all kernels
+        if self._root is not None or read * len(rows) ** 2 > 0.25 * self.n**2:
+            return None
         size = len(kernels) * len(rows) ** 2 * self.dtype.itemsize
         part = "rows read from files" if self.stack.on_disk else "copied rows"
         if size > MemoryBudget(self.memory_limit).share(part):
             return None
-        S = np.empty((len(kernels), len(rows), len(rows)), self.dtype)
-
-        def block(k):
-            self.stack.gather(kernels[k], rows, self.scale[kernels[k]], S[k])
-
-        run_blocks(block, range(len(kernels)), self.n_jobs)
+        S = self.stack.copied(kernels, rows, self.scale[kernels], self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
 
     def matrices(

@@ -262,3 +262,13 @@ def gather(K, rows, scale, out):
         line, o = K[rows[r]], out[r]
         for c in range(len(rows)):
             o[c] = scale * line[rows[c]]
+
+
+@njit(**OPTIONS)
+def gather_last(S, kernels, scale, rows, cols, out):
+    """out[k, r, j] = scale_k S[rows_r, cols_j, kernels_k]."""
+    for r in range(len(rows)):
+        for j in range(len(cols)):
+            s = S[rows[r], cols[j]]
+            for k in range(len(kernels)):
+                out[k, r, j] = scale[k] * s[kernels[k]]

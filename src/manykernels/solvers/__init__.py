@@ -19,7 +19,7 @@ from .._work import Allowance
 from ..inner import InnerProblem
 from ..solution import Status
 from ._last_step import thinned
-from ._oracle import Oracle
+from ._oracle import Oracle, Stall
 from ._warm import begin_from
 from .base import BaseSolver, Caller, Control, Monitor, seed_of
 from .checkpoint_file import Watch
@@ -57,6 +57,7 @@ MAX_SPARE_EXAMPLES = 5000  # above it no spare solver is tried
 SMALL_FIT_WORK = 1.5e6  # allowed for a small problem, in the unit of `_work`: about two seconds
 SMALL_FIT = 200, 20, 3, 1000  # examples, kernels, outputs and steps of the largest small problem
 LAST_WORK, MIN_LAST_STEPS = 1e5, 30  # of the last step at p = 1, if the run took less
+LAST_PATIENCE = 5, 0.5  # its steps in which the gap falls at least to this share: kernels may be in float32
 MAX_WORK_FACTOR = 2.5  # the problems of one fit, such as one-vs-rest classes, share this many times the work of one
 
 __all__ = [
@@ -272,7 +273,7 @@ def _solve(problem, solver, warm=None, checkpoint=None, *, asked, work, thin, sh
 
         def again(small, gap, warm):
             control = Control(gap, max(MIN_LAST_STEPS, found.n_iter), begin_from(warm, small), None, random_state)
-            control.work = max(used, LAST_WORK)
+            control.work, control.stalled = max(used, LAST_WORK), Stall(*LAST_PATIENCE)
             with np.errstate(all="ignore"):
                 return _finisher(small, gap).solve(small, control)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..solution import Solution
 
 FINER, FINEST = 1e-5, 1e-9  # the gap among the kernels with weight: times tol, and at least; weights go as its root
+SINGLE = 1e-5  # at least, if the kernels are in float32: rounding hides smaller gaps
 ENOUGH, MAX_ROUNDS = 100.0, 3  # times that gap over all kernels; rounds with more of the kernels until it is reached
 LEAST_SHARE = 1e-4  # of the sum of the weights: smaller weights become 0 if the gap allows it
 MAX_PRODUCTS = 2**24  # numbers of a block of products
@@ -40,9 +41,14 @@ def thinned(
     if problem.regularizer.smooth or not found.converged or found.interrupted:
         return found
     fine = min(tol, max(FINER * tol, FINEST))
+    aim = min(tol, max(fine, SINGLE)) if problem.bank.dtype == np.float32 else fine
+    before, seen = found, np.zeros(0, int)
     for _ in range(MAX_ROUNDS if again and found.gap > ENOUGH * fine else 0):
-        before = found
-        found = _continued(problem, found, tol, again, _pulled(problem, found), fine)
+        keep = _pulled(problem, found)
+        if np.isin(keep, seen).all():
+            break
+        before, seen = found, keep
+        found = _continued(problem, found, tol, again, keep, aim)
         gained = before.primal - found.primal
         if found.interrupted or found.gap <= ENOUGH * fine or gained <= ENOUGH * fine * abs(found.primal):
             break  # no kernel was missing
@@ -55,7 +61,7 @@ def thinned(
     weights[problem.kernels] = rest
     fewer = _better(problem, found, replace(found, theta=weights), tol)
     if fewer is found and again:
-        return _continued(problem, found, tol, again, np.flatnonzero(keep), fine)
+        return _continued(problem, found, tol, again, np.flatnonzero(keep), aim)
     return fewer
 
 
@@ -73,36 +79,46 @@ def _continued(problem, found, tol, again, keep, aim):
 def _better(problem, found, part, tol):
     """The point (θ, a, b) of `part` with its own certificate, where the gap is at most tol; else `found`."""
     theta, a, same = part.theta[problem.kernels], part.a, part.a is found.a
-    support = np.flatnonzero(a.any(axis=0))
-    outputs = problem.bank.outputs(part.theta, a[:, support], support)
+    proof = a if part.dual_a is None else part.dual_a
+    q, outputs = _norms(problem, a, np.flatnonzero(theta) if same or proof is not a else None, part.theta)
     b = part.b
     if problem.intercept:
         b = np.array([problem.loss.intercept(*sides) for sides in zip(problem.Y, outputs, problem.c, strict=True)])
-    losses, proof = problem.losses(outputs, b), part.a if part.dual_a is None else part.dual_a
-    q = _norms(problem, a, np.flatnonzero(theta))
-    primal, _, _, scale = problem.certificate(losses, a, b, theta, q)
-    dual = -np.inf if same else problem.certificate(losses, proof, b, theta, _norms(problem, proof)).dual
+    losses = problem.losses(outputs, b)
+    primal, dual, _, scale = problem.certificate(losses, a, b, theta, q)
+    if proof is not a:
+        dual = problem.certificate(losses, proof, b, theta, _norms(problem, proof)[0]).dual
+    dual = -np.inf if same else dual
     if not dual > found.dual:
         dual, proof = found.dual, found.a if found.dual_a is None else found.dual_a
     gap = (primal - dual) / scale
     if not -1e-6 < gap <= tol:
         return found
     dual, gap, proof = min(dual, primal), max(gap, 0.0), None if proof is a else proof
-    counts = {"n_kernels": int(np.count_nonzero(theta)), "n_support": len(support)}
+    counts = {"n_kernels": int(np.count_nonzero(theta)), "n_support": int(np.count_nonzero(a.any(axis=0)))}
     history = [*found.history[:-1], found.history[-1] | counts | {"primal": primal, "dual": dual, "gap": gap}]
     point = {"theta": part.theta, "a": a, "b": b, "dual_a": proof}
     return replace(found, primal=primal, dual=dual, gap=gap, history=history, **point)
 
 
-def _norms(problem, a, which=None):
-    """q_m = Σ_t a_tᵀK_m a_t, (M',), of all kernels, or of those `which`, 0 for the others."""
+def _norms(problem, a, which=None, weights=None):
+    """(q_m = Σ_t a_tᵀK_m a_t, (M',), of all kernels, or of those `which`, 0 for the others; outputs (T, n) or None).
+
+    The outputs are those of `weights` (M,), which are 0 for all kernels but `which`.
+    """
     support, q = np.flatnonzero(a.any(axis=0)), np.zeros(len(problem.kernels))
-    which, A = np.arange(len(q)) if which is None else which, a[:, support]
+    which, A, outputs = np.arange(len(q)) if which is None else which, a[:, support], None
+    if weights is not None:
+        outputs, rest = np.zeros(a.shape), np.setdiff1d(np.arange(a.shape[1]), support)
+        outputs[:, rest] = problem.bank.outputs(weights, A, support, rest)
     size = max(1, MAX_PRODUCTS // max(A.size, 1))
     for start in range(0, len(which), size):
         part = which[start : start + size]
-        q[part] = np.einsum("tmi,ti->m", problem.bank.products(A, support, support, problem.kernels[part]), A)
-    return q
+        P = problem.bank.products(A, support, support, problem.kernels[part])
+        q[part] = np.einsum("tmi,ti->m", P, A)
+        if weights is not None:
+            outputs[:, support] += np.einsum("m,tmi->ti", weights[problem.kernels[part]], P)
+    return q, outputs
 
 
 def _pulled(problem, found):
@@ -113,7 +129,7 @@ def _pulled(problem, found):
     theta, regularizer = found.theta[problem.kernels], problem.regularizer
     keep, error = theta > 0, np.where(theta > 0, 0.0, np.sqrt(found.gap))
     for a in (found.a, found.dual_a):
-        q = np.zeros(1) if a is None else _norms(problem, a)
+        q = np.zeros(1) if a is None else _norms(problem, a)[0]
         if q.max() > 0 and regularizer.has("prox"):
             step = STEP * float(theta.max()) / float(q.max())
             keep = keep | (regularizer.prox(theta + 0.5 * step * (1.0 + error) * q, step) > 0)

@@ -32,13 +32,13 @@ class Finished(Exception):
 
 
 class Stall:
-    """Whether the gap has not fallen by a thousandth in `patience` steps."""
+    """Whether the gap has not fallen by a thousandth, or to the share `least`, in `patience` steps."""
 
-    def __init__(self, patience):
-        self.patience, self.mark, self.since = patience, np.inf, 0
+    def __init__(self, patience, least=0.999):
+        self.patience, self.least, self.mark, self.since = patience, least, np.inf, 0
 
     def __call__(self, gap):
-        better = gap < 0.999 * self.mark
+        better = gap < self.least * self.mark
         self.mark, self.since = (gap, 0) if better else (self.mark, self.since + 1)
         return self.since >= self.patience
 

@@ -71,7 +71,7 @@ class Wrapper(Run):
 
     def __init__(self, problem, step, control):
         super().__init__(problem, control)
-        self.step, self.last, self.stalled = step, None, Stall(step.patience)
+        self.step, self.last, self.stalled = step, None, control.stalled or Stall(step.patience)
         self.lead = self.cuts = None  # the point with the best primal value on the active examples
         self.dtype = np.float32 if self.tol >= 1e-4 else np.float64
         self.scale = float(problem.c.sum())
@@ -168,7 +168,7 @@ class Wrapper(Run):
         ]
         self.bank, self.whole = self.problem.bank, len(rows) == self.n
         self.local, self.picked = rows, self.kernels
-        if not self.whole or self.n <= 3 * FIRST_ACTIVE:
+        if not self.whole or self.n <= 3 * FIRST_ACTIVE or len(self.kernels) < self.bank.M:
             small = self.problem.bank.restrict(rows, self.kernels)
             if small is not None:
                 self.bank, self.local, self.picked = small, np.arange(len(rows)), np.arange(len(self.kernels))

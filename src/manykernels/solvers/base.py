@@ -152,6 +152,7 @@ class Control:
     kept = False  # whether a checkpoint is written
     certified: Solution | None = None  # the result of the last run of an `Oracle`
     work: float = np.inf  # still allowed, in the unit of `_work`
+    stalled: Any = None  # a `Stall` instead of that of the solver
     history: list[dict[str, Any]]
 
     def __init__(
