@@ -111,6 +111,8 @@ def test_estimators_list_what_fit_sets():
         MKLRegressor(multi_task([Linear()])).fit(X, X[:, 0], task=y),
         MKLOneClass(multi_task([RBF(gamma=0.1)])).fit(X, task=y),
         MKLOneClass(kernels, formulation="svdd", normalize="spherical").fit(frame),
+        MKLClassifier([RBF(gamma=0.1, metric="learn")]).fit(frame, y),
+        MKLRegressor([RBF(gamma=0.1, metric="learn")]).fit(frame, X[:, 0]),
         *(kind("auto").fit(frame, y) for kind in (MKLClassifier, MKLRegressor, MKLOneClass)),
     ]
     for kind in (MKLClassifier, MKLRegressor, MKLOneClass):

@@ -126,6 +126,23 @@ def test_init_writes_what_fit_would_choose(folder, tmp_path):
     np.testing.assert_array_equal(one.kernel_weights_, two.kernel_weights_)
 
 
+def test_a_configuration_asks_for_a_learned_metric_or_gives_one(tmp_path):
+    """Issue 13, point 8."""
+    X = np.random.default_rng(0).normal(size=(120, 6))
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=np.where(X[:, 0] * X[:, 1] > 0, "yes", "no"))
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    for metric in ('"learn"', "[2.0, 2.0, 0.1, 0.1, 0.1, 0.1]"):
+        kernel = f'[[kernel]]\nkernel = "RBF"\nscale = true\nmetric = {metric}\ncolumns = {list("abcdef")}\n'
+        (tmp_path / "k.toml").write_text('target = "y"\n' + kernel)
+        done = run("fit", tmp_path / "d.csv", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk")
+        assert done.exit_code == 0, done.output
+        shown = json.loads(run("inspect", tmp_path / "m.mk", "--json").stdout)
+        assert ("metric" in shown) == (metric == '"learn"')
+        if "metric" in shown:
+            assert {row["column"] for row in shown["metric"][:2]} == {"a", "b"}
+        assert run("predict", tmp_path / "m.mk", tmp_path / "d.csv").exit_code == 0
+
+
 def test_options_win_over_the_configuration(folder, tmp_path):
     config = 'target = "y"\nC = 3\np = 1.5\n[[kernel]]\nkernel = "Laplacian"\ngamma = 0.1\ncolumns = ["age"]\n'
     (tmp_path / "k.toml").write_text(config)

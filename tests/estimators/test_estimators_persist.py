@@ -208,7 +208,7 @@ def test_a_class_that_is_renamed_or_moved_breaks_no_file(tmp_path, monkeypatch):
     with zipfile.ZipFile(path) as file:
         text = file.read(TEXT)
     assert not any(name in text for name in (b"manykernels.", b"RBF", b"Predictor", b"MKLClassifier"))
-    monkeypatch.setitem(_tags.TAGS, ("kernel/rbf", 1), Moved)
+    monkeypatch.setitem(_tags.TAGS, RBF.file_tag, Moved)
     again = manykernels.load(path)
     assert type(again.kernels[0]) is Moved
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))

@@ -134,6 +134,12 @@ def inspect(
             for name, weight, share in zip(names, weights, shares, strict=True)
         ],
     }
+    if metric := mk.inspect.metric.column_shares(vars(fitted).get("metric_")):
+        facts["metric"] = [
+            {"source": source, "column": column, "share": share}
+            for source, own in metric.items()
+            for column, share in list(own.items())[:top]
+        ]
     if data is not None:
         facts["relevance"] = _relevance(fitted, read_data(data, id, say, labels), target or only_label(labels), say)
     show(facts, json)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 OPTIONAL_ATTRIBUTES = (  # that only some fits set
     "tasks_", "log_marginal_likelihood_", "stationarity_", "noise_", "support_weight_", "kernels_chosen_",
-    "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_",
+    "calibration_", "slack_weight_", "radius_", "_square", "C_", "C_scores_", "metric_",
 )  # fmt: skip
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._memory import MemoryBudget
 from .._validation import check_number, parse_bytes
+from ..solution import Solution
 from .progress import show_count
 from .scored_fits import FIRST, ScoredFits, distance
 
@@ -31,6 +33,18 @@ def check_C(C: Any) -> float:
     return FIRST if is_auto(C) else check_number("C", C)
 
 
+class Scored(NamedTuple):
+    """The fits of a plan at several C: the index of the chosen C, its solutions, and leave-one-out scores.
+
+    `scores` (K,) are the means at each C, and `per_example` (n,) the scores of the examples at the chosen C.
+    """
+
+    at: int
+    solutions: list[Solution]
+    scores: np.ndarray
+    per_example: np.ndarray
+
+
 def with_chosen_C(model: Any, plan: Any) -> Any:
     """The `FitPlan` of the model, made at C = 1, at the C of best score, with a start near its solution.
 
@@ -40,12 +54,28 @@ def with_chosen_C(model: Any, plan: Any) -> Any:
     """
     if plan.regularizer.bayesian:  # C is the noise, 1/(2C), which it learns
         return replace(plan, regularizer=plan.regularizer.without_C(), C_scores=_table((FIRST,), np.full(1, np.nan)))
-    room = MemoryBudget(parse_bytes(model.memory_limit)).share("choice of C")
-    part = plan.part(model, sample_rows(plan.examples, plan.seed, int(np.sqrt(room / BYTES_PER_ENTRY))))
-    decisions, solutions = _path(part)
-    at, means = choose(score(part.examples, decisions), part.examples.c)
-    start = solutions[at] if part is plan else ()
-    return replace(plan, examples=plan.examples.at(CANDIDATES[at]), start=start, C_scores=_table(CANDIDATES, means))
+    part = plan.part(model, sample_rows(plan.examples, plan.seed, room_for_sample(model)))
+    found = scored(part, CANDIDATES, FIRST)
+    return at_chosen_C(plan, found, found.solutions if part is plan else ())
+
+
+def at_chosen_C(plan: Any, found: Scored, start: Sequence[Solution]) -> Any:
+    """The plan at the C that was chosen among `CANDIDATES`."""
+    C_scores = _table(CANDIDATES, found.scores)
+    return replace(plan, examples=plan.examples.at(CANDIDATES[found.at]), start=start, C_scores=C_scores)
+
+
+def scored(plan: Any, Cs: Sequence[float], first: float) -> Scored:
+    """The fits of the plan at the candidates Cs, with θ learned at `first`; the best C is chosen."""
+    decisions, solutions = _path(plan, Cs, first)
+    per_example = score(plan.examples, decisions)
+    at, means = choose(per_example, plan.examples.c, Cs)
+    return Scored(at, solutions[at], means, per_example[at])
+
+
+def room_for_sample(model: Any) -> int:
+    """The number of examples whose kernel matrix fits in the share of memory_limit."""
+    return int(np.sqrt(MemoryBudget(parse_bytes(model.memory_limit)).share("choice of C") / BYTES_PER_ENTRY))
 
 
 def _table(Cs, scores):
@@ -68,15 +98,15 @@ def sample_rows(examples: Any, seed: int, room: int) -> np.ndarray:
     return np.unique(shuffled[rows])
 
 
-def _path(plan):
-    """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates."""
-    fits, count = ScoredFits(plan, [FIRST], loo=True), len(plan.labels) * len(CANDIDATES)
-    decisions, solutions = [[] for _ in CANDIDATES], [[] for _ in CANDIDATES]
-    with show_count("choosing C", count) if plan.verbose else nullcontext(lambda: None) as tick:
+def _path(plan, Cs, first):
+    """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates Cs."""
+    fits, count = ScoredFits(plan, [first], loo=True), len(plan.labels) * len(Cs)
+    decisions, solutions = [[] for _ in Cs], [[] for _ in Cs]
+    with show_count("choosing C", count) if plan.verbose and len(Cs) > 1 else nullcontext(lambda: None) as tick:
         for k in range(len(plan.labels)):
-            for C in sorted(CANDIDATES, key=distance):
-                solutions[CANDIDATES.index(C)].append(fits.solution(k, C))
-                decisions[CANDIDATES.index(C)].append(fits.left_out(k, C))
+            for at in sorted(range(len(Cs)), key=lambda at: distance(Cs[at])):
+                solutions[at].append(fits.solution(k, Cs[at]))
+                decisions[at].append(fits.left_out(k, Cs[at]))
                 tick()
     return np.array([np.concatenate(found) for found in decisions]), solutions
 
@@ -101,7 +131,7 @@ def margins(Y: np.ndarray, decisions: np.ndarray) -> np.ndarray:
     return 0.5 * (right - np.where(Y > 0, -np.inf, decisions).max(axis=1))
 
 
-def choose(per_example: np.ndarray, c: np.ndarray) -> tuple[int, np.ndarray]:
+def choose(per_example: np.ndarray, c: np.ndarray, Cs: Sequence[float] = CANDIDATES) -> tuple[int, np.ndarray]:
     """(index of the chosen candidate, mean scores (K,)) of scores (K, n) and weights c (n,).
 
     It is the candidate nearest to C = 1, the least of two, whose score is within `BAND` standard errors of the best.
@@ -112,4 +142,4 @@ def choose(per_example: np.ndarray, c: np.ndarray) -> tuple[int, np.ndarray]:
     mean = behind @ w
     error = np.sqrt(((behind - mean[:, None]) ** 2) @ w**2)
     able = np.flatnonzero(mean <= BAND * error + 1e-12 * np.abs(means).max())
-    return int(min(able, key=lambda k: distance(CANDIDATES[k]))), means
+    return int(min(able, key=lambda k: distance(Cs[int(k)]))), means

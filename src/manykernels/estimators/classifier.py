@@ -178,6 +178,9 @@ class MKLClassifier(ClassifierMixin, HasPath, MKLBase):
     C_scores_ : dict of arrays "C" and "score"
         With C="auto", the candidates and their mean scores, greater is better: −ln(1 + e^{−z}), where z is the margin
         y f, or half the distance of the class from the best other, of an example in a fit without it, to first order.
+    metric_ : {source: {"column", "scale", "share"}}
+        With kernels that have metric="learn": for each source, the columns that its kernels see, their scales, all 1 if
+        no round was kept, and their shares in the mean distance between examples.
     predictor_ : Predictor
         The support examples and their kernels, from which decisions are computed.
     tasks_ : array

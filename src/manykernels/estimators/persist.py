@@ -30,7 +30,7 @@ from .outputs import checked_outputs
 FITTED_ATTRIBUTES = (
     "C_", "C_scores_", "calibration_",
     "classes_", "dual_coef_", "duality_gap_", "feature_names_in_", "history_", "intercept_", "kernel_names_",
-    "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "multi_class_",
+    "kernel_scale_", "kernel_weights_", "kernels_chosen_", "log_marginal_likelihood_", "metric_", "multi_class_",
     "multi_class_reason_", "multilabel_", "n_features_in_", "n_iter_", "n_outputs_", "noise_", "objective_",
     "radius_", "searched_", "slack_weight_",
     "stationarity_", "support_", "support_weight_", "target_name_",
@@ -153,6 +153,11 @@ def check_model(model):
         check(model.C_scores_.keys() == {"C", "score"}, "C_scores_ has other columns than C and score")
         check_array("C_scores_", model.C_scores_["C"], np.float64, None)
         check_array("C_scores_", model.C_scores_["score"], np.float64, len(model.C_scores_["C"]))
+    for metric in check_is("metric_", own.get("metric_", {}), dict).values():
+        check(check_is("metric_", metric, dict).keys() == {"column", "scale", "share"}, "metric_ has other columns")
+        check_list("metric_", metric["column"], str, len(metric["scale"]))
+        for name in ("scale", "share"):
+            check_array("metric_", metric[name], np.float64, len(metric["column"]))
     check_index("support_", model.support_, 2**48, n)
     check_list("kernel_names_", model.kernel_names_, str, M)
     check_array("kernel_scale_", model.kernel_scale_, np.float64, M)

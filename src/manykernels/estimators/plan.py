@@ -1,7 +1,7 @@
 """The plan of a fit: the examples, their kernels, and the problems to solve.
 
     check   model._read(X, y, ...)        →  Examples
-    plan    FitPlan.of(model, examples)   →  FitPlan; C="auto" is chosen here, else nothing is solved yet
+    plan    FitPlan.of(model, examples)   →  FitPlan; C="auto" and a metric are learned here
     solve   plan.solve(...)               →  Solved
     keep    model._keep(plan, solved)     →  the fitted attributes
 
@@ -33,6 +33,7 @@ from .check_inputs import is_precomputed, take_examples
 from .checkpoint import parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
+from .metric import learns_metric, with_learned_metric
 from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
@@ -131,6 +132,8 @@ class BasePlan:
         Where the problems begin if the plan has chosen C on all examples, else empty.
     C_scores : dict or None
         The candidates for C and their scores, if the plan has chosen C.
+    metric : dict or None
+        The metric of the columns of each source, if the plan has learned one, see `metric.Rounds.table`.
     """
 
     examples: Examples
@@ -144,6 +147,7 @@ class BasePlan:
     checkpoints: list[Any]
     start: Sequence[Solution] = field(default=(), kw_only=True)
     C_scores: dict[str, np.ndarray] | None = field(default=None, kw_only=True)
+    metric: dict[str, dict[str, Any]] | None = field(default=None, kw_only=True)
 
     @staticmethod
     def settings(model: Any, examples: Examples, X: Any) -> dict[str, Any]:
@@ -179,7 +183,8 @@ class BasePlan:
 
     def chosen(self) -> dict[str, Any]:
         """The fitted attributes about what the plan has chosen."""
-        return {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
+        found = {} if self.C_scores is None else {"C_": self.examples.C, "C_scores_": self.C_scores}
+        return found if self.metric is None else found | {"metric_": self.metric}
 
     def advise(self, model: Any) -> None:
         """Warns of parameters and kernels of the fitted model that are probably unintended."""
@@ -215,6 +220,8 @@ class FitPlan(BasePlan):
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
         """The plan of `model` for these examples; `make_bank(X, weight, rows, plain)` may return an existing bank."""
+        if learns_metric(model):
+            return with_learned_metric(model, examples, cls.of)
         regularizer = regularizers.get(model.regularizer)
         precomputed, rows = is_precomputed(model), np.arange(examples.n)
         if examples.task is not None and precomputed:

@@ -154,6 +154,9 @@ class MKLRegressor(RegressorMixin, HasPath, MKLBase):
     C_scores_ : dict of arrays "C" and "score"
         With C="auto", the candidates and their mean scores, greater is better: minus the loss of an
         example in a fit without it; exact for the squared loss, else to first order.
+    metric_ : {source: {"column", "scale", "share"}}
+        With kernels that have metric="learn": for each source, the columns that its kernels see, their scales, all 1 if
+        no round was kept, and their shares in the mean distance between examples.
     predictor_ : Predictor
         The support examples and their kernels, from which decisions are computed.
     tasks_ : array

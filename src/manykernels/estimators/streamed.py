@@ -17,6 +17,7 @@ from ..banks.choice import worth_features
 from ..kernels import Kernel, KernelList, KernelSpec
 from ..kernels.base import len_
 from ..kernels.frames import is_frame
+from ..kernels.metric import MetricKernel
 from ..kernels.spec import as_spec
 from ..regularizers import Regularizer
 from ..solution import Solution
@@ -179,6 +180,11 @@ def _resolve(model, stream, limit):
         spec = as_spec(spec)
         kernel = spec.kernel
         name = spec.name or repr(kernel)
+        if isinstance(kernel, MetricKernel) and kernel.metric is not None:
+            raise ValueError(
+                f'kernel {name} has a metric, which is for data in memory: fit a sample with metric="learn", and '
+                "multiply the columns of the source by the scales of its metric_."
+            )
         what = kernel.learns() if isinstance(kernel, Kernel) else ""
         if spec.transformer is not None or what == "data" or isinstance(kernel, Kernel) and kernel.split() is not None:
             raise ValueError(

@@ -84,8 +84,9 @@ class Fold:
 
     @cached_property
     def kernel_list(self):
-        """The kernels and their columns; None if they are precomputed."""
-        return self.plan.predictor().kernel_list
+        """The kernels and their columns, before a metric is learned; None if they are precomputed."""
+        kernels = self.plan.predictor().kernel_list
+        return kernels if kernels is None or kernels.unscaled is None else kernels.unscaled
 
     def solve(self, wanted, bank=None):
         """The `FoldFit` of these kernels of the fold, or of a `bank` in which some see other columns.

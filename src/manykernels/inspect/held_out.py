@@ -21,6 +21,7 @@ from ..kernels.pairs import Pairs
 from ..kernels.view_data import n_examples
 from ._interchangeable import find_groups
 from .fold import Fold
+from .metric import column_shares
 from .relevance_result import Relevance
 from .sources import read_sources, shared_columns
 from .tables import check_plain, chosen_C
@@ -216,7 +217,7 @@ def shuffled(fold, rows, orders):
     return dict(
         all=scores[0], nothing=scores[1], permuted=fold.permuted(rows, orders).mean(axis=1),
         weight=fold.shares([row.wanted for row in rows]), overlap=fold.n_test / fold.n_train, every=fold.every,
-        gap=fold.every.gap, short=int(not fold.every.converged),
+        gap=fold.every.gap, short=int(not fold.every.converged), metric=column_shares(fold.plan.metric),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._markup import element
 from .._pictures import COLOURS, left_out, legend, note, panels, plain, rows_of, short
 from ._interchangeable import Group
+from .metric import mean_shares, said
 from .sources import Shared
 
 MEASURES = ("relevance", "drop", "permute", "gain", "alone")
@@ -73,6 +74,8 @@ class Relevance:
         (`taken`), of the kernels that see several of them.
     short : int
         The number of fits that stopped above their tolerance.
+    metric : {source: {column: share}}
+        If kernels learn a metric, the share of each column in the distances between examples, the mean over the folds.
 
     Examples
     --------
@@ -105,16 +108,21 @@ class Relevance:
     groups: list[Group] = field(default_factory=list)
     shared: list[Shared] = field(default_factory=list)
     short: int = 0
+    metric: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows, found, level, scoring):
         """From the rows and the measurements of each fold."""
-        each = {name: np.array([measured[name] for measured in found]) for name in found[0] if name != "every"}
+        each = {
+            name: np.array([measured[name] for measured in found])
+            for name in found[0]
+            if name not in ("every", "metric")
+        }
         return cls(
             [row.name for row in rows], [row.kind for row in rows], each["all"], each["nothing"], each["without"],
             each["permuted"], each["alone"], each["alone_permuted"], each["weight"].mean(axis=0),
             each["alignment"].mean(axis=0), float(each["overlap"].mean()), float(each["gap"].max()), level, scoring,
-            short=int(each["short"].sum()),
+            short=int(each["short"].sum()), metric=mean_shares([measured["metric"] for measured in found]),
         )  # fmt: skip
 
     @property
@@ -230,6 +238,7 @@ class Relevance:
                 f"{', '.join(group.names)} stand in for each other: without all of them {group.drop:+.3f} ± "
                 f"{group.drop_se:.3f}"
             )
+        below += [said(source, shares) for source, shares in self.metric.items()]
         return head, body, [*below, *(one.said() for one in self.shared)]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..sequences import Alphabet
 from .base import Kernel, Sum
+from .metric import MetricKernel
 from .placed import PlacedKernel, leaves
 
 
@@ -40,6 +41,8 @@ def describe(kernel):
     if kernel.family == "low_rank":
         return f"{type(kernel).__name__.lower()}({describe(kernel.kernel)}, {kernel.rank})"
     params = kernel.get_params(deep=False)
+    if isinstance(kernel, MetricKernel):
+        del params["metric"]
     if kernel.reads == "sequences" and "alphabet" in params:  # defaults are not shown
         if isinstance(params["alphabet"], Alphabet):
             params["alphabet"] = params["alphabet"].name

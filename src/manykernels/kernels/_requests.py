@@ -9,6 +9,7 @@ import numpy as np
 
 from ._protocol import READS
 from .base import Kernel, as_kernel
+from .metric import MetricKernel
 from .placed import leaves
 from .spec import KernelSpec, as_spec
 from .transformers import Pipe, check_transformer, reads_of, signature
@@ -33,8 +34,12 @@ class Request(NamedTuple):
         return self.kernel.base == "same" and self.spec.columns is None and self.spec.missing != "zero"
 
     def named(self, resolved: Kernel) -> Kernel:
-        """The kernel that names are made from: the `resolved` one, or the given one if it was split."""
-        return resolved if self.kernel is self.given and not leaves(self.given) else self.given
+        """The kernel that names are made from: the `resolved` one, or the given one if it was split.
+
+        Names say nothing of a metric, so that they are the same whether it has been learned or not.
+        """
+        whole = self.kernel is self.given and not leaves(self.given) or isinstance(self.given, MetricKernel)
+        return resolved if whole else self.given
 
     def operands(self) -> list[KernelSpec]:
         """The specifications of the On kernels in a product or sum across views; [] for other kernels."""

@@ -13,6 +13,7 @@ from ._median import median_between
 from .categorical import Categorical
 from .frames import check_names, is_frame, to_numbers
 from .linear import Linear
+from .metric import MetricKernel
 from .rbf import RBF
 from .spec import KernelSpec
 from .table import USED_KINDS, ColumnFacts, choose_for, describe, entries, left_out, scaler, words
@@ -23,7 +24,9 @@ VIEW_KERNELS = "RBF of 3 widths and linear"
 MIN_FILLED = 0.1  # of the entries of a view: with fewer other than 0, standardising would blow up rare columns
 
 
-def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None) -> list[KernelSpec]:
+def auto_kernels(
+    X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None, metric: str | None = None
+) -> list[KernelSpec]:
     """Kernels chosen from the data: the kernels of an estimator with kernels="auto".
 
     A table (an array, a frame or a file of the command line) gets these kernels. RBF and Laplacian kernels of three
@@ -50,6 +53,8 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
         Bytes.
     weights : array (n,), optional
         Weights of the examples in the median distance.
+    metric : "learn" or None, default None
+        The `metric` of the RBF and Laplacian kernels on all columns together, or on a view.
 
     Returns
     -------
@@ -65,7 +70,13 @@ def auto_kernels(X: Any, memory_limit: float | None = None, weights: ArrayLike |
     >>> [type(spec.kernel).__name__ for spec in auto_kernels(views)]
     ['RBF', 'RBF', 'RBF', 'Linear', 'Categorical']
     """
-    return choose_kernels(X, memory_limit, weights)[0]
+    specs = choose_kernels(X, memory_limit, weights)[0]
+    return [
+        spec._replace(kernel=spec.kernel.with_metric(metric))
+        if isinstance(spec.kernel, MetricKernel) and spec.prior == 1
+        else spec
+        for spec in specs
+    ]
 
 
 def choose_kernels(

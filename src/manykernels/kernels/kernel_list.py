@@ -70,6 +70,7 @@ class KernelList(Tagged):
     tasks: Any = None
     priors: Any = 1.0  # of a list from a file, whose kernels have their scale already
     training_facts: TrainingFacts | None = None  # facts of the training examples, to which new ones are compared
+    unscaled: Any = None  # the same list before its columns were rescaled by `with_metric`
     chosen: str | None = None  # the sentence that describes the kernels of "auto"; a file has it with the model
 
     @classmethod
@@ -180,6 +181,10 @@ class KernelList(Tagged):
         """The name of the view of kernel m, or of its columns of a single table, see `ViewPlan.label`."""
         return self._plan_of([m]).label()
 
+    def made_columns(self, m: int, X: Any, d: int) -> list[str]:
+        """The name of the column of X behind each of the d columns that kernel m sees."""
+        return self.view_plans[self.view_of[m]].made_columns(self._arrays(X), d)
+
     def _plan_of(self, which):
         """The plan of the view of these kernels, with their columns alone if others share the view."""
         plan, seen = self.view_plans[self.view_of[which[0]]], [self.columns[m] for m in which]
@@ -218,6 +223,20 @@ class KernelList(Tagged):
         if (facts := self.training_facts) is not None:
             part.training_facts = facts._replace(lengths=[facts.lengths[v] for v in seen])
         return part
+
+    def with_metric(self, scales: dict[int, np.ndarray]) -> KernelList:
+        """The list whose kernels m see their columns times `scales[m]` (d,), after any transformer."""
+        found, seen = copy(self), dict[Any, Any]()
+        found.unscaled = self if scales else None
+        keys = [(v, scales[m].tobytes() if m in scales else b"") for m, v in enumerate(self.view_of.tolist())]
+        for m, (v, key) in enumerate(keys):
+            plan = self.view_plans[v]
+            seen.setdefault((v, key), plan.rescaled(scales[m]) if m in scales else plan)
+        found.view_plans, order = list(seen.values()), list(seen)
+        found.view_of = np.array([order.index(key) for key in keys])
+        if (facts := self.training_facts) is not None:
+            found.training_facts = facts._replace(lengths=[facts.lengths[v] for v, _ in order])
+        return found
 
     def scales(
         self, diagonal: np.ndarray, variance: np.ndarray, normalize: str | None, precision: Any

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
-from ._scaled import ScaledKernel
+from numpy.typing import ArrayLike
+
+from .metric import MetricKernel
 
 
-class Laplacian(ScaledKernel):
+class Laplacian(MetricKernel):
     """The Laplacian kernel.
 
-    k(x, y) = exp(−gamma ‖x − y‖₁).
+    k(x, y) = exp(−gamma ‖x − y‖₁), or with a metric s exp(−gamma Σ_j s_j |x_j − y_j|).
 
     Parameters
     ----------
     gamma : float, None, "scale" or "median", default None
         A number > 0, None for 1/n_features, "scale" for 1/(n_features · variance of X), or "median" for 1/the median of
         ‖x − y‖₁ over pairs of different examples (500 at most). `RBF` says which suits what data.
+    metric : array (d,), "learn" or None, default None
+        The scales s of the columns: the kernel sees s∘x. None is 1 for all. "learn": the fit of MKLClassifier or
+        MKLRegressor learns them from the gradients of the decisions, and keeps them only if held-out decisions are
+        better with them; kernels on the same columns have one metric. `metric_` of the fitted model has the scales.
 
     Examples
     --------
@@ -27,11 +33,10 @@ class Laplacian(ScaledKernel):
     0.5
     """
 
-    file_tag = ("kernel/laplacian", 1)
-    base = "l1"
+    file_tag = ("kernel/laplacian", 2)
+    former_tags = (("kernel/laplacian", 1),)  # without metric
+    distance = "l1"
 
-    def __init__(self, gamma: float | str | None = None) -> None:
+    def __init__(self, gamma: float | str | None = None, metric: ArrayLike | str | None = None) -> None:
         self.gamma = gamma
-
-    def form(self) -> tuple[float, float, float] | None:
-        return 0, -self.gamma, 0.0
+        self.metric = metric

@@ -64,6 +64,8 @@ class RandomFeatures(LowRank):
 
     def features(self, X: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
         """φ(x), (n, rank)."""
+        if (parts := self.kernel.split()) is not None:
+            return self._of(parts[1]).features(parts[0].transform(X), dtype)
         kernel = self.kernel.resolve(X)
         plain = isinstance(kernel, RBF)
         width = np.sqrt(2.0 * kernel.gamma) if plain else kernel.gamma

@@ -80,6 +80,14 @@ class TableScaler(Tagged, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> np.ndarray:
         return self.fit(X, y, sample_weight).transform(X)
 
+    def owners(self) -> list[int]:
+        """The number of the column that each of the numbers φ(x) is made of."""
+        found: list[int] = []
+        for (kind, width), mean in zip(self.parts, self.mean_, strict=True):
+            first = found[-1] + 1 if found else 0
+            found += range(first, first + width) if kind == "numbers" else [first] * len(mean)
+        return found
+
     def _cut(self, x):
         """[(kind, the columns of x)] of the parts."""
         widths = [width for _, width in self.parts]

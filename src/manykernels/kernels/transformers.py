@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .._state import check_integer
 from .._tags import Tagged
 from ._saved_transformers import first_step, settle, tried
+from .column_scales import ColumnScales
 from .frames import in_double, is_frame, missing_entries, to_numbers, values
 from .view_data import View, checked_view, is_numeric, object_view
 
@@ -83,6 +84,15 @@ class Pipe(Tagged):
         if x.ndim != 2:
             raise ValueError(f"{self.given!r} made X an array of shape {x.shape}: kernels take a row per example.")
         return x if is_numeric(x) else to_numbers(x, lambda: list(range(x.shape[1])))
+
+
+def rescaled(pipe, scales):
+    """The fitted Pipe, or None, followed by `ColumnScales`."""
+    from sklearn.pipeline import make_pipeline
+
+    after = ColumnScales(scales)
+    given, fitted = (after, after) if pipe is None else (make_pipeline(own, after) for own in (pipe.given, pipe.fitted))
+    return Pipe(given, fitted, len(scales))
 
 
 def signature(transformer):

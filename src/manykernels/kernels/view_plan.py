@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._state import check_is
-from .transformers import Pipe, raw_view, reads_of
+from .table_scaler import TableScaler
+from .transformers import Pipe, raw_view, reads_of, rescaled
 from .view_data import View, ViewArrays, checked_view, is_numeric, object_view, string_view
 
 NO_COLUMNS = np.empty(0, int)  # the columns of kernels that see no data
@@ -82,6 +83,10 @@ class ViewPlan:
         if self.transformer is None:
             return self
         return replace(self, transformer=self.transformer.fit(self.before_transformer(arrays), weights))
+
+    def rescaled(self, scales: np.ndarray) -> ViewPlan:
+        """The fitted plan of a view of numbers whose columns are multiplied by these scales (d,)."""
+        return replace(self, transformer=rescaled(self.transformer, scales))
 
     def view(self, arrays: ViewArrays) -> View:
         """The View of these arrays; its X is None if the kernels read strings or objects and all examples lack them."""
@@ -158,6 +163,14 @@ class ViewPlan:
             return f"columns {labels[0]} to {labels[-1]}"
         some = ", ".join(labels if len(labels) <= 4 else [*labels[:3], f"… {len(labels)} in all"])
         return f"column{'s'[: len(labels) > 1]} {some}"
+
+    def made_columns(self, arrays: ViewArrays, d: int) -> list[str]:
+        """The name of the column of X behind each of the d columns that kernels see."""
+        names = [name if isinstance(name, str) else f"column {name}" for name in arrays.labels(*self.where)]
+        before = None if self.transformer is None else self.transformer.fitted
+        if isinstance(before, TableScaler):
+            return [names[k] for k in before.owners()]
+        return names if len(names) == d else [f"number {k} of {type(before).__name__}" for k in range(d)]
 
     def needs(self) -> dict[Any, set | None]:
         """{part of X: names or positions of the columns of the view, None for all}."""

@@ -23,6 +23,7 @@ from ._html import (
     paragraphs,
     percent,
     soft,
+    strong,
     table,
     text,
     together,
@@ -32,8 +33,9 @@ from ._html import (
 def kernels(facts):
     weights = facts["weights"]
     rows = weights["rows"]
+    learned = [_metric(source, shares) for source, shares in weights.get("metric", {}).items()]
     if weights["kernels"] == len(weights["sources"]):
-        return together()  # the section on sources already has a row for each kernel
+        return together(learned)  # the section on sources already has a row for each kernel
     scale = charts.covering([row["share"] for row in rows])
     columns = [Column("kernel"), Column("weight", "graph", below=charts.axis(scale, 3, True)), Column("share", "num"),
                Column("source", "more")]  # fmt: skip
@@ -54,7 +56,20 @@ def kernels(facts):
     none = weights["kernels"] - weights["alive"]
     said = f"{count(none, 'kernel has', 'kernels have')} no weight at all." if none else "All kernels have weight."
     said += " Each share is the mean over the classes." if "classes" in weights else ""
-    return paragraphs(said) + table(columns, body, "Kernels, the heaviest first", note=note, tools=True, kind="stack")
+    shown = table(columns, body, "Kernels, the heaviest first", note=note, tools=True, kind="stack")
+    return together([paragraphs(said), shown, *learned])
+
+
+def _metric(source, shares):
+    """The columns of a source, by their share in the distances between examples."""
+    scale = charts.covering([share for _, share in shares])
+    columns = [Column("column"), Column("share", "graph", below=charts.axis(scale, 3, True)), Column("", "num")]
+    rows = [
+        [name(column, 60), cell(charts.bar(scale, share, percent(share)), share), cell(percent(share), share)]
+        for column, share in shares
+    ]
+    said = f"The metric of {strong(name(source, 40))} was learned: the share of each column in the distances."
+    return paragraphs(said) + table(columns, rows, "Columns in the learned metric", tools=True, kind="stack")
 
 
 def alignment(facts):

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._pictures import as_shares
+from ..estimators.check_inputs import optional
 from ..inspect import AlignmentDisplay, StabilityDisplay, bootstrap_weights
 from ..inspect.displays.base import class_names, members_of
+from ..inspect.metric import column_shares
 from ..kernels.view_data import n_examples
 from ._case import (
     FIT_ENTRIES,
@@ -100,6 +102,8 @@ def _weights(case: Case) -> dict[str, Any]:
             for name, which in zip(names, members, strict=True)
         },
     }
+    if (metric := optional(model, "metric_")) is not None:
+        found["metric"] = {source: list(own.items())[:MAX_KERNELS] for source, own in column_shares(metric).items()}
     if len(theta) > 1:
         each = as_shares(theta)
         heavy = np.argsort([-each[:, which].sum() for which in members], kind="stable")[:MAX_SOURCES]

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._pictures import COLOURS, as_shares, height, left_out, note, plain, rows_of, short
+from ...estimators.check_inputs import optional
+from ..metric import column_shares
 from ..relevance_result import Relevance
 from .base import Display, check_fitted, check_top, class_names, members_of, weights_of
 
@@ -78,12 +80,14 @@ class WeightsDisplay(Display):
         top: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Draw a fitted model, by "kernel" or "source".
+        """Draw a fitted model, by "kernel", "source", or "column" of a learned metric.
 
         `sources`, {name: kernels}, and their default are as in `relevance(...)`. `per_class` is by default True if the
         model has weights per class and `relevance` is None.
         """
         model = check_fitted(model)
+        if by == "column":
+            return cls._of_columns(model, sources, relevance, per_class, layout, top, ax)
         (names, members), theta = members_of(model, by, sources), np.atleast_2d(model.kernel_weights_)
         if per_class is None:
             per_class = len(theta) > 1 and relevance is None
@@ -97,6 +101,23 @@ class WeightsDisplay(Display):
             shares = np.array([joint[which].sum() for which in members])
         extra: dict[str, Any] = dict(relevance=relevance, layout=layout, images=images, top=top, what=f"{by}s")
         return cls(names, shares, class_names(model) if per_class else None, **extra).plot(ax)
+
+    @classmethod
+    def _of_columns(cls, model, sources, relevance, per_class, layout, top, ax):
+        """Draw the shares of the columns in the learned metric."""
+        shares = column_shares(optional(model, "metric_"))
+        if not shares or any(value is not None for value in (sources, relevance, per_class, layout)):
+            raise ValueError(
+                'by="column" shows the metric of a model whose kernels have metric="learn", with top and ax alone: '
+                'take by="kernel" or "source".'
+            )
+        names = [
+            column if len(shares) == 1 else f"{source}, {column}" for source, own in shares.items() for column in own
+        ]
+        values = np.array([share for own in shares.values() for share in own.values()]) / len(shares)
+        shown = cls(names, values, top=top, what="columns").plot(ax)
+        shown.ax_.set_xlabel("share of the distances, learned metric")
+        return shown
 
     @classmethod
     def from_relevance(cls, found: Relevance, *, kind: str = "source", top: int = 20, ax: Any = None) -> Self:

@@ -1,0 +1,44 @@
+"""The transformer that rescales columns, which kernels with a `metric` leave to their view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from .._state import Stored, check, check_array
+
+
+class ColumnScales(Stored, BaseEstimator):
+    """The transformer x ↦ s∘x of rows of numbers, dense or CSR.
+
+    Parameters
+    ----------
+    scales : array (d,)
+    """
+
+    file_tag = ("transformer/scales", 1)
+
+    def __init__(self, scales: np.ndarray) -> None:
+        self.scales = scales
+
+    @property
+    def n_features_in_(self) -> int:
+        return len(self.scales)
+
+    def fit(self, X: Any, y: Any = None) -> ColumnScales:
+        if X.shape[1] != len(self.scales):
+            raise ValueError(f"metric has {len(self.scales)} scales for {X.shape[1]} columns: give one for each.")
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def transform(self, X: Any) -> Any:
+        return X.multiply(self.scales).tocsr() if sp.issparse(X) else np.asarray(X, dtype=float) * self.scales
+
+    def check_state(self) -> None:
+        check_array("scales", self.scales, np.float64, None)
+        check(len(self.scales) > 0 and np.isfinite(self.scales).all(), "scales are not finite")
