@@ -35,7 +35,7 @@ SPECTRUM = {
 
 
 def run(scale, data):
-    sizes = scale.pick((500, 1000), timing.SIZES)
+    sizes = scale.pick((250, 500), timing.SIZES)
     index = scale.pick(("chunking, index",), ())  # too slow for a quick run
     sets = [{name: method for name, method in methods.items() if name not in index} for methods in (WD, SPECTRUM)]
     wd, spectrum = (timing.measure(scale, methods, sizes) for methods in sets)

@@ -112,12 +112,10 @@ ESTIMATORS = {
 
 
 def crossed():
-    """Every family with two classes and, by turns, one more estimator; all others store the same parts and are slow."""
-    others = list(ESTIMATORS)[1:]
+    """Every family with two classes, or by turns with another estimator; all others store the same parts: slow."""
     for k, family in enumerate(FAMILIES):
-        for estimator in ESTIMATORS:
-            now = estimator in ("two classes", others[k % 3])
-            yield pytest.param(family, estimator, marks=[] if now else [pytest.mark.slow])
+        for j, estimator in enumerate(ESTIMATORS):
+            yield pytest.param(family, estimator, marks=[pytest.mark.slow] * (j != k % len(ESTIMATORS)))
 
 
 @pytest.mark.parametrize("family, estimator", list(crossed()))

@@ -20,7 +20,7 @@ class Stop(Exception):
 
 def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch):
     X, y, source, kernels, solver = implicit(tmp_path)
-    model = MKLClassifier(kernels, solver=solver, tol=1e-5, n_jobs=1)
+    model = MKLClassifier(kernels, solver=solver, tol=1e-5, C=1.0, n_jobs=1)
     whole = model.fit(source, y)
     objective, rounds, weights = whole.objective_, len(whole.history_), whole.kernel_weights_
     model.set_params(checkpoint=tmp_path / "fit.ckpt")
@@ -47,7 +47,9 @@ def test_a_fit_that_was_killed_goes_on_from_its_last_round(tmp_path, monkeypatch
         raise AssertionError("it is solved already")
 
     monkeypatch.setattr(driver, "solve", never)
-    again = MKLClassifier(kernels, solver=solver, tol=1e-5, n_jobs=1, checkpoint=tmp_path / "fit.ckpt").fit(source, y)
+    again = MKLClassifier(kernels, solver=solver, tol=1e-5, C=1.0, n_jobs=1, checkpoint=tmp_path / "fit.ckpt").fit(
+        source, y
+    )
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     assert again.duality_gap_ == model.duality_gap_ <= 1e-5
     monkeypatch.undo()
