@@ -173,3 +173,18 @@ def test_few_factors_solve_a_problem_with_many_free_variables(monkeypatch):
     assert gap <= 5e-3 < 2e-5 * abs(inner.objective(a, outputs))
     assert len(factors) <= 8
     assert np.count_nonzero(inner.free(a)) > 0.8 * n
+
+
+def test_a_smooth_loss_takes_newton_steps_on_a_kernel_without_its_mean(monkeypatch):
+    """Issue 13, Build 4: Σ a is fixed, so that a constant makes the kernel definite, without an interior point."""
+    Ks, y = make(2, n=60)
+    K = Ks.sum(axis=0)
+    monkeypatch.setattr(inner_module, "interior_point", lambda *block: pytest.fail("it is not needed"))
+    for dtype in (np.float32, np.float64):
+        inner = InnerProblem(losses.Logistic(), y, np.full(60, 100.0), True)
+        block = (K - K.max()).astype(dtype)
+        start = inner.loss.start(y, inner.c, True)
+        assert inner.solve(block, start, 1e-3)[-1] <= 1e-3
+        x, _ = inner.system(block, np.arange(60), np.full(60, 0.04), damped=True).solve(y, 0.0)
+        left = y - (block.astype(float) + 0.04 * np.eye(60)) @ x
+        np.testing.assert_allclose(left - left.mean(), 0.0, atol=1e-9)

@@ -50,8 +50,10 @@ class Damped(Free):
             super().__init__(K, index, diagonal, equality, n_jobs)
             return
         self.equality, root = equality, 1.0 / np.sqrt(diagonal[index])
-        for lift in (0.0, 1e-14):
+        for raised, lift in ((False, 0.0), (equality, 0.0), (equality, 1e-14)):
             A, spot = cut_out(K, index, np.float64, n_jobs), np.arange(len(index))
+            if raised:  # as in `_factor`
+                A += max(A.max(), -A.min())
             A *= root[:, None]
             A *= root
             A[spot, spot] += 1.0

@@ -105,7 +105,7 @@ class Wrapper(Run):
         if self.control.warm is not None:
             gap = WARM_GAP * self.tol
         if self.problem.regularizer.only(len(self.kernels)) is not None:  # the inner gap is the gap
-            gap, self.effort = self.tol, min(self.effort * 20, 0.1)
+            gap, self.effort = self.tol, 0.1
         for _ in range(len(self.history), self.max_iter):
             state, certificate, inner_gap = self._evaluate(gap)
             before_gap, gap = gap, self._compare(certificate)
