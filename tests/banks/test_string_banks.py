@@ -7,6 +7,7 @@ from naive_strings import matrix
 from string_lists import LISTS, NEW, SOME_N, X, acceptors
 
 from manykernels import strings as ms
+from manykernels.banks.dense import DenseBank
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.kernels import Identity, KernelList, multi_task
 from manykernels.kernels.tasks import Tasked
@@ -140,3 +141,12 @@ def test_predictions_from_words_longer_than_one_number_holds():
     found = bank.predictor(np.arange(len(texts))).decision(texts[::-1], a, np.ones(1))
     expected = ms.WeightedDegree(20, alphabet="protein")(texts[::-1], texts) @ a[0]
     np.testing.assert_allclose(found[0], expected, rtol=1e-10)
+
+
+def test_short_sequences_are_walked_again_rather_than_kept_as_matrices():
+    """Issue 13, build point 4: a walk over 60 letters gives twenty sums sooner than twenty matrices are written."""
+    rng = np.random.default_rng(0)
+    for length, degrees, kept in ((60, 20, False), (600, 3, True)):
+        X = ["".join(rng.choice(list("ACGT"), length)) for _ in range(8)]
+        kernels = KernelList.from_spec([ms.WeightedDegree(d) for d in range(1, degrees + 1)], X)
+        assert isinstance(PairwiseBank(kernels, X).restrict(np.arange(8)), DenseBank) == kept
