@@ -92,7 +92,7 @@ def test_estimators_reach_their_parts_and_named_kernels():
     assert params["regularizer__v"] == 0.5 and params["loss__sigma"] == 5 and params["kernels"] is NAMED
     assert params["kernels__width"] is NAMED[0][1] and params["kernels__width__gamma"] == 0.1
     assert [key for key in params if key.startswith("kernels__")] == [
-        "kernels__width", "kernels__width__gamma", "kernels__line",
+        "kernels__width", "kernels__width__gamma", "kernels__width__metric", "kernels__line",
     ]  # fmt: skip
     assert not any("__" in key for key in model.get_params(deep=False))
     model.set_params(regularizer__v=0.9, loss__sigma=2.0, kernels__width__gamma=7.0, kernels__line=RBF(gamma=1.0), C=3)
