@@ -1,7 +1,5 @@
 """The caller of the package, so that a warning names the user's line at any depth."""
 
-from __future__ import annotations
-
 import sys
 from types import FrameType
 

@@ -4,8 +4,6 @@ The parts are alternatives or follow one another, so that their shares need not 
 this table and lists what the limit does not count.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """The base of losses, regularizers and solvers: objects that equal their parameters."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from inspect import signature
 from typing import Any, Self

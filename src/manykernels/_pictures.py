@@ -1,7 +1,5 @@
 """Helpers of all pictures: colours, axes, names, curves, notes; they import matplotlib on first use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

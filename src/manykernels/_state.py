@@ -5,8 +5,6 @@ A class that can be saved has `to_state()`, `from_state(state)` (see `Stored`) a
 check.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any, Self
 

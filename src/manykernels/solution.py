@@ -1,7 +1,5 @@
 """The result of a solver."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Real

@@ -1,7 +1,5 @@
 """Decisions on new data by a device, and the kernels that a device computes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 card are fused into one loop by Triton; elsewhere, and for other forms, PyTorch computes kernel after kernel.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 try:  # without a card there is no compiler

@@ -1,7 +1,5 @@
 """Groups of kernels on a device: functions of one base block, or matrices, with the factors of their rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import issparse
 

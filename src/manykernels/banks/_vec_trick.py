@@ -6,8 +6,6 @@ The matrix of n × n pairs is never built. With m_a × m_b objects a product tak
 BLAS if much of the grid is filled, and n (m_a + m_b) with gathered rows if little of it is filled.
 """
 
-from __future__ import annotations
-
 from copy import copy
 from typing import NamedTuple
 

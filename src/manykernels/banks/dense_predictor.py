@@ -1,7 +1,5 @@
 """Prediction with precomputed kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._state import check_array, check_index, check_integer, check_jobs, check_list

@@ -7,8 +7,6 @@ float64: if F in float32 fits in memory, it is kept; else each use computes it a
 block of examples at a time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._memory import MemoryBudget

@@ -1,7 +1,5 @@
 """Kernels on pairs of objects, for the parameter `kernels` of estimators."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prediction with kernels computed on the fly, and functions that their bank shares."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The command line: `manykernels fit`, `predict`, `score`, `cv`, `inspect`, `report`, `init`, `kernels` and `demo`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

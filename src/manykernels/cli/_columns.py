@@ -4,8 +4,6 @@ A column of categories becomes indicator columns called COLUMN=CATEGORY, so that
 its categories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 

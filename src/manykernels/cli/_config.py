@@ -1,7 +1,5 @@
 """Reading and writing the configuration, a TOML file of settings and kernels."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import tomllib

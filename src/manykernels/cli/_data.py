@@ -1,7 +1,5 @@
 """Data as pandas frames, from CSV, TSV, FASTA (also from a pipe), Parquet, NPZ, or a folder of such files."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

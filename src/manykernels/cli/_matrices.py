@@ -1,7 +1,5 @@
 """Kernel matrices in a folder: rows and columns have ids; new examples have values with the training examples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From data and settings to an estimator and its arguments."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

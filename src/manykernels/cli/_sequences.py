@@ -1,7 +1,5 @@
 """FASTA and FASTQ as frames: a column of sequences, a column per word of all headers, and ids as the index."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Output of the command line: results on stdout, messages on stderr, errors in one sentence, exit codes."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import signal

@@ -1,7 +1,5 @@
 """`manykernels demo`: learn the weights of a few hundred kernels on a bundled data set."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """`fit` and `cv`: learn models from data, and score them."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`report`: write the page of a saved model, measured on data."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`init` and `kernels`: write a first configuration, and list the kernels for it."""
 
-from __future__ import annotations
-
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated

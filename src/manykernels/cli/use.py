@@ -1,7 +1,5 @@
 """`predict`, `score` and `inspect`: use a saved model, score it, and show its weights."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from typing import Annotated, Any

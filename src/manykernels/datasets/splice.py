@@ -6,8 +6,6 @@ background, codons, or an intron or exon that resembles half of a site. Some sit
 mixtures of these chains, so that the planted information is known exactly (`splice_information`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any

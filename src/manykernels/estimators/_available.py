@@ -1,7 +1,5 @@
 """Methods that only some models have: without them `hasattr` is False, and the AttributeError names the cure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import update_wrapper, wraps
 from types import MethodType

@@ -1,7 +1,5 @@
 """Checks of parameters and of X, for fit and for prediction."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from numbers import Integral

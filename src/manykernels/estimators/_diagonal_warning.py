@@ -1,7 +1,5 @@
 """A warning about heavy kernels that are nearly diagonal: each training example resembles only itself."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

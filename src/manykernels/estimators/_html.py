@@ -1,7 +1,5 @@
 """Bars of the kernel weights, and the gap, above scikit-learn's diagram of a fitted model in a notebook."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._markup import element, foreign

@@ -1,7 +1,5 @@
 """Parameters of an estimator's parts by name: `regularizer__p`, `loss__epsilon`, `kernels__NAME__gamma`."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Self
 

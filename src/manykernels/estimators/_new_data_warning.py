@@ -1,7 +1,5 @@
 """One warning per call about values of new examples that no training example had."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`slack=True`: the identity as an additional kernel, and the fits that cannot have it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..banks.slack import SlackBank

@@ -1,7 +1,5 @@
 """Probabilities from decisions: a sigmoid for each output, learned from decisions on held-out examples."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

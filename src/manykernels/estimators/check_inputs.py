@@ -1,7 +1,5 @@
 """Checks of X and y as users give them; every error names the cure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

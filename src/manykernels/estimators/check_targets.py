@@ -1,7 +1,5 @@
 """Checks of weights and losses, and the folds of a cross-validation."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 
 import numpy as np

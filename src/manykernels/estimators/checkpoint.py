@@ -1,7 +1,5 @@
 """The identity of a fit: a checkpoint continues the same fit and no other."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """C="auto": C chosen within a fit, by leave-one-out decisions at several C."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Warnings after a fit: about solutions whose gap is above `tol`, and losses that do not suit the unit of y."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

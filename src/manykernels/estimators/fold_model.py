@@ -1,7 +1,5 @@
 """The model of a fold as scorers see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import MethodType
 from typing import Any

@@ -1,7 +1,5 @@
 """Decisions on every training example by the model without it, from one factorisation."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 from scipy.linalg.lapack import dtrtri

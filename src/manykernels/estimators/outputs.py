@@ -1,7 +1,5 @@
 """Targets: values, classes, several labels; and whether several outputs share their weights."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fitted models as files, and their states; `_archive` writes and reads them, docs/file-format.md describes them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from numbers import Real

@@ -9,8 +9,6 @@ has a = 0. Each call computes and factors it again, n² + 2 n n_new float64 numb
 of weights, so predict many new examples in one call.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..inner.systems import blas_for

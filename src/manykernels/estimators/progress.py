@@ -1,7 +1,5 @@
 """The progress bar of `verbose=True`: the gap on a logarithmic scale, and the time left."""
 
-from __future__ import annotations
-
 import math
 from contextlib import contextmanager
 

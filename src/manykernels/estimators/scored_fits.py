@@ -5,8 +5,6 @@ with C: they are learned at a few anchors, and every other fit has one kernel, �
 anchor. If Ω is a penalty, the size of θ depends on C, and every fit learns it with all kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any

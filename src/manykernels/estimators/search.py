@@ -1,7 +1,5 @@
 """The scores of a grid of C and regularizers on the folds of a splitter, and the choice of a candidate."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext

@@ -5,8 +5,6 @@ test examples come from the matrices of this bank. Checks, class weights, kernel
 training examples alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

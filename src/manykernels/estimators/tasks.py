@@ -1,7 +1,5 @@
 """The argument `task` of fit and of prediction: the task of each example."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tensors of PyTorch as data."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

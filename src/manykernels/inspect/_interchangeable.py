@@ -1,7 +1,5 @@
 """Interchangeable sources: leaving out one costs nothing, and leaving out all of them does."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The error of a fit with kernels of low rank, measured on a sample."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The variation of the kernel weights over bootstrap samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ The kernels of a table may overlap, such as kernels on all columns beside kernel
 smallest set of columns: columns that the same kernels see. Taking it away changes every kernel that sees it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Real

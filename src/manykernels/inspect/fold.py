@@ -1,7 +1,5 @@
 """The fits of one training fold, on kernels that are computed once, and their scores on the held-out examples."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which columns count in a learned metric."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._pictures import short

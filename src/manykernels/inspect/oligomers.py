@@ -9,8 +9,6 @@ on each other, and then through its first or last letter. The result is exact an
 Beyond the paper, the background may be a chain of order 1, and E[s(X)] is the mean of E[s(X) | z] over z.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple

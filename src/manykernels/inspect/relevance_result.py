@@ -1,7 +1,5 @@
 """The result of `relevance`: a table, a frame, a picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Sources: groups of kernels that read the same data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A `KernelList` in files: its state, and the checks of a state that was read; see `_state`."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from operator import attrgetter
 

@@ -1,7 +1,5 @@
 """The median distance between examples, a width that adapts to the columns of a kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 

@@ -1,7 +1,5 @@
 """The names of kernels."""
 
-from __future__ import annotations
-
 from ..sequences import Alphabet
 from .base import Kernel, Sum
 from .metric import MetricKernel

@@ -1,7 +1,5 @@
 """Specifications taken apart: the transformer and the kernel of each, and the part of X that they see."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ else None. `from_state` calls the constructor, checks and sets the attributes, a
 reads the state again at once, so that no file holds a transformer that `load` refuses.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from numbers import Real

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The low-rank kernels of the estimators' parameter `approximation`."""
 
-from __future__ import annotations
-
 from .base import Kernel
 from .nystroem import Nystroem
 from .random_features import RandomFeatures

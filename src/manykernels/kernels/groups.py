@@ -8,8 +8,6 @@ has ½ (Σ‖w_m‖)² in place of the sum, the same models at other C; LpNorm(p
 2011, §3.3; the paper writes the sum in its (13) and means the square).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Kernels with explicit features, and the base class of the low-rank approximations `RandomFeatures`, `Nystroem`."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Parameters of named kernels in a list: `NAME`, `NAME__gamma`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._parts import with_params

@@ -3,8 +3,6 @@
 A `KernelList` keeps the `TrainingFacts` of its training examples, and `news` compares new examples with them.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ A row of K_new that equals a row of K becomes the same row of K P: training and 
 et al., JMLR 10, 2009). Eigenvalues that may be negative by rounding alone do not change.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 PSD = ("warn", "clip", "shift", "error")

@@ -3,8 +3,6 @@
 Estimators with kernels="auto" and the command line both call `choose_for`, so both choose the same kernels.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

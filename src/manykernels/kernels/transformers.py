@@ -1,7 +1,5 @@
 """Transformers before kernels: fitted on the training examples that have a view, applied to all examples."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any

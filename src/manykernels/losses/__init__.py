@@ -1,7 +1,5 @@
 """Losses by name: one member per file, `base.py` states the protocol."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .base import Loss

@@ -1,7 +1,5 @@
 """The ε-insensitive loss of support vector regression."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

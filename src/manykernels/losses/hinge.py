@@ -1,7 +1,5 @@
 """The hinge loss of the support vector machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Huber's loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loss of density level sets without an offset."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

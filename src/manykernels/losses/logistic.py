@@ -1,7 +1,5 @@
 """The logistic loss."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loss of the one-class support vector machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

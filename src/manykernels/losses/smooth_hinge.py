@@ -1,7 +1,5 @@
 """The smoothed hinge loss."""
 
-from __future__ import annotations
-
 from .._validation import check_number
 from .logistic import Logistic
 

@@ -1,7 +1,5 @@
 """The squared loss of ridge regression."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The squared hinge loss (2-norm soft margin)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

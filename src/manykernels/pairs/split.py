@@ -1,7 +1,5 @@
 """Cross-validation for pairs, by the objects that training and test pairs share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 The weightings, `Align` and others, take the place of a regularizer. They need solvers and are imported on first use.
 """
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 

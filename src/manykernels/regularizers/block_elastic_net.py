@@ -1,7 +1,5 @@
 """The elastic net of the block norms."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._validation import check_number

@@ -1,7 +1,5 @@
 """The squared block norm, which no convex Ω on the weights gives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._validation import check_number

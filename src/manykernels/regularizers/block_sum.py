@@ -1,7 +1,5 @@
 """The sum of powers of the block norms, which no convex Ω on the weights gives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ._powers import power_prox, power_prox_jacobian

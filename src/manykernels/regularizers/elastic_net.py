@@ -1,7 +1,5 @@
 """The elastic net on the kernel weights."""
 
-from __future__ import annotations
-
 from .._validation import check_number
 from .mixed_norm import MixedNorm
 

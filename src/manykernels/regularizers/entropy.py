@@ -1,7 +1,5 @@
 """The entropy on the simplex of kernel weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._simplex import project_simplex

@@ -1,7 +1,5 @@
 """The ℓp-norm constraint on the kernel weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The squared ℓp norm as a penalty on the kernel weights, and its equivalence with the constraint."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._validation import check_number

@@ -1,7 +1,5 @@
 """The separable ℓp penalty on the kernel weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._validation import check_number

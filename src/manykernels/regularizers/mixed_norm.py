@@ -1,7 +1,5 @@
 """A mixture of the ℓ1 norm and a power of the ℓp norm as a constraint on the kernel weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regularizers of the weights made from a function of the block norms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

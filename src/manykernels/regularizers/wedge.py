@@ -1,7 +1,5 @@
 """Kernel weights that do not rise from one kernel to the next."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .base import Regularizer

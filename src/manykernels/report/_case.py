@@ -1,7 +1,5 @@
 """The model and the data of a report, and the limits of the work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Colours are CSS classes, which differ between the light, dark and print styles. 
 the pointer or the arrow keys reach a mark.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Decisions of single examples by models that did not see them: which ones to show, and their parts."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """HTML of the detailed sections: kernels, alignment, convergence, data and settings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._pictures import short

@@ -1,7 +1,5 @@
 """Measurements on held-out examples: scores, the scores of a baseline, predictions, and the relevance of sources."""
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Pieces of a page made of elements and texts; `_markup` escapes the texts."""
 
-from __future__ import annotations
-
 import math
 import re
 from html import escape

@@ -1,7 +1,5 @@
 """Units of the verdict: single sources, and groups of sources that share columns."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ A fit on n examples and M kernels reads n² M entries several times. The folds m
 as many, and stability half as many. Larger data are sampled, and the facts say so.
 """
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

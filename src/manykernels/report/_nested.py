@@ -1,7 +1,5 @@
 """Nested cross-validation: the search for C and the regularizer is repeated within each training fold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The HTML file of a report: sections of text, pictures and tables, made from the facts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .._markup import foreign, own_file

@@ -1,7 +1,5 @@
 """HTML for ROC curves, rates at a threshold, calibration and nested searches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from . import _charts as charts

@@ -1,7 +1,5 @@
 """Measures of held-out decisions: areas under ROC curves, rates at a threshold, calibration."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Python code that repeats a report: imports, the model, its fit and the page."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

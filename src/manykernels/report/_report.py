@@ -1,7 +1,5 @@
 """`Report`: the facts of a model, their page, and the files of both."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """HTML of the main sections: scores, sources, stability and single examples."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The section of single decisions, each a sum over the sources."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

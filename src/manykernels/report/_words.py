@@ -1,7 +1,5 @@
 """Sentences of the report: what matters most, how certain it is, and what not to conclude."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

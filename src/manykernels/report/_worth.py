@@ -1,7 +1,5 @@
 """The relevance of sources on held-out examples: the plan of the fits, their results, and the verdict."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

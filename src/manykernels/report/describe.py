@@ -1,7 +1,5 @@
 """Facts about the data, the settings and the versions of a report."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any

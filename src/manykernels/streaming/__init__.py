@@ -7,8 +7,6 @@ The fit is the same as in memory: the same objective, the same weights and the s
 docs/streaming.md.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from .backends import Backend, Threads, using

@@ -9,8 +9,6 @@ While the active set is small a few shards already have enough violators: the ro
 certificate.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from dataclasses import dataclass

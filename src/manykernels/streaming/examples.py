@@ -1,7 +1,5 @@
 """Selects, joins and describes examples in any container."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

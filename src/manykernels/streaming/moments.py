@@ -7,8 +7,6 @@ from the counts of each word. All other kernels compare every pair of examples o
 time grows with n², and only "multiplicative" needs it.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

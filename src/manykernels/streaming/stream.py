@@ -1,7 +1,5 @@
 """A source opened for one fit: scanned once, cut into shards, with the backend that queries them."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Iterator

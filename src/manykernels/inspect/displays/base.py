@@ -1,7 +1,5 @@
 """The base class of displays, and functions that read a fitted model."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

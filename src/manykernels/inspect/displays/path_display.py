@@ -1,7 +1,5 @@
 """A regularisation path against C or against the regularizer."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Backends, which run functions on the shards, one file for each."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

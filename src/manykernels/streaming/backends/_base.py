@@ -1,7 +1,5 @@
 """The protocol of a backend: this process, others on this machine, or a cluster."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The workers of a Dask client. Shards are futures of pure tasks: if a worker dies, others load its shards again."""
 
-from __future__ import annotations
-
 import pickle
 import time
 import warnings

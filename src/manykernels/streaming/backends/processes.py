@@ -1,7 +1,5 @@
 """Processes of this machine, which exchange objects through files of a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import tempfile

@@ -1,7 +1,5 @@
 """The threads of this process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

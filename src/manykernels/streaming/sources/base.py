@@ -1,7 +1,5 @@
 """The protocol of a data source: its pieces, their blocks, and fingerprints that tell whether it has changed."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Datasets of an HDF5 file, by h5py."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from os import PathLike
 

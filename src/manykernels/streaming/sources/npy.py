@@ -1,7 +1,5 @@
 """Arrays in `.npy` and `.npz` files, mapped into memory."""
 
-from __future__ import annotations
-
 import os
 import threading
 import zipfile

@@ -1,7 +1,5 @@
 """The source of some files, chosen by the endings of their names."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Arrays in zarr's folders of chunks."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from contextlib import contextmanager
