@@ -86,6 +86,5 @@ class Features(FeatureKernel):
         return kernel
 
     def features(self, X: Any) -> Any:
-        """φ(x), (n, D), an array or CSR; fitted on X itself if the kernel is not resolved."""
         F = self.resolve(X).fitted_.transform(X)
         return F.tocsr() if sp.issparse(F) else np.asarray(F, dtype=np.float64)

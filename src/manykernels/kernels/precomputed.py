@@ -140,7 +140,6 @@ class Corrected(Precomputed):
         return K + self.shift * (left[:, None] == right)
 
     def diag(self, X: Any) -> np.ndarray:
-        """k(x_i, x_i), (n,): NaN for new examples."""
         own = np.full(len(X), np.nan)
         if self.places is None:
             return self.resolve(X).diag(X)

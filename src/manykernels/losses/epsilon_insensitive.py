@@ -1,5 +1,3 @@
-"""The ε-insensitive loss of support vector regression."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The hinge loss of the support vector machine."""
-
 from typing import Any
 
 import numpy as np

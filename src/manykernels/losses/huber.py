@@ -1,5 +1,3 @@
-"""Huber's loss."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The loss of density level sets without an offset."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The logistic loss."""
-
 from typing import Any
 
 import numpy as np

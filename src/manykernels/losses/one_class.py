@@ -1,5 +1,3 @@
-"""The loss of the one-class support vector machine."""
-
 from typing import Any
 
 import numpy as np

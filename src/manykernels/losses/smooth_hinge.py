@@ -1,5 +1,3 @@
-"""The smoothed hinge loss."""
-
 from .._validation import check_number
 from .logistic import Logistic
 

@@ -1,5 +1,3 @@
-"""The squared loss of ridge regression."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The squared hinge loss (2-norm soft margin)."""
-
 from typing import Any
 
 import numpy as np

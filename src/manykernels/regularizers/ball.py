@@ -1,5 +1,3 @@
-"""A ball around given kernel weights."""
-
 from __future__ import annotations
 
 import numpy as np

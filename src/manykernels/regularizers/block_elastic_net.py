@@ -1,5 +1,3 @@
-"""The elastic net of the block norms."""
-
 import numpy as np
 
 from .._validation import check_number

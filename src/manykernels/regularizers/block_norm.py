@@ -1,5 +1,3 @@
-"""The squared block norm, which no convex Ω on the weights gives."""
-
 import numpy as np
 
 from .._validation import check_number

@@ -1,5 +1,3 @@
-"""The sum of powers of the block norms, which no convex Ω on the weights gives."""
-
 import numpy as np
 
 from ._powers import power_prox, power_prox_jacobian

@@ -1,5 +1,3 @@
-"""The elastic net on the kernel weights."""
-
 from .._validation import check_number
 from .mixed_norm import MixedNorm
 

@@ -1,5 +1,3 @@
-"""The entropy on the simplex of kernel weights."""
-
 import numpy as np
 
 from .._simplex import project_simplex

@@ -1,5 +1,3 @@
-"""Kernel weights that are given."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The ℓp-norm constraint on the kernel weights."""
-
 from typing import Any
 
 import numpy as np

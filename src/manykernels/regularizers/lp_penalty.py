@@ -1,5 +1,3 @@
-"""The squared ℓp norm as a penalty on the kernel weights, and its equivalence with the constraint."""
-
 import numpy as np
 
 from .._validation import check_number

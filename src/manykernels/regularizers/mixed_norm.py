@@ -1,5 +1,3 @@
-"""A mixture of the ℓ1 norm and a power of the ℓp norm as a constraint on the kernel weights."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""An ellipsoid of kernel weights, which states how kernels are related."""
-
 from __future__ import annotations
 
 from typing import Any, Self

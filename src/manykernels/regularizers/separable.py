@@ -1,5 +1,3 @@
-"""Regularizers of the weights made from a function of the block norms."""
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Kernel weights that do not rise from one kernel to the next."""
-
 import numpy as np
 
 from .base import Regularizer

@@ -1,5 +1,3 @@
-"""The weighted ℓp-norm constraint on the kernel weights."""
-
 from __future__ import annotations
 
 import numpy as np

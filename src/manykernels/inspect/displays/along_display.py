@@ -70,7 +70,6 @@ class WeightsAlongDisplay(Display):
         return cls(values, as_shares(weights_of(model, output)), groups, parameter, top).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure."""
         has = ~np.isnan(self.values)
         x = np.unique(self.values[has])
         names = list(dict.fromkeys(g for g, h in zip(self.groups, has, strict=True) if h))

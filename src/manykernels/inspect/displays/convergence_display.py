@@ -65,7 +65,6 @@ class ConvergenceDisplay(Display):
         return cls(model.history_, model.tol, against, name, top).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure."""
         before = 0 if ax is None else len(ax.get_legend_handles_labels()[1])
         ax = plain(self._panels(ax, (6.4, 3.6))[0, 0])
         runs: dict[Any, list[dict]] = {}

@@ -83,7 +83,6 @@ class DecisionDisplay(Display):
         return cls(grouped, intercept, names, texts, top, f"{by}s", label).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure."""
         n, size = len(self.parts), np.abs(self.parts).mean(axis=0)
         heaviest = np.argsort(-size, kind="stable")
         heaviest = heaviest[size[heaviest] > 0]

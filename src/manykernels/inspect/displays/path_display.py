@@ -58,7 +58,6 @@ class PathDisplay(Display):
         return cls.from_path(model.path(X, y, Cs=Cs, regularizer=regularizer, test=test), **drawn)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure."""
         path, ax = self.path, self._panels(ax, (8.0, 3.8))[0, 0]
         if self.against == "C":
             label = "C" if len(path.regularizers) == 1 else f"C, at regularizer {_called(path.regularizers[self.at])}"

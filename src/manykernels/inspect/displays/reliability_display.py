@@ -107,7 +107,6 @@ class ReliabilityDisplay(Display):
         return cls(y_prob, true.astype(bool), n_bins, name=name).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure."""
         k = 0 if ax is None else len(ax.containers)
         ax = plain(self._panels(ax, (4.8, 4.2))[0, 0])
         colour = COLOURS[k % len(COLOURS)]

@@ -98,7 +98,6 @@ class StabilityDisplay(Display):
         return cls(shares, names, fitted, level, top, f"{by}s").plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on these axes, or on a new figure."""
         mean = self.shares.mean(axis=0)
         alive = np.argsort(-mean, kind="stable")
         alive = alive[mean[alive] > 0]

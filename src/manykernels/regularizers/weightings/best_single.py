@@ -1,5 +1,3 @@
-"""The best kernel alone."""
-
 from __future__ import annotations
 
 import warnings

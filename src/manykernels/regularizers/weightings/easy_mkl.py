@@ -1,5 +1,3 @@
-"""Weights by the margin between the classes."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The mean of the kernels."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The threads of this process."""
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
