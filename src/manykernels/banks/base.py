@@ -24,6 +24,9 @@ from ._blockwise import BlockOperator, warn_blockwise
 if TYPE_CHECKING:
     from ..losses.base import Loss
 
+Index = np.ndarray | None  # positions, (k,); None for all
+DType = DTypeLike | None  # None for that of the bank
+
 
 class Bank(Tagged, ABC):
     """The kernels of one data set: `n` examples, `M` kernels called `names`, of which `usable` (M,) may have weight.
@@ -72,12 +75,7 @@ class Bank(Tagged, ABC):
 
     @abstractmethod
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         """Σ_m θ_m K_m[rows, cols], (|rows|, |cols|); kernels with θ_m = 0 are not read.
 
@@ -86,17 +84,13 @@ class Bank(Tagged, ABC):
         """
 
     @abstractmethod
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         """K_m[rows, support] @ A[t] for A (T, |support|): (T, |kernels|, |rows|) float64.
 
         Sums are float64, because certificates depend on them.
         """
 
-    def outputs(
-        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
-    ) -> np.ndarray:
+    def outputs(self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: Index = None) -> np.ndarray:
         """Σ_m θ_m K_m[rows, support] @ A[t] for A (T, |support|): (T, |rows|) float64, as exact as `products`."""
         theta = np.asarray(theta, dtype=float)
         used = np.flatnonzero(theta)
@@ -104,7 +98,7 @@ class Bank(Tagged, ABC):
             return np.zeros((len(A), self.n if rows is None else len(rows)))
         return np.einsum("m,tmi->ti", theta[used], self.products(A, support, rows, used))
 
-    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> Any:
         """Σ_m θ_m K_m[rows, rows] in the form that `inner` takes: `combined`, or an `Operator` above `most` bytes."""
         n, dtype = self.n if rows is None else len(rows), np.dtype(dtype or self.dtype)
         if self.most is None or n * n * dtype.itemsize <= self.most:
@@ -118,9 +112,7 @@ class Bank(Tagged, ABC):
         """Σ_m θ_m K_m[rows, rows], (|rows|, |rows|) float64, for many small sets of rows."""
         return self.combined(theta, rows, rows, dtype=np.float64)
 
-    def matrices(
-        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
-    ) -> np.ndarray:
+    def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """The separate matrices K_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         size, dtype = self.n if rows is None else len(rows), self.dtype if dtype is None else dtype
@@ -166,7 +158,7 @@ class Bank(Tagged, ABC):
         """(F (n, D) dense or CSR, first (M + 1,), scale (M,)) if kernel m is scale_m F Fᵀ of columns first[m] on."""
         return None
 
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """A bank of these rows and kernels in memory, or None if they do not fit or would not save time."""
         return None
 

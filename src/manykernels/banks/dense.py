@@ -15,7 +15,7 @@ from ..kernels.normalize import precision, scales
 from ..kernels.spectra import corrected
 from ..kernels.stack import KernelStack
 from ._stack import Stack
-from .base import Bank, Predictor
+from .base import Bank, DType, Index, Predictor
 from .dense_predictor import DensePredictor
 
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
@@ -205,12 +205,7 @@ class DenseBank(Bank):
         return self._diagonals
 
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
         rows, cols = _indices(rows, self.n), _indices(cols, self.n)
@@ -224,9 +219,7 @@ class DenseBank(Bank):
             total += (w[m] * block * self._root[m][rows, None] * self._root[m][cols]).astype(dtype)
         return total
 
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         rows, support = _indices(rows, self.n), _indices(support, self.n)
         kernels = _indices(kernels, self.M)
         if self._root is None:
@@ -239,7 +232,7 @@ class DenseBank(Bank):
             out[:, k] = (A * self._root[m][support]) @ block.T * (self._root[m][rows] * self.scale[m])
         return out
 
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """A compact copy if it is at most a quarter of what a pass over the stack reads."""
         kernels = _indices(kernels, self.M)
         read = len(kernels) / self.M if self.stack.last else 1.0  # of (n, n, M), a pass reads all kernels
@@ -252,9 +245,7 @@ class DenseBank(Bank):
         S = self.stack.copied(kernels, rows, self.scale[kernels], self.n_jobs)
         return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
 
-    def matrices(
-        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
-    ) -> np.ndarray:
+    def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """The stack itself if it holds exactly the requested matrices."""
         every = (kernels is None or len(kernels) == self.M) and (rows is None or len(rows) == self.n)
         plain = self._root is None and not (self.stack.last or self.stack.on_disk) and (self.scale == 1.0).all()
@@ -299,7 +290,7 @@ class SumBank(DenseBank):
     def summed(self, theta: np.ndarray) -> Bank | None:
         return self if theta[0] == 1.0 else super().summed(theta)
 
-    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> Any:
         if rows is not None:
             return super().matrix(theta, rows, dtype, shifted)
         asked = theta.tobytes(), np.dtype(dtype), shifted

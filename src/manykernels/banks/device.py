@@ -21,7 +21,7 @@ from ._degree_walks import WalkTiles
 from ._device_decisions import open_device, there
 from ._device_parts import DevicePlace, Family, Matrices, Sums, empty_stack, from_host
 from ._kernel_groups import rows_of
-from .base import Bank, Predictor
+from .base import Bank, DType, Index, Predictor
 from .dense import DenseBank
 from .pairwise import PairwiseBank
 from .pairwise_predictor import PairwisePredictor
@@ -36,41 +36,21 @@ class OnDevice(Bank):
     tiles: Any
 
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         K = self.tiles.combined(theta, rows, cols).cpu().numpy()
         return K.astype(self.dtype if dtype is None else dtype, copy=False)
 
-    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> Any:
         """A float64 tensor on the device."""
         return self.tiles.combined(theta, rows, rows)
 
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         return self.tiles.products(np.atleast_2d(np.asarray(A, float)), support, rows, kernels)
 
-    def outputs(
-        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
-    ) -> np.ndarray:
-        return Bank.outputs(self, theta, A, support, rows)
-
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
-        return None
-
-    def matrices(
-        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
-    ) -> np.ndarray:
-        return Bank.matrices(self, kernels, rows, dtype)
-
-    def held(self, exact: bool = False) -> Bank:
-        return self
+    # the general versions; those of the other banks read arrays of the host
+    outputs, matrices, restrict, held = Bank.outputs, Bank.matrices, Bank.restrict, Bank.held
 
     def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
         return DeviceProblem(loss, y, c, intercept, self.n_jobs)

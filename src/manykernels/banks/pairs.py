@@ -17,7 +17,7 @@ from .._memory import MemoryBudget
 from ..inner.matrix_free import MatrixFreeProblem
 from ..kernels.normalize import check_choice, precision, scales
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
-from .base import Bank, Predictor
+from .base import Bank, DType, Index, Predictor
 from .dense import report_unusable, warn_indefinite
 from .pair_predictor import PairPredictor
 
@@ -85,12 +85,7 @@ class PairBank(Bank):
         return combine(np.asarray(theta, float) * self.scale, self.pairs, self.A, self.B, self._sizes)
 
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         left, right, dtype = self.places.take(rows), self.places.take(cols), np.dtype(dtype or self.dtype)
         size = float(left.n) * right.n * dtype.itemsize
@@ -103,7 +98,7 @@ class PairBank(Bank):
             )
         return dense(self._terms(theta), left, right, np.empty((left.n, right.n), dtype))
 
-    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> Any:
+    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> Any:
         """An `Operator` above `dense` pairs."""
         places = self.places.take(rows)
         if places.n <= self.dense:
@@ -113,9 +108,7 @@ class PairBank(Bank):
     def inner(self, loss: Loss, y: np.ndarray, c: np.ndarray, intercept: bool) -> Any:
         return MatrixFreeProblem(loss, y, c, intercept, self.n_jobs)
 
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         V = np.atleast_2d(np.asarray(A, float))
         places = self.places.take(rows), self.places.take(support)
@@ -123,9 +116,7 @@ class PairBank(Bank):
         P *= self.scale[kernels, None]
         return P
 
-    def outputs(
-        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
-    ) -> np.ndarray:
+    def outputs(self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: Index = None) -> np.ndarray:
         """Sums the kernels first, into few Kronecker products."""
         left, right = self.places.take(rows), self.places.take(support)
         out, terms = np.zeros((len(A), left.n)), self._terms(theta)
@@ -133,7 +124,7 @@ class PairBank(Bank):
             add(out, terms, np.asarray(A, float), left, right)
         return out
 
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """The bank of these pairs and of the objects that they have."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         (left, at_left), (right, at_right) = (np.unique(side[rows], return_inverse=True) for side in self.places[:2])

@@ -24,7 +24,7 @@ from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
-from .base import Bank, Predictor
+from .base import Bank, DType, Index, Predictor
 from .dense import DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
@@ -211,12 +211,7 @@ class PairwiseBank(Bank):
         return self._diagonals
 
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         theta = np.asarray(theta, float)
         symmetric = rows is cols or (rows is not None and cols is not None and np.array_equal(rows, cols))
@@ -228,18 +223,14 @@ class PairwiseBank(Bank):
         self.tiles.weighted(left, right, theta[None], n_rows, n_cols, writer(out[None], symmetric), symmetric, shifted)
         return out
 
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         active = self.tiles.active(np.isin(np.arange(self.M), kernels))
         left, right = take(self.sides, rows, active), take(self.sides, support, active)
         n_rows = self.n if rows is None else len(rows)
         return self.tiles.products(left, right, np.atleast_2d(np.asarray(A, float)), n_rows, kernels)
 
-    def outputs(
-        self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None
-    ) -> np.ndarray:
+    def outputs(self, theta: np.ndarray, A: np.ndarray, support: np.ndarray, rows: Index = None) -> np.ndarray:
         """Sums the kernels first if the bank is float64, where this is exact."""
         if self.dtype != np.float64:
             return super().outputs(theta, A, support, rows)
@@ -251,7 +242,7 @@ class PairwiseBank(Bank):
     def cost(self) -> float:
         return sum(group.cost() for group in self.groups)
 
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         """The part of the bank, as matrices in memory if they fit and are faster to read than to compute."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         rows = np.arange(self.n) if rows is None else np.asarray(rows)
@@ -267,9 +258,7 @@ class PairwiseBank(Bank):
         small.most, small.in_blocks = self.most, self.in_blocks
         return small
 
-    def matrices(
-        self, kernels: np.ndarray | None = None, rows: np.ndarray | None = None, dtype: DTypeLike | None = None
-    ) -> np.ndarray:
+    def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """Computes up to `KERNELS_PER_PASS` kernels of one base from each of its blocks."""
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         sides = take(self.sides, rows, self.tiles.active(np.isin(np.arange(self.M), kernels)))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ..kernels.pair_blocks import same
-from .base import Bank, Predictor
+from .base import Bank, DType, Index, Predictor
 
 
 class SlackBank(Bank):
@@ -27,12 +26,7 @@ class SlackBank(Bank):
         return np.vstack([self.bank.diagonals(), np.ones(self.n)])
 
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         theta = np.asarray(theta, dtype=float)
         height, width = (np.arange(self.n) if index is None else index for index in (rows, cols))
@@ -44,9 +38,7 @@ class SlackBank(Bank):
             K[same(height, width)] += K.dtype.type(theta[-1])
         return K
 
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         A = np.atleast_2d(np.asarray(A, dtype=float))
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         height = np.arange(self.n) if rows is None else rows
@@ -58,7 +50,7 @@ class SlackBank(Bank):
             out[:, k, i] = A[:, j]
         return out
 
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         kernels = np.arange(self.M) if kernels is None else np.asarray(kernels)
         own = kernels[kernels < self.M - 1]
         small = self.bank.restrict(rows, own) if len(own) else None

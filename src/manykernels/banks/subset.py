@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..kernels.normalize import precision, scales
-from .base import Bank, Predictor
+from .base import Bank, DType, Index, Predictor
 from .dense import DenseBank, DensePredictor, SumBank, report_unusable
 from .pairwise import PairwiseBank
 
@@ -60,16 +60,11 @@ class SubsetBank(Bank):
         return self.index if rows is None else self.index[rows]
 
     def combined(
-        self,
-        theta: np.ndarray,
-        rows: np.ndarray | None = None,
-        cols: np.ndarray | None = None,
-        dtype: DTypeLike | None = None,
-        shifted: bool = False,
+        self, theta: np.ndarray, rows: Index = None, cols: Index = None, dtype: DType = None, shifted: bool = False
     ) -> np.ndarray:
         return self.whole.combined(theta, self._at(rows), self._at(cols), dtype, shifted)
 
-    def matrix(self, theta: np.ndarray, rows: np.ndarray | None, dtype: DTypeLike, shifted: bool) -> np.ndarray:
+    def matrix(self, theta: np.ndarray, rows: Index, dtype: DTypeLike, shifted: bool) -> np.ndarray:
         """Keeps the last M / 4 matrices: each fit of a path begins at the weights where its class ended before."""
         asked = theta.tobytes(), None if rows is None else rows.tobytes(), np.dtype(dtype), shifted
         found = self._kept.pop(asked, None)
@@ -81,12 +76,10 @@ class SubsetBank(Bank):
     def summed(self, theta: np.ndarray) -> Bank | None:
         return None if self.indefinite else SumBank.of(self, theta)
 
-    def products(
-        self, A: np.ndarray, support: np.ndarray, rows: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> np.ndarray:
+    def products(self, A: np.ndarray, support: np.ndarray, rows: Index = None, kernels: Index = None) -> np.ndarray:
         return self.whole.products(A, self._at(support), self._at(rows), kernels)
 
-    def restrict(self, rows: np.ndarray, kernels: np.ndarray | None = None) -> Bank | None:
+    def restrict(self, rows: np.ndarray, kernels: Index = None) -> Bank | None:
         return self.whole.restrict(self._at(rows), kernels)
 
     def decision(self, others: np.ndarray, A: np.ndarray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:

@@ -50,9 +50,7 @@ class BaseKernel(Stored, BaseEstimator):
         """(degree, g, c) if k = exp(gB + c) (degree 0) or (gB + c)^degree; None if k has another form."""
         return None
 
-    def from_base(
-        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
-    ) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
         """Writes k into `out`, which may be B; sx, sy are B(x, x) and B(y, y), shaped to broadcast with B."""
         degree, g, c = self.form()  # type: ignore[misc]  # a kernel without a form has its own from_base
         np.multiply(B, g, out=out)

@@ -61,9 +61,7 @@ class Polynomial(ScaledKernel):
             return None
         return int(self.degree), self.gamma, self.coef0
 
-    def from_base(
-        self, B: np.ndarray, out: np.ndarray, sx: np.ndarray | None = None, sy: np.ndarray | None = None
-    ) -> np.ndarray:
+    def from_base(self, B: np.ndarray, out: np.ndarray, sx: Any = None, sy: Any = None) -> np.ndarray:
         np.multiply(B, self.gamma, out=out)
         out += np.asarray(self.coef0, out.dtype)
         return np.power(out, self.degree, out=out)
