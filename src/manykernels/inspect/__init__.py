@@ -3,17 +3,14 @@
 from . import bounds
 from .approximation import ApproximationError, approximation_error
 from .bootstrap import bootstrap_weights
-from .displays import (
-    AlignmentDisplay,
-    ConvergenceDisplay,
-    DecisionDisplay,
-    PathDisplay,
-    ReliabilityDisplay,
-    StabilityDisplay,
-    WeightsAlongDisplay,
-    WeightsDisplay,
-)
-from .displays.weights_display import plot_weights
+from .displays.alignment_display import AlignmentDisplay
+from .displays.along_display import WeightsAlongDisplay
+from .displays.convergence_display import ConvergenceDisplay
+from .displays.decision_display import DecisionDisplay
+from .displays.path_display import PathDisplay
+from .displays.reliability_display import ReliabilityDisplay
+from .displays.stability_display import StabilityDisplay
+from .displays.weights_display import WeightsDisplay, plot_weights
 from .held_out import relevance
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .relevance_result import Relevance
