@@ -183,7 +183,7 @@ def explicit_bank(kernels, X, store="auto", single=False, **options):
         parts.append(bank)
         which.append(own)
     bank = parts[0] if len(parts) == 1 else JoinedBank(kernels, parts, which)
-    report_unusable(bank)
+    report_unusable(bank.names, bank.usable)
     return bank
 
 

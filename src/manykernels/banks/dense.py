@@ -98,7 +98,7 @@ class DenseBank(Bank):
         self._shift = _floor(stack.first_rows(), diagonals)
         mean = diagonals @ w if self._root is None else (self._root > 0) @ w
         self.scale, self.usable = scales(mean, mean - total, normalize, precision(self.dtype))
-        report_unusable(self)
+        report_unusable(self.names, self.usable)
         self._diagonals = (diagonals if self._root is None else self._root > 0) * self.scale[:, None]
 
     @property
@@ -307,17 +307,17 @@ class NothingVaries(ValueError):
     """The error of kernels none of which has variance on the training data."""
 
 
-def report_unusable(bank):
+def report_unusable(names, usable):
     """Warns of kernels without variance on the training data; raises `NothingVaries` if no kernel has variance."""
-    names = ", ".join(repr(bank.names[m]) for m in np.flatnonzero(~bank.usable)[:10])
-    if not bank.usable.any():
+    lost = ", ".join(repr(names[m]) for m in np.flatnonzero(~usable)[:10])
+    if not usable.any():
         raise NothingVaries(
-            f"no kernel varies on the training data ({names}); check the kernels and their columns. Rounding hides the "
+            f"no kernel varies on the training data ({lost}); check the kernels and their columns. Rounding hides the "
             "variance of columns far from 0: centre them (StandardScaler)"
         )
-    if names:
+    if lost:
         warnings.warn(
-            f"kernels without variance on the training data get weight 0: {names}. Rounding hides the variance of "
+            f"kernels without variance on the training data get weight 0: {lost}. Rounding hides the variance of "
             "columns with a large mean: centre them (StandardScaler)",
             UserWarning,
             stacklevel=4,

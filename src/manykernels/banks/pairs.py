@@ -68,7 +68,7 @@ class PairBank(Bank):
         if indefinite:
             self.indefinite = "kernel " + ", ".join(map(repr, indefinite[:10]))
             warn_indefinite(self.indefinite)
-        report_unusable(self)
+        report_unusable(self.names, self.usable)
 
     def _products_of_diagonals(self):
         left, right = (

@@ -191,7 +191,7 @@ class PairwiseBank(Bank):
             self.indefinite = "kernel " + ", ".join(self._called(np.isin(np.arange(self.M), list(suspects))))
             warn_indefinite(self.indefinite)
         self._take_scale(scale, usable, means)
-        report_unusable(self)
+        report_unusable(self.names, self.usable)
 
     def _take_scale(self, scale, usable, means):
         self.scale, self.usable = scale, usable

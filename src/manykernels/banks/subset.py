@@ -51,7 +51,7 @@ class SubsetBank(Bank):
         self.whole.scale = whole.scale * factor
         self.scale = self.whole.scale if origin is None else origin.scale * factor
         self._diagonals = diagonals * factor[:, None]
-        report_unusable(self)
+        report_unusable(self.names, self.usable)
 
     def diagonals(self) -> np.ndarray:
         return self._diagonals

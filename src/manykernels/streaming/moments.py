@@ -8,6 +8,7 @@ time grows with n², and only "multiplicative" needs it.
 """
 
 import warnings
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,8 @@ def normalisation(stream: Stream, kernels: Any, sample: Any, kind: str | None) -
         diagonal[own], variance[own] = found
     scale, usable = kernels.scales(diagonal, variance, kind, known)
     scaled = Scaled(kind, scale, usable, diagonal - variance)
-    report_unusable(_Named(list(kernels.names), scaled.usable))
+    report_unusable(kernels.names, usable)
     return scaled, far
-
-
-class _Named:
-    """The attributes of a bank that `report_unusable` reads."""
-
-    def __init__(self, names, usable):
-        self.names, self.usable = names, usable
 
 
 def _families(kernels):
@@ -105,10 +99,7 @@ def _of_features(stream, kernels, sample, kind):
     bank = _quiet(explicit_bank, kernels, some, normalize=_unscaled(kind, kernels.M), n_jobs=1)
     if bank is None:
         raise ValueError("kernels with so many features cannot be streamed: take features='never'.")
-    total = None
-    for found in stream.ask(feature_moments, bank):
-        total = merge(total, found)
-    W, mean, square = total
+    W, mean, square = reduce(merge, stream.ask(feature_moments, bank))
     variance = bank.sums(square / W)
     return variance + bank.sums(mean**2), variance
 

@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -105,9 +106,7 @@ class Stream:
 
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
         """(mean, standard deviation) of each column of numbers over all examples."""
-        total = None
-        for found in self.ask(column_moments):
-            total = merge(total, found)
+        total = reduce(merge, self.ask(column_moments))
         if total is None:
             raise ValueError(f'gamma="scale" needs numeric columns, and {self.source!r} has none: give a number.')
         W, mean, square = total
