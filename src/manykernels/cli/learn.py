@@ -138,15 +138,10 @@ def summary(job: Job, model: Any) -> dict[str, Any]:
         "task": job.task,
         "examples": len(job.X),
         "kernels": len(model.kernel_names_),
-        **chosen_C(model),
+        **mk.inspect.tables.chosen_C(model),
         "gap": float(model.duality_gap_),
         "weights": [{"kernel": name, "share": float(share)} for name, share in zip(names, shares, strict=True)],
     }
-
-
-def chosen_C(model: Any) -> dict[str, float]:
-    """{"C": the C that -C auto has chosen}; {} for another C."""
-    return {"C": model.C_} if "C_" in vars(model) else {}
 
 
 def progress(quiet: bool) -> bool:

@@ -13,7 +13,7 @@ from ._config import written_columns
 from ._data import read_data
 from ._models import as_classes, check_output, only_label, read_model, target_of
 from ._talk import Debug, Json, Quiet, Wrong, pandas, show, speaker
-from .learn import Data, Id, Labels, Target, chosen_C
+from .learn import Data, Id, Labels, Target
 
 Model = Annotated[str, typer.Argument(help="A file that `manykernels fit` wrote.")]
 
@@ -123,7 +123,7 @@ def inspect(
     facts = {
         "model": type(fitted).__name__,
         "p": fitted.regularizer,
-        **settings | chosen_C(fitted),
+        **settings | mk.inspect.tables.chosen_C(fitted),
         "gap": float(fitted.duality_gap_),
         "kernels": len(fitted.kernel_names_),
         "columns": len(fitted.feature_names_in_),
