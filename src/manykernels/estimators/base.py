@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import solvers
+from .._archive import write
 from .._offers import OFFERS
 from .._tags import Tagged
 from .._validation import parse_bytes
@@ -17,7 +18,7 @@ from ..banks.base import Source
 from ..banks.choice import choose_bank, stack_bank
 from ..inner.systems import blas_for
 from ..kernels import KernelList
-from ..kernels.approximated import approximated
+from ..kernels.nystroem import approximated
 from ..kernels.precomputed import with_psd
 from ..solution import Solution
 from ..solvers import seed_of
@@ -29,7 +30,7 @@ from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
 from .check_inputs import check_finite, is_precomputed
 from .convergence import warn_convergence
-from .persist import restore, save, state_of
+from .persist import restore, state_of
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
 from .tensors import card_for
@@ -209,7 +210,7 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         function, raises an error. Your own classes need a `file_tag`; pass them to `load` as `parts`.
         """
         check_is_fitted(self)
-        save(self, path)
+        write(path, "model", {"model": self})
 
     def report(self, X: Any, y: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Report:
         """Write a report on this fitted model, measured on X and y: one HTML file that loads nothing from elsewhere.

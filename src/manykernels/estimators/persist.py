@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from .. import pairs, solvers, strings  # noqa: F401  # loaded, so that their classes are registered
-from .._archive import check_file, read, wholeness, write
+from .._archive import check_file, read, wholeness
 from .._state import check, check_array, check_index, check_integer, check_is, check_list, check_plain, check_records
 from .._tags import outside
 from .._validation import check_number, parse_bytes
@@ -35,11 +35,6 @@ FITTED_ATTRIBUTES = (
 )  # fmt: skip
 NAMES_IN_FILES = {"predictor_": "predictor", "_solutions": "solutions", "_square": "square"}
 NOT_IN_FILES = {"tasks_"}  # the predictor has them
-
-
-def save(model, path):
-    """Write `model` to the file `path`."""
-    write(path, "model", {"model": model})
 
 
 def load(path: str | PathLike[str], memory_limit: float | str | None = None, parts: Iterable[type] = ()) -> Any:

@@ -12,6 +12,7 @@ from .._validation import check_choice
 from .base import Kernel, len_
 from .low_rank import LowRank
 from .pair_blocks import check_block
+from .random_features import RandomFeatures
 
 LANDMARKS = ("k-means++", "uniform")
 CANDIDATES_PER_LANDMARK = 8  # examples from which k-means++ draws one landmark
@@ -141,3 +142,10 @@ def _spread_out(K, size, rng):
         distance = np.minimum(distance, own + own[picked[-1]] - 2 * K[picked[-1]])
         distance[picked] = 0.0
     return np.unique(picked)
+
+
+def approximated(kernel: Kernel, how: str, rank: int, random_state: int) -> Kernel:
+    """The kernel by random features ("rff") or landmarks ("nystroem"); unchanged if it has explicit features."""
+    if kernel.family in ("features", "low_rank"):
+        return kernel
+    return (RandomFeatures if how == "rff" else Nystroem)(kernel, rank, random_state=random_state)
