@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from numpy.typing import ArrayLike
-
 from .metric import MetricKernel
 
 
@@ -36,7 +32,3 @@ class Laplacian(MetricKernel):
     file_tag = ("kernel/laplacian", 2)
     former_tags = (("kernel/laplacian", 1),)  # without metric
     distance = "l1"
-
-    def __init__(self, gamma: float | str | None = None, metric: ArrayLike | str | None = None) -> None:
-        self.gamma = gamma
-        self.metric = metric

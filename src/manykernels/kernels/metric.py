@@ -23,7 +23,10 @@ class MetricKernel(ScaledKernel):
     """
 
     distance: str  # of the bases "sqdist" and "l1"
-    metric: Any
+
+    def __init__(self, gamma: float | str | None = None, metric: ArrayLike | str | None = None) -> None:
+        self.gamma = gamma
+        self.metric: Any = metric
 
     @property
     def base(self) -> str | None:  # type: ignore[override]  # other columns, other distances

@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from numpy.typing import ArrayLike
-
 from .metric import MetricKernel
 
 
@@ -44,7 +40,3 @@ class RBF(MetricKernel):
     file_tag = ("kernel/rbf", 2)
     former_tags = (("kernel/rbf", 1),)  # without metric
     distance = "sqdist"
-
-    def __init__(self, gamma: float | str | None = None, metric: ArrayLike | str | None = None) -> None:
-        self.gamma = gamma
-        self.metric = metric
