@@ -187,8 +187,10 @@ def _matrix_columns(name, columns, frame):
 
 
 def _check_column(column, name, missing):
+    from ..kernels.table import is_number_text
+
     if not holds_numbers(column):
-        text = next((value for value in column if isinstance(value, str) and not _reads(value)), None)
+        text = next((value for value in column if isinstance(value, str) and not is_number_text(value)), None)
         text = column.dropna().iloc[0] if text is None and column.notna().any() else text
         raise Wrong(
             f"Kernel {name!r}: column {column.name!r} has {text!r}, which is not a number: correct it, or give the "
@@ -204,14 +206,6 @@ def _check_gaps(column, name, missing):
             f'Kernel {name!r}: column {column.name!r} is empty in {lost} rows: fill it in, or add missing = "zero", '
             "which gives these rows similarity 0 with all others."
         )
-
-
-def _reads(value):
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _known(name, names, what):

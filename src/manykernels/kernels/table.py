@@ -227,7 +227,7 @@ def _kind_of_texts(texts):
         return "constant", "one value only"
     if different <= min(MAX_CATEGORIES, n // 2):
         return "categories", ""
-    strange = [text for text in texts if not _reads(text)]
+    strange = [text for text in texts if not is_number_text(text)]
     if 0 < len(strange) <= n // 5:
         return "spoiled", f"numbers, but none in {len(strange)} rows, {strange[0]!r} for example"
     if sum(map(bool, map(_DATE.match, texts))) > 0.8 * n:
@@ -254,7 +254,8 @@ def _are_dates(texts):
     return True
 
 
-def _reads(text):
+def is_number_text(text: str) -> bool:
+    """Whether a text reads as a number."""
     try:
         float(text)
     except ValueError:
