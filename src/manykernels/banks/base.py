@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,10 +19,8 @@ from numpy.typing import DTypeLike
 from .._state import Stored
 from .._tags import Tagged
 from ..inner.matrix_free import MatrixFreeProblem
+from ..losses.base import Loss
 from ._blockwise import BlockOperator, warn_blockwise
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
 
 Index = np.ndarray | None  # positions, (k,); None for all
 DType = DTypeLike | None  # None for that of the bank

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike
 from .._memory import DEVICE_SHARES
 from ..inner.device import DeviceProblem
 from ..kernels.pair_blocks import BlockSide
+from ..losses.base import Loss
 from ._degree_walks import WalkTiles
 from ._device_decisions import open_device, there
 from ._device_parts import DevicePlace, Family, Matrices, Sums, empty_stack, from_host
@@ -25,9 +26,6 @@ from .base import Bank, DType, Index, Predictor
 from .dense import DenseBank
 from .pairwise import PairwiseBank
 from .pairwise_predictor import PairwisePredictor
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
 
 
 class OnDevice(Bank):

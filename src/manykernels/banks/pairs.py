@@ -8,7 +8,7 @@ the combined kernel, an `Operator`, use the grid of objects, see `_vec_trick`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,13 +16,11 @@ from numpy.typing import DTypeLike
 from .._memory import MemoryBudget
 from ..inner.matrix_free import MatrixFreeProblem
 from ..kernels.normalize import check_choice, precision, scales
+from ..losses.base import Loss
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
 from .base import Bank, DType, Index, Predictor
 from .dense import report_unusable, warn_indefinite
 from .pair_predictor import PairPredictor
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
 
 MAX_DENSE_PAIRS = 2000  # pairs up to which the combined kernel is built
 

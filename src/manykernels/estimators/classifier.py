@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,9 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from .. import losses, regularizers
 from .._validation import check_choice, shown
+from ..losses.base import Loss
+from ..regularizers.base import Regularizer
+from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from ._available import available_if
 from .base import MKLBase
@@ -24,11 +27,6 @@ from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets
 from .tasks import check_classes_of_tasks
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
-    from ..regularizers.base import Regularizer
-    from ..solvers.base import BaseSolver
 
 
 def _has_probabilities(self):

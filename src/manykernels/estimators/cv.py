@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from numbers import Integral
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,18 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import regularizers
 from ..inner.systems import blas_for
+from ..losses.base import Loss
+from ..solvers.base import BaseSolver
 from .check_inputs import is_precomputed, optional
 from .check_targets import make_splits
 from .classifier import MKLClassifier
 from .regressor import MKLRegressor
 from .search import LOO, Search, choose, grid_of_C, is_exact, list_of_regularizers
 from .shared_kernels import SharedFold, SharedKernels, views_or
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..losses.base import Loss
-    from ..solvers.base import BaseSolver
 
 SEARCH_PARAMETERS = ("Cs", "cv", "scoring", "refit")  # that the plain estimators do not have
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
 from .._validation import check_choice, check_number
+from ..regularizers.base import Regularizer
+from ..solvers.base import BaseSolver
 from ._available import available_if
 from .base import MKLBase
 from .check_targets import check_loss
 from .plan import Examples
-
-if TYPE_CHECKING:
-    from ..regularizers.base import Regularizer
-    from ..solvers.base import BaseSolver
 
 
 def _is_svdd(self):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from .._validation import check_number
+from ..losses.base import Loss
+from ..regularizers.base import Regularizer
+from ..solvers.base import BaseSolver
 from ..streaming import is_source
 from .base import MKLBase
 from .check_inputs import check_y, optional
@@ -20,11 +23,6 @@ from .plan import Examples
 from .posterior import posterior_variance
 from .streamed import fit_source, read_targets
 from .tensors import to_host
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
-    from ..regularizers.base import Regularizer
-    from ..solvers.base import BaseSolver
 
 
 def _is_insensitive(loss):

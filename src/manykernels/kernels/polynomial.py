@@ -1,16 +1,12 @@
-from __future__ import annotations
-
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._state import check
 from .._validation import check_number
 from ._scaled import ScaledKernel
-
-if TYPE_CHECKING:
-    from .base import Kernel
+from .base import Kernel
 
 
 class Polynomial(ScaledKernel):

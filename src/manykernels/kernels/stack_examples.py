@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .row_selection import axes, positions
-
-if TYPE_CHECKING:
-    from .stack_columns import StackColumns
+from .stack_columns import StackColumns
 
 
 class StackExamples:

@@ -1,13 +1,9 @@
 """The progress of a report, on stderr."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ._case import Tick
+from ._case import Tick
 
 
 @contextmanager

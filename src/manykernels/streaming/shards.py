@@ -10,8 +10,6 @@ pure: a second call, on a copy elsewhere, gives the same result.
     decide    the outputs of all examples
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import platform
@@ -20,17 +18,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..banks import Predictor
 from ..kernels.base import len_
+from ..losses.base import Loss
 from .examples import columns_of, concatenate, numbers_of, take
 from .sources.base import DataSource, naming
-
-if TYPE_CHECKING:
-    from ..banks import Predictor
-    from ..losses.base import Loss
 
 HEAD_EXAMPLES = 500  # of a piece, read before all others
 

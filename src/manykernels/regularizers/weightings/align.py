@@ -1,17 +1,11 @@
 """Weights by the alignment of kernels with the targets."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...banks.base import Bank
 from ...kernels.align import centred_products, units
+from ...losses.base import Loss
 from .base import TwoStage, shares
-
-if TYPE_CHECKING:
-    from ...banks.base import Bank
-    from ...losses.base import Loss
 
 
 class Align(TwoStage):

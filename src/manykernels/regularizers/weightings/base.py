@@ -6,22 +6,16 @@ The second stage is the usual problem with Ω the indicator of one point, so tha
 the gap certifies it. Examples count by their weights: weight k equals k copies.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...banks.base import Bank
 from ...banks.dense import DenseBank
+from ...losses.base import Loss
 from ...problem import Problem
+from ...solution import Solution
 from ...solvers import solve
 from ..base import Regularizer
 from ..fixed import Fixed
-
-if TYPE_CHECKING:
-    from ...banks.base import Bank
-    from ...losses.base import Loss
-    from ...solution import Solution
 
 
 class TwoStage(Regularizer):

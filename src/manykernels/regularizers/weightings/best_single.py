@@ -1,16 +1,11 @@
-from __future__ import annotations
-
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._validation import check_integer
+from ...banks.base import Bank
+from ...losses.base import Loss
 from .base import TwoStage, solve_single
-
-if TYPE_CHECKING:
-    from ...banks.base import Bank
-    from ...losses.base import Loss
 
 _PREDICTOR_TOL = 1e-3  # gap of the predictors that the rule compares
 

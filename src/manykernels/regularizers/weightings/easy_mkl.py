@@ -1,16 +1,10 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..._validation import check_number
+from ...banks.base import Bank
 from ...losses import SquaredHinge
+from ...losses.base import Loss
 from .base import TwoStage, shares, solve_single
-
-if TYPE_CHECKING:
-    from ...banks.base import Bank
-    from ...losses.base import Loss
 
 
 class EasyMKL(TwoStage):

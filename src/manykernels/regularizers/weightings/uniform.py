@@ -1,14 +1,8 @@
-from __future__ import annotations
+import numpy as np
 
-from typing import TYPE_CHECKING
-
+from ...banks.base import Bank
+from ...losses.base import Loss
 from .base import TwoStage
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ...banks.base import Bank
-    from ...losses.base import Loss
 
 
 class Uniform(TwoStage):
