@@ -8,6 +8,7 @@ import tomllib
 import numpy as np
 import pandas as pd
 import pytest
+from naive_strings import reverse_complement
 
 import manykernels
 from tables import run
@@ -102,6 +103,19 @@ def test_init_writes_kernels_of_sequences_and_fit_reads_them(folder, tmp_path):
     )
     result = run("fit", folder / "sites.fa", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk", "--json")
     assert json.loads(result.stdout)["kernels"] == 1
+
+
+def test_a_configuration_takes_both_strands(folder, tmp_path):
+    """Issue 14, point 1."""
+    (tmp_path / "k.toml").write_text(
+        'target = "kind"\nC = 1\n[[kernel]]\nkernel = "GappedKmer"\nl = 5\nk = 3\nreverse_complement = true\n'
+        'columns = ["sequence"]\n'
+    )
+    run("fit", folder / "sites.fa", "--config", tmp_path / "k.toml", "-o", tmp_path / "m.mk", "--json")
+    (tmp_path / "rc.fa").write_text("".join(f">s{k}\n{reverse_complement(s)}\n" for k, s in enumerate(sites(10, 1)[0])))
+    assert run("predict", tmp_path / "m.mk", tmp_path / "rc.fa").stdout == (
+        run("predict", tmp_path / "m.mk", folder / "new.fa").stdout
+    )
 
 
 def test_a_report_of_sequences_ranks_the_kinds_of_words(folder, tmp_path):

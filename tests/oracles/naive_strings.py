@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
+from sklearn.base import clone
 
 from manykernels import kernels as mk
 from manykernels import strings as ms
@@ -77,8 +78,19 @@ def mismatch(x, y, k, m, letters):
     return sum(a[w] * b[w] for w in a)
 
 
+def reverse_complement(x, alphabet="dna"):
+    """The other strand; letters without a complement stay."""
+    alphabet = get(alphabet)
+    opposite = dict(zip(alphabet.letters, alphabet.complement, strict=True))
+    return "".join(opposite.get(c, c) for c in reversed(x))
+
+
 def value(kernel, x, y):
     """k(x, y) of two strings whose letters have the case of the alphabet."""
+    if getattr(kernel, "reverse_complement", False):
+        one, part = clone(kernel).set_params(reverse_complement=False), slice(kernel.start, kernel.stop)
+        one.set_params(start=None, stop=None)
+        return value(one, x[part], y[part]) + value(one, x[part], reverse_complement(y[part], kernel.alphabet))
     match kernel:
         case mk.Sum():
             return value(kernel.k1, x, y) + value(kernel.k2, x, y)

@@ -3,6 +3,11 @@
 A channel is one way to read a word from a string, and locates the values of its words: `kind` MAP, at first + word;
 SORTED, where binary search finds the word in words[low:high]; HASH, at a random one of 2^(64 − shift) places, with a
 random sign. Words with an unknown letter have the code −1 and no place.
+
+Where both strands count, a string has two rows of letters: first the strand that comes first in the alphabet, so that
+either strand gives the same bits, then the other. A channel reads both rows (`step` 1), or only the first (`step` 2).
+In the second case a word and its reverse complement are one word, and a word that is its own reverse complement has
+the sign √2.
 """
 
 from collections import namedtuple
@@ -17,8 +22,9 @@ MAP, SORTED = range(2)  # HASH is the third
 MAX_CODES = 2**17  # held at a time, so that they fit in the cache with the values of a channel
 
 PackedText = namedtuple("PackedText", "data starts lengths bits")
-# the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters
-WordReader = namedtuple("WordReader", "size start stop whole channels places moves words")
+# the words of [start:stop] that a kernel counts: `channels` (C,) with the `places` and `moves` (C, k) of their letters;
+# `opposite` has the complement of each letter, or nothing if one strand counts
+WordReader = namedtuple("WordReader", "size start stop whole opposite channels places moves words")
 # of some rows: their letters, how many, whether all are known, and the codes of the beginnings of their words
 Spelled = namedtuple("Spelled", "letters counts all_known codes")
 
@@ -30,26 +36,35 @@ def clip(bound, length):
 
 
 @njit(**OPTIONS)
-def buffers(lengths, rows, k, most, least):
-    """Memory to spell up to `most` rows at a time, at least `least`, as fits in the cache."""
-    longest = 1
+def n_strands(reader):
+    """The number of rows of letters of a string."""
+    return 2 if len(reader.opposite) > 0 else 1
+
+
+@njit(**OPTIONS)
+def buffers(lengths, rows, reader, most, least):
+    """Memory to spell up to `most` strings at a time, at least `least`, as fits in the cache."""
+    longest, k, strands = 1, reader.places.shape[1], n_strands(reader)
     for r in range(len(rows)):
         longest = max(longest, lengths[rows[r]])
-    most = max(least, min(most, MAX_CODES // (k * longest)))
+    most = strands * max(least, min(most, MAX_CODES // (k * longest * strands)))
     letters, codes = np.empty((most, longest), np.uint8), np.empty((most, k, longest), np.int64)
     return Spelled(letters, np.empty(most, np.int64), np.empty(most, np.bool_), codes)
 
 
 @njit(**OPTIONS)
 def read(text, rows, reader, spelled):
-    """letters[r, :counts_r] = the part [start:stop] of sequence rows_r; all_known_r if all letters are known."""
+    """letters[r, :counts_r] = the part [start:stop] of sequence rows_r; all_known_r if all letters are known.
+
+    Where both strands count, rows 2r and 2r + 1 are those of sequence rows_r.
+    """
     (data, starts, lengths, bits), (letters, counts, all_known, _) = text, spelled
-    size, start, stop = reader.size, reader.start, reader.stop
-    for r in range(len(rows)):
-        length = lengths[rows[r]]
+    size, start, stop, strands = reader.size, reader.start, reader.stop, n_strands(reader)
+    for i in range(len(rows)):
+        length, r = lengths[rows[i]], strands * i
         begin, end = clip(start, length), clip(stop, length)
         counts[r] = max(end - begin, 0)
-        unpack(data, starts[rows[r]], length, bits, letters[r])
+        unpack(data, starts[rows[i]], length, bits, letters[r])
         complete = True
         if bits > 2 or size < 4:
             for p in range(length):
@@ -58,6 +73,22 @@ def read(text, rows, reader, spelled):
         if begin > 0:
             for p in range(counts[r]):
                 letters[r, p] = letters[r, begin + p]
+        if strands == 2:
+            counts[r + 1], all_known[r + 1] = counts[r], all_known[r]
+            turn(letters[r, : counts[r]], letters[r + 1, : counts[r]], reader.opposite)
+
+
+@njit(**OPTIONS)
+def turn(one, other, opposite):
+    """other = the reverse complement of `one`; swapped if it comes first in the alphabet."""
+    n, first = len(one), 0
+    for p in range(n):
+        other[p] = opposite[one[n - 1 - p]]
+    while first < n and one[first] == other[first]:
+        first += 1
+    if first < n and other[first] < one[first]:
+        for p in range(n):
+            one[p], other[p] = other[p], one[p]
 
 
 @njit(**OPTIONS)
@@ -69,7 +100,7 @@ def spell(rows, reader, c, spelled):
     (letters, counts, all_known, codes), size, whole = spelled, reader.size, reader.whole
     channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
     prefix = channel.prefix if c > 0 else 0
-    for r in range(rows):
+    for r in range(0, rows, channel.step):
         n = counts[r] - channel.span + 1
         if prefix == 0:
             for p in range(n):
@@ -129,7 +160,7 @@ def find(r, n, reader, c, spelled, place, sign):
     letters, codes, size, words = spelled.letters, spelled.codes, reader.size, reader.words
     channel, places, moves = reader.channels[c], reader.places[c], reader.moves[c]
     last = channel.depth - 1
-    if spelled.all_known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0:
+    if spelled.all_known[r] and channel.kind == MAP and last >= 0 and moves[last] == 0 and channel.step == 1:
         at, first = places[last], channel.first
         for p in range(n):
             place[p], sign[p] = first + codes[r, last, p] * size + letters[r, p + at], 1.0
@@ -138,7 +169,16 @@ def find(r, n, reader, c, spelled, place, sign):
         code = (
             codes[r, 0, p] if last < 0 else longer(codes[r, last, p], letters[r, p + places[last]], moves[last], size)
         )
-        place[p], sign[p] = seek(code, channel, words)
+        if channel.step == 1 or code < 0:
+            place[p], sign[p] = seek(code, channel, words)
+            continue
+        other = np.int64(0)
+        for j in range(last, -1, -1):
+            letter = letters[r, p + places[j]] + moves[j]
+            other = other * size + reader.opposite[letter - size if letter >= size else letter]
+        place[p], sign[p] = seek(min(code, other), channel, words)
+        if code == other:
+            sign[p] *= np.sqrt(2.0)
 
 
 @njit(**OPTIONS)
@@ -149,24 +189,25 @@ def visit(text, rows, reader, values, delta, out):
     Channels outside, rows inside, so that the values of a channel stay in cache.
     """
     size, channels, places, moves = reader.size, reader.channels, reader.places, reader.moves
-    spelled = buffers(text.lengths, rows, places.shape[1], len(rows), 1)
+    spelled, strands = buffers(text.lengths, rows, reader, len(rows), 1), n_strands(reader)
     letters, counts, all_known, codes = spelled
-    place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
+    place, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters) // strands
     for low in range(0, len(rows), most):
         some = rows[low : low + most]
         read(text, some, reader, spelled)
         for c in range(len(channels)):
             channel = channels[c]
-            spell(len(some), reader, c, spelled)
+            spell(strands * len(some), reader, c, spelled)
             last, weight, first = channel.depth - 1, channel.weight, channel.first
-            plain = channel.kind == MAP and last >= 0 and moves[c, last] == 0
+            plain = channel.kind == MAP and last >= 0 and moves[c, last] == 0 and channel.step == 1
             at = places[c, last]
-            for r in range(len(some)):
+            for r in range(0, strands * len(some), channel.step):
+                i = low + r // strands
                 n = max(counts[r] - channel.span + 1, 0)
                 if plain and all_known[r]:
                     total = 0.0
                     if len(delta) > 0:
-                        step = delta[low + r]
+                        step = delta[i]
                         for p in range(n):
                             where = np.uint64(first + codes[r, last, p] * size + letters[r, p + at])
                             value = values[where]
@@ -176,14 +217,14 @@ def visit(text, rows, reader, values, delta, out):
                     else:
                         for p in range(n):
                             total += values[np.uint64(first + codes[r, last, p] * size + letters[r, p + at])]
-                        out[low + r] += weight * total
+                        out[i] += weight * total
                     continue
                 find(r, n, reader, c, spelled, place, sign)
                 if len(delta) > 0:
-                    out[c] += weight * add_at(place, sign, n, delta[low + r], values)
+                    out[c] += weight * add_at(place, sign, n, delta[i], values)
                 else:
                     for p in range(n):
-                        out[low + r] += weight * sign[p] * values[place[p]]
+                        out[i] += weight * sign[p] * values[place[p]]
 
 
 @njit(**OPTIONS)
@@ -201,15 +242,16 @@ def add_at(place, sign, n, step, values):
 @njit(**OPTIONS)
 def places_of(text, rows, reader, begin, place, sign):
     """Place and sign of every word of each row, from begin_r on; the words of channel c before those of c + 1."""
-    channels, spelled = reader.channels, buffers(text.lengths, rows, reader.places.shape[1], 1, 1)
+    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, 1, 1), n_strands(reader)
     for r in range(len(rows)):
         read(text, rows[r : r + 1], reader, spelled)
         at = begin[r]
         for c in range(len(channels)):
-            spell(1, reader, c, spelled)
+            spell(strands, reader, c, spelled)
             n = max(spelled.counts[0] - channels[c].span + 1, 0)
-            find(0, n, reader, c, spelled, place[at:], sign[at:])
-            at += n
+            for s in range(0, strands, channels[c].step):
+                find(s, n, reader, c, spelled, place[at:], sign[at:])
+                at += n
 
 
 @njit(**OPTIONS)
@@ -218,52 +260,58 @@ def norms(text, rows, reader, times, out):
 
     Channels are of kind MAP with first = 0, so that places are words.
     """
-    channels, spelled = reader.channels, buffers(text.lengths, rows, reader.places.shape[1], len(rows), 1)
+    channels, spelled, strands = reader.channels, buffers(text.lengths, rows, reader, len(rows), 1), n_strands(reader)
     letters, counts = spelled.letters, spelled.counts
-    word, sign, most = np.empty(letters.shape[1], np.int64), np.empty(letters.shape[1]), len(letters)
+    word, sign = np.empty(strands * letters.shape[1], np.int64), np.empty(strands * letters.shape[1])
+    most = len(letters) // strands
     for low in range(0, len(rows), most):
         some = rows[low : low + most]
         read(text, some, reader, spelled)
         for c in range(len(channels)):
             channel = channels[c]
-            spell(len(some), reader, c, spelled)
-            for r in range(len(some)):
-                n = max(counts[r] - channel.span + 1, 0)
-                find(r, n, reader, c, spelled, word, sign)
-                out[low + r] += channel.weight * squares(word, sign, n, times)
+            spell(strands * len(some), reader, c, spelled)
+            for i in range(len(some)):
+                found, n = 0, max(counts[strands * i] - channel.span + 1, 0)
+                for s in range(0, strands, channel.step):
+                    find(strands * i + s, n, reader, c, spelled, word[found:], sign[found:])
+                    found += n
+                out[low + i] += channel.weight * squares(word, sign, found, times)
 
 
 @njit(**OPTIONS)
 def squares(word, sign, n, times):
-    """Σ (occurrences)² of the words with a sign, by `times` if it has a place for each word, else by sorting."""
+    """Σ (sign · occurrences)² of the words, by `times` if it has a place for each word, else by sorting."""
     total = 0
     if len(times) > 0:
         for p in range(n):
-            code, one = np.uint64(word[p]), np.int64(sign[p])
-            total += one * (2 * times[code] + 1)
+            code, one = np.uint64(word[p]), np.int64(sign[p])  # 0 or 1
+            total += np.int64(np.rint(sign[p] * sign[p])) * (2 * times[code] + 1)
             times[code] += one
         for p in range(n):
             times[np.uint64(word[p])] = 0
         return total
-    run, last = 0, -1
-    for code in np.sort(np.where(sign[:n] != 0.0, word[:n], -1)):
-        if code >= 0:
-            run = run + 1 if code == last else 1
-            last = code
-            total += 2 * run - 1
+    for least in (0.0, 1.0):  # words that are their own reverse complement count twice
+        if least == 1.0 and not np.any(sign[:n] > least):
+            break
+        run, last = 0, -1
+        for code in np.sort(np.where(sign[:n] > least, word[:n], -1)):
+            if code >= 0:
+                run = run + 1 if code == last else 1
+                last = code
+                total += 2 * run - 1
     return total
 
 
 @njit(**OPTIONS)
-def _count_pairs(ends, owner, code, alone, R, count):
-    """count[i R + j] += the common words of rows i and j, from buckets of words with these ends."""
+def _count_pairs(ends, owner, code, alone, times, R, count):
+    """count[i R + j] += the common words of rows i and j, from buckets of words with these ends, each `times`."""
     begin = 0
     for end in ends:
         for e in range(begin + 1, end):
-            mine = owner[e] * R
+            mine, one = owner[e] * R, times[e]
             for f in range(begin, e):
                 if alone or code[f] == code[e]:
-                    count[mine + owner[f]] += 1
+                    count[mine + owner[f]] += one
         begin = end
 
 
@@ -275,32 +323,34 @@ def gram(text, rows, reader, buckets, out):
     neighbouring channels are mostly equal: their pairs are counted together.
     """
     R, first, size, channels = len(rows), np.empty(buckets + 2, np.int64), reader.size, reader.channels
-    spelled = buffers(text.lengths, rows, reader.places.shape[1], R, R)
+    spelled, strands = buffers(text.lengths, rows, reader, R, R), n_strands(reader)
     letters, counts = spelled.letters, spelled.counts
     word, sign, box = np.empty(letters.shape, np.int64), np.empty(letters.shape[1]), np.empty(letters.shape, np.uint64)
     count, owner, code = np.zeros(R * R, np.int64), np.empty(letters.size, np.uint64), np.empty(letters.size, np.int64)
+    times, twice = np.empty(letters.size, np.int64), np.zeros(letters.shape, np.bool_)
     read(text, rows, reader, spelled)
     for c in range(len(channels)):
         channel = channels[c]
-        spell(R, reader, c, spelled)
+        spell(strands * R, reader, c, spelled)
         first[:] = 0
-        for r in range(R):
+        for r in range(0, strands * R, channel.step):
             n = max(counts[r] - channel.span + 1, 0)
             find(r, n, reader, c, spelled, word[r], sign)
             for p in range(n):  # words without a place go to an additional last bucket
                 box[r, p] = word[r, p] & (buckets - 1) if sign[p] != 0.0 else buckets
                 first[box[r, p] + np.uint64(1)] += 1
+                twice[r, p] = sign[p] > 1.0
         for b in range(buckets):
             first[b + 1] += first[b]
         alone = size**channel.depth <= buckets
-        for r in range(R):
+        for r in range(0, strands * R, channel.step):
             for p in range(max(counts[r] - channel.span + 1, 0)):
                 e = np.uint64(first[box[r, p]])
-                owner[e] = r
+                owner[e], times[e] = r // strands, 2 if twice[r, p] else 1
                 if not alone:
                     code[e] = word[r, p]
                 first[box[r, p]] += 1  # ends as the beginning of the next bucket
-        _count_pairs(first[:buckets], owner, code, alone, np.uint64(R), count)
+        _count_pairs(first[:buckets], owner, code, alone, times, np.uint64(R), count)
         if c + 1 == len(channels) or channels[c + 1].weight != channel.weight:
             for i in range(R):
                 for j in range(i):

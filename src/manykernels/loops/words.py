@@ -124,22 +124,3 @@ def neighbours(letters, codes, begin, end, span, size, where, change, powers, ne
                             old = np.int64(letters[p + where[v, q]])
                             code += ((old + change[v, q]) % size - old) * powers[where[v, q]]
                 near[p, v] = code
-
-
-@njit(**OPTIONS)
-def sorted_counts(words, begin, end, lengths, columns, values):
-    """The rows of a CSR matrix: different codes >= 0 of words[begin_i : end_i], ascending, and how often each occurs.
-
-    Written to columns and values at begin_i; lengths_i of them.
-    """
-    for i in range(len(begin)):
-        row = np.sort(words[begin[i] : end[i]])
-        n = begin[i]
-        for p in range(len(row)):
-            if row[p] >= 0:
-                if n > begin[i] and columns[n - 1] == row[p]:
-                    values[n - 1] += 1.0
-                else:
-                    columns[n], values[n] = row[p], 1.0
-                    n += 1
-        lengths[i] = n - begin[i]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,21 +28,26 @@ class Alphabet(Stored):
         `unknown="ignore"`. An alphabet of 256 letters has no code A.
     ignore_case : bool, default False
         Whether "a" is read as "A". Decoded letters have the case of `letters`.
+    complement : str, default ""
+        The letter opposite each of `letters` on the other strand, "TGCA" of DNA; empty for letters without one. Letters
+        that match nothing are opposite themselves.
 
     Examples
     --------
     >>> from manykernels.sequences import DNA, Alphabet
     >>> DNA.letters, DNA.size, DNA.unknown
     ('ACGT', 4, 'N')
-    >>> Alphabet("purine or pyrimidine", "RY").size
+    >>> Alphabet("purine or pyrimidine", "RY", complement="YR").size
     2
     """
 
-    file_tag = ("alphabet", 1)
+    file_tag = ("alphabet", 2)
+    former_tags = (("alphabet", 1),)  # without complement
     name: str
     letters: str
     unknown: str = ""
     ignore_case: bool = False
+    complement: str = ""
 
     def __post_init__(self):
         letters, both = self.letters, self.letters + self.unknown
@@ -52,6 +57,14 @@ class Alphabet(Stored):
         for i, c in enumerate(both):
             if any(seen[i] & s for s in seen[:i]):
                 raise ValueError(f"letter {c!r} occurs twice in alphabet {self.name!r}; give every letter once")
+        opposite = dict(zip(letters, self.complement, strict=False))
+        if self.complement and (
+            len(self.complement) != len(letters) or any(opposite.get(opposite[c]) != c for c in letters)
+        ):
+            raise ValueError(
+                f"complement={self.complement!r} of alphabet {self.name!r} with letters={letters!r}: give the letter "
+                "opposite each letter, in their order, so that the complement of the complement is the letter itself"
+            )
 
     def to_state(self) -> dict[str, Any]:
         return dict(vars(self))
@@ -62,12 +75,24 @@ class Alphabet(Stored):
             check_is(name, state[name], str)
         check_is("ignore_case", state["ignore_case"], bool)
         check(len(state["letters"]) + len(state["unknown"]) <= 256, "there are more than 256 letters")
-        return cls(**state)
+        check_is("complement", state.get("complement", ""), str)
+        found = cls(**state)
+        named = _NAMED.get(found.name, found)  # files of version 1 have no complement
+        return named if "complement" not in state and replace(named, complement="") == found else found
 
     @property
     def size(self) -> int:
         """A, the number of letters; also the code of a letter that matches nothing."""
         return len(self.letters)
+
+    def opposite(self) -> np.ndarray:
+        """The code of the complement of each code, (A + 1,) uint8; a ValueError for letters without a second strand."""
+        if not self.complement:
+            raise ValueError(
+                f"reverse_complement=True needs the complement of each letter, and alphabet {self.name!r} has none: "
+                "only DNA and RNA have a second strand; give reverse_complement=False, or Alphabet(..., complement=...)"
+            )
+        return np.array([*map(self.letters.index, self.complement), self.size], np.uint8)
 
     def table(self, unknown: str = "error") -> np.ndarray:
         """Code of each byte, (256,) int16; −1 if the byte is an error."""
@@ -98,8 +123,8 @@ def _variants(letter, ignore_case):
     )
 
 
-DNA = Alphabet("dna", "ACGT", "N", ignore_case=True)
-RNA = Alphabet("rna", "ACGU", "N", ignore_case=True)
+DNA = Alphabet("dna", "ACGT", "N", ignore_case=True, complement="TGCA")
+RNA = Alphabet("rna", "ACGU", "N", ignore_case=True, complement="UGCA")
 PROTEIN = Alphabet("protein", "ACDEFGHIKLMNPQRSTVWY", "X", ignore_case=True)
 BYTES = Alphabet("bytes", "".join(map(chr, range(256))))
 _NAMED = {a.name: a for a in (DNA, RNA, PROTEIN, BYTES)}

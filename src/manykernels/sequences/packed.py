@@ -197,11 +197,7 @@ class Sequences(Tagged):
             yield from self[lo : lo + 4096]._texts()
 
     def _texts(self):
-        from ..loops.sequences import unpack_flat
-
-        codes = np.empty(int(np.sum(self.lengths, dtype=np.int64)), dtype=np.uint8)
-        unpack_flat(self.data, self.starts, self.lengths, self.bits, codes)
-        text = codes.tobytes().translate(self.alphabet.decoder()).decode("latin-1")
+        text = self.letters().tobytes().translate(self.alphabet.decoder()).decode("latin-1")
         stops = np.cumsum(self.lengths, dtype=np.int64).tolist()
         return [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
 
@@ -228,6 +224,32 @@ class Sequences(Tagged):
             i = int(np.argmax(last <= first))
             raise ValueError(f"window({start}, {stop}) leaves nothing of sequence {i}, which has length {lengths[i]}")
         return self._copy(first, last - first)
+
+    def reverse_complement(self) -> Sequences:
+        """The other strand of every sequence, read in its direction: new Sequences.
+
+        Examples
+        --------
+        >>> from manykernels.sequences import Sequences
+        >>> list(Sequences.encode(["AACG", "NT"]).reverse_complement())
+        ['CGTT', 'AN']
+        """
+        from ..loops.sequences import pack
+
+        ends = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        codes = self.alphabet.opposite()[self.letters()]
+        at = np.repeat(ends[:-1] + ends[1:] - 1, self.lengths) - np.arange(len(codes))
+        data, starts = np.empty(self.nbytes, np.uint8), np.empty(len(self), np.int64)
+        pack(frozen(codes[at]), frozen(ends), frozen(np.arange(256), np.int16), 256, self.bits, data, 0, starts)
+        return Sequences(self.alphabet, self.bits, data, starts, self.lengths)
+
+    def letters(self) -> np.ndarray:
+        """The codes of all sequences, one after another, uint8."""
+        from ..loops.sequences import unpack_flat
+
+        codes = np.empty(int(np.sum(self.lengths, dtype=np.int64)), dtype=np.uint8)
+        unpack_flat(self.data, self.starts, self.lengths, self.bits, codes)
+        return codes
 
     def compact(self) -> Sequences:
         """The same sequences with new storage, in order."""

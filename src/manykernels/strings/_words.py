@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Reading(NamedTuple):
     """One way to read a word from a window of `span` letters: the codes at `places`, each plus its `moves` (mod A).
 
-    Readings with the same `table` number count the same words.
+    Readings with the same `table` number count the same words. Where both strands count, a reading of `step` 1 is of
+    both strands; one of `step` 2 is of a single strand, and takes a word and its reverse complement for one word.
     """
 
     places: Any
@@ -25,6 +26,7 @@ class Reading(NamedTuple):
     span: int
     weight: float
     table: int
+    step: int = 1
 
 
 class WordKernel(StringKernel):
@@ -32,6 +34,10 @@ class WordKernel(StringKernel):
 
     Subclasses define the channels c by `channels(A)`: (places within a window, its length, weight). If `whole`, a
     window with an unknown letter anywhere does not count; otherwise only unknown letters at the places matter.
+
+    With `reverse_complement` the windows of y are those of both strands: k(x, y) + k(x, rc y), rc y the reverse
+    complement of the part of y that the kernel sees. The mirror image of a channel must be a channel of the same
+    weight; then this is ½ ⟨φ(x) + φ(rc x), φ(y) + φ(rc y)⟩.
     """
 
     family = "channels"
@@ -43,7 +49,14 @@ class WordKernel(StringKernel):
     def readings(self, size: int, positive: bool = False) -> list[Any]:
         """Readings with Σ_table ⟨φ, φ⟩ = k, φ the counts of words; if `positive`, all weights are positive."""
         channels = enumerate(self.channels(size))
-        return [Reading(places, (0,) * len(places), span, weight, c) for c, (places, span, weight) in channels]
+        found = [Reading(tuple(places), (0,) * len(places), span, weight, c) for c, (places, span, weight) in channels]
+        if not self.reverse_complement:
+            return found
+        backwards = [tuple(one.span - 1 - place for place in reversed(one.places)) for one in found]
+        found = [
+            one._replace(step=1 + (one.places == b)) for one, b in zip(found, backwards, strict=True) if one.places <= b
+        ]
+        return sorted(found, key=lambda one: -one.step)  # the order within a step stays: neighbours share first letters
 
     def n_readings(self, size: int, positive: bool = False) -> int:
         """An upper bound of the number of readings, computed fast, for a kernel that was read from a file."""
@@ -54,16 +67,28 @@ class WordKernel(StringKernel):
         if self.n_readings(2) > MAX_IN_FILE:
             raise ValueError(f"{self!r} has too many ways to choose places")
 
-    def windows(self, X: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(letters, begin, end): the codes of all sequences, and the bounds of the part [start:stop] of each."""
-        from ..loops.sequences import unpack_flat
+    def windows(self, X: Sequences, both: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(letters, begin, end): the codes of all sequences, and the bounds of the part [start:stop] of each.
 
-        letters = np.empty(int(X.lengths.sum(dtype=np.int64)), np.uint8)
-        unpack_flat(X.data, X.starts, X.lengths, X.bits, letters)
-        lengths = X.lengths.astype(np.int64)
+        If `both`, the bounds of the part and of its reverse complement, which follows it.
+        """
+        letters, lengths = X.letters(), X.lengths.astype(np.int64)
         offsets = np.cumsum(lengths) - lengths
         start, stop = (slice_bound(bound, lengths) for bound in (self.start or 0, self.stop))
-        return letters, offsets + start, offsets + np.maximum(start, stop)
+        begin, end = offsets + start, offsets + np.maximum(start, stop)
+        if not both:
+            return letters, begin, end
+        sizes = end - begin
+        first = 2 * (np.cumsum(sizes) - sizes)
+        at = np.arange(sizes.sum()) - np.repeat(first // 2, sizes)
+        part, out = letters[np.repeat(begin, sizes) + at], np.empty(2 * len(at), np.uint8)
+        out[np.repeat(first, sizes) + at] = part
+        out[np.repeat(first + 2 * sizes - 1, sizes) - at] = X.alphabet.opposite()[part]
+        return out, np.stack([first, first + sizes], 1).ravel(), np.stack([first + sizes, first + 2 * sizes], 1).ravel()
+
+    def bounds(self, windows: tuple[np.ndarray, np.ndarray, np.ndarray], both: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The begin and end of each sequence in `windows`, with its strands."""
+        return (windows[1][::2], windows[2][1::2]) if both else windows[1:]
 
     def codes(
         self, windows: tuple[np.ndarray, np.ndarray, np.ndarray], places: Sequence[int], span: int, size: int
@@ -86,15 +111,15 @@ class WordKernel(StringKernel):
         from ..loops.words import add_words, count_words
 
         size, out = X.alphabet.size, np.zeros((len(X), len(Y)))
-        left, right = self.windows(X), self.windows(Y)
-        sides = [(w[1], w[2]) for w in (left, right)]
+        left, right = self.windows(X), self.windows(Y, self.reverse_complement)
+        sides = [self.bounds(left, False), self.bounds(right, self.reverse_complement)]
         letters = (left[2] - left[1]).mean()
         bits = int(np.clip((right[2] - right[1]).sum(), 16, 2**20)).bit_length()
         for places, span, weight in self.channels(size):
             x, y = (self.codes(w, places, span, size) for w in (left, right))
             n_words = size ** len(places)
             if n_words <= min(max(256, 2 * letters), 2**14):  # words occur so often that counting is faster
-                F, G = (np.zeros((len(w[1]), n_words)) for w in (left, right))
+                F, G = (np.zeros((len(side[0]), n_words)) for side in sides)
                 count_words(x, *sides[0], F)
                 count_words(y, *sides[1], G)
                 out += weight * (F @ G.T)
@@ -106,43 +131,65 @@ class WordKernel(StringKernel):
     def own(self, X: Sequences) -> np.ndarray:
         from ..loops.words import own_words
 
-        out, windows = np.zeros(len(X)), self.windows(X)
+        both = self.reverse_complement
+        out, windows = np.zeros(len(X)), self.windows(X, both)
         for places, span, weight in self.channels(X.alphabet.size):
             codes = self.codes(windows, places, span, X.alphabet.size)
             n_words = X.alphabet.size ** len(places)
             count = np.zeros(n_words if n_words <= 2**16 else 0, np.int64)
-            own_words(codes, windows[1], windows[2], float(weight), count, out)
+            own_words(codes, *self.bounds(windows, both), weight / (1 + both), count, out)
         return out
 
     def features(self, X: Any) -> Any:
         """The counts of words, with features(x)'features(y) = k(x, y): CSR (n, channels · A^k).
 
-        Word w (a number in base A) of channel c is column (number of words of the channels before c) + w.
+        Word w (a number in base A) of channel c is column (number of words of the channels before c) + w. With
+        `reverse_complement` a word and its reverse complement share the column of the smaller number, and of a channel
+        and its mirror image only one has columns.
         """
-        X = self.encode(X)
-        size, windows = X.alphabet.size, self.windows(X)
-        first, found = 0, []
-        for places, span, _ in self.channels(size):
-            codes = self.codes(windows, places, span, size)
+        X, both = self.encode(X), self.reverse_complement
+        size, windows = X.alphabet.size, self.windows(X, both)
+        first, found, factors = 0, [], []
+        for reading in self.readings(size):
+            codes = self.codes(windows, reading.places, reading.span, size)
+            codes, factor = (
+                self._merged(codes, reading, windows, X.alphabet) if reading.step == 2 else (codes, codes >= 0)
+            )
             found.append(np.where(codes >= 0, codes + first, -1))
-            first += size ** len(places)
-        return self._rows(X, np.stack(found, axis=1), first)
+            factors.append(factor)
+            first += size ** len(reading.places)
+        return rows_of(self.bounds(windows, both), np.stack(found, axis=1), np.stack(factors, axis=1), first)
 
-    def _rows(self, X, words, n_columns):
-        """The CSR matrix of words (letters, per letter) of the sequences X."""
-        import scipy.sparse as sp
+    def _merged(self, codes, reading, windows, alphabet):
+        """The smaller number of each word and its reverse complement, −1 on second strands; √2 where both are one."""
+        for begin, end in zip(windows[1][1::2], windows[2][1::2], strict=True):
+            codes[begin:end] = -1
+        other = backwards(codes, len(reading.places), alphabet)
+        return np.minimum(codes, other), np.where(codes == other, np.sqrt(2.0), 1.0)
 
-        from ..loops.words import sorted_counts
 
-        each = words.shape[1]
-        lengths = X.lengths.astype(np.int64) * each
-        end = np.cumsum(lengths)
-        found, columns = np.empty(len(X), np.int64), np.empty(words.size, np.int64)
-        values = np.empty(words.size)
-        sorted_counts(words.ravel(), end - lengths, end, found, columns, values)
-        ends = np.concatenate([[0], np.cumsum(found)])
-        at = np.arange(ends[-1]) + np.repeat(end - lengths - ends[:-1], found)
-        return sp.csr_array((values[at], columns[at], ends), shape=(len(X), n_columns))
+def backwards(codes, k, alphabet):
+    """The numbers of the reverse complements of words of k letters; −1 stays."""
+    rest, out, opposite = codes, np.zeros_like(codes), alphabet.opposite().astype(np.int64)
+    for _ in range(k):
+        rest, letter = np.divmod(rest, alphabet.size)
+        out = out * alphabet.size + opposite[letter]
+    return np.where(codes < 0, -1, out)
+
+
+def rows_of(bounds, words, factors, n_columns):
+    """The CSR matrix (n, n_columns) of words (letters, per letter), −1 for none: Σ of the factors of equal words.
+
+    bounds: the first and the last letter of each row.
+    """
+    import scipy.sparse as sp
+
+    here = words >= 0
+    before = np.concatenate([[0], np.cumsum(here.sum(axis=1))])
+    ends = np.concatenate([[0], np.cumsum(before[bounds[1]] - before[bounds[0]])])
+    F = sp.csr_array((factors[here].astype(float), words[here], ends), shape=(len(bounds[0]), n_columns))
+    F.sum_duplicates()
+    return F
 
 
 def window(kernel):

@@ -22,24 +22,29 @@ class StringKernel(Kernel):
 
     alphabet: "dna", "rna", "protein", "bytes", an Alphabet, or None (the alphabet of given Sequences, else DNA).
     unknown: "error" or "ignore"; an ignored letter, which the alphabet lacks, matches nothing, not even itself.
+    reverse_complement: whether x is compared with both strands of y, k(x, y) + k(x, rc y).
     """
 
     reads = "sequences"
     equal_lengths = False
 
-    def __init__(self, start: Any, stop: Any, alphabet: Any, unknown: str) -> None:
+    def __init__(self, start: Any, stop: Any, alphabet: Any, unknown: str, reverse_complement: bool = False) -> None:
         self.start, self.stop, self.alphabet, self.unknown = start, stop, alphabet, unknown
+        self.reverse_complement = reverse_complement
 
     @property
     def encoding(self) -> tuple:  # type: ignore[override]  # depends on its parameters
         """(alphabet, unknown): how strings become Sequences for this kernel."""
         check_choice("unknown", self.unknown, POLICIES, of=self)
+        check_choice("reverse_complement", self.reverse_complement, (False, True), of=self)
         return None if self.alphabet is None else get(self.alphabet), self.unknown
 
     def encode(self, X: Any) -> Sequences:
         """X as Sequences, with the kernel's parameters checked on them."""
         seqs = Sequences.encode(X, *self.encoding)
         self.check(seqs.length if self.equal_lengths else None)
+        if self.reverse_complement:
+            seqs.alphabet.opposite()  # an error if there is no second strand
         return seqs
 
     def check(self, length: int | None) -> None:
@@ -52,6 +57,8 @@ class StringKernel(Kernel):
                 if isinstance(number, int | np.integer) and name not in ("start", "stop") and number > MAX_IN_FILE:
                     raise ValueError(f"{name} = {value} is more than {MAX_IN_FILE}")
         check_encoding(self.encoding)
+        if self.reverse_complement and self.alphabet is not None:
+            self.encoding[0].opposite()
         self.check(None)
 
     def learns(self) -> str:

@@ -30,6 +30,9 @@ class Degree(PositionKernel):
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
         Whether letters outside the alphabet raise an error or match nothing.
+    reverse_complement : bool, default False
+        Whether x is compared with both strands of y, k(x, y) + k(x, rc y): for windows of DNA or RNA around a
+        centre, of which either strand may be given. Compared pair by pair only. Not with start or stop.
 
     Examples
     --------
@@ -39,7 +42,8 @@ class Degree(PositionKernel):
            [2., 3.]])
     """
 
-    file_tag = ("kernel/degree", 1)
+    file_tag = ("kernel/degree", 2)
+    former_tags = (("kernel/degree", 1),)  # without reverse_complement
 
     def __init__(
         self,
@@ -48,13 +52,14 @@ class Degree(PositionKernel):
         stop: int | None = None,
         alphabet: str | Alphabet | None = "dna",
         unknown: str = "error",
+        reverse_complement: bool = False,
     ) -> None:
         self.k = k
-        super().__init__(start, stop, alphabet, unknown)
+        super().__init__(start, stop, alphabet, unknown, reverse_complement)
 
     def check(self, length: int | None) -> None:
         integer(self, "k")
-        positions(self, length)
+        super().check(length)
 
     @property
     def words(self) -> Sequence[int]:

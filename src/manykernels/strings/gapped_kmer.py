@@ -32,6 +32,9 @@ class GappedKmer(WordKernel):
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
         Whether letters outside the alphabet raise an error or match nothing.
+    reverse_complement : bool, default False
+        Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
+        which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].
 
     Examples
     --------
@@ -41,7 +44,8 @@ class GappedKmer(WordKernel):
            [2., 6.]])
     """
 
-    file_tag = ("kernel/gapped_kmer", 1)
+    file_tag = ("kernel/gapped_kmer", 2)
+    former_tags = (("kernel/gapped_kmer", 1),)  # without reverse_complement
 
     def __init__(
         self,
@@ -51,10 +55,11 @@ class GappedKmer(WordKernel):
         stop: int | None = None,
         alphabet: str | Alphabet | None = "dna",
         unknown: str = "error",
+        reverse_complement: bool = False,
     ) -> None:
         self.l = l
         self.k = k
-        super().__init__(start, stop, alphabet, unknown)
+        super().__init__(start, stop, alphabet, unknown, reverse_complement)
 
     def check(self, length: int | None) -> None:
         integer(self, "k", 1, integer(self, "l"))

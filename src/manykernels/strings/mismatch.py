@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._words import Reading, WordKernel, window
+from ._words import Reading, WordKernel, backwards, rows_of, window
 from .base import fits, integer
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class Mismatch(WordKernel):
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
         Whether letters outside the alphabet raise an error or match nothing.
+    reverse_complement : bool, default False
+        Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
+        which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].
 
     Examples
     --------
@@ -44,7 +47,8 @@ class Mismatch(WordKernel):
            [10., 24.]])
     """
 
-    file_tag = ("kernel/mismatch", 1)
+    file_tag = ("kernel/mismatch", 2)
+    former_tags = (("kernel/mismatch", 1),)  # without reverse_complement
     whole = True
 
     def __init__(
@@ -55,10 +59,11 @@ class Mismatch(WordKernel):
         stop: int | None = None,
         alphabet: str | Alphabet | None = "dna",
         unknown: str = "error",
+        reverse_complement: bool = False,
     ) -> None:
         self.k = k
         self.m = m
-        super().__init__(start, stop, alphabet, unknown)
+        super().__init__(start, stop, alphabet, unknown, reverse_complement)
 
     def check(self, length: int | None) -> None:
         integer(self, "m", 0, integer(self, "k"))
@@ -102,7 +107,7 @@ class Mismatch(WordKernel):
         for changes in self._changes(size):
             moves = np.zeros(self.k, np.int64)
             moves[[place for place, _ in changes]] = [change for _, change in changes]
-            found.append(Reading(range(self.k), tuple(moves.tolist()), self.k, 1, 0))
+            found.append(Reading(range(self.k), tuple(moves.tolist()), self.k, 1, 0, 1 + self.reverse_complement))
         return sorted(found, key=lambda reading: reading.moves)
 
     def _changes(self, size):
@@ -115,7 +120,10 @@ class Mismatch(WordKernel):
         ]
 
     def features(self, X: Any) -> Any:
-        """φ_w(X): CSR (n, A^k), with word w in column w, a number in base A."""
+        """φ_w(X): CSR (n, A^k), with word w in column w, a number in base A.
+
+        With `reverse_complement` a word and its reverse complement share the column of the smaller number.
+        """
         from ..loops.words import neighbours
 
         X = self.encode(X)
@@ -128,4 +136,8 @@ class Mismatch(WordKernel):
         powers = np.array([size**p for p in range(self.k - 1, -1, -1)], np.int64)
         where, change = (np.ascontiguousarray(patterns[:, :, c]) for c in (0, 1))
         neighbours(*windows[:1], codes, *windows[1:], self.k, size, where, change, powers, near)
-        return self._rows(X, near, size**self.k)
+        factors = near >= 0
+        if self.reverse_complement:
+            other = backwards(near, self.k, X.alphabet)
+            near, factors = np.minimum(near, other), np.where(near == other, np.sqrt(2.0), 1.0)
+        return rows_of(windows[1:], near, factors, size**self.k)

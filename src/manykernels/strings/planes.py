@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .base import StringKernel, fits
+from .base import StringKernel, fits, positions
 
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences
@@ -52,16 +52,39 @@ def known_runs(X, depth):
     return runs[:, :-1]
 
 
-class PositionKernel(StringKernel):
-    """k(x, y) = Σ_{l,k} coef[l, k−1] [x[l:l+k] = y[l:l+k]] for equal lengths, with coef from `degree_table`."""
+def strands(kernel, X):
+    """[X], or X and its reverse complement for a kernel of both strands."""
+    return [X, X.reverse_complement()] if kernel.reverse_complement else [X]
 
-    family = "degree"
+
+class PositionKernel(StringKernel):
+    """k(x, y) = Σ_{l,k} coef[l, k−1] [x[l:l+k] = y[l:l+k]] for equal lengths, with coef from `degree_table`.
+
+    Kernels of both strands have no explicit features: a word and its reverse complement begin at different places.
+    """
+
     equal_lengths = True
 
     @property
-    def walk(self) -> str:  # type: ignore[override]  # depends on its parameters
+    def family(self) -> str | None:  # type: ignore[override]  # depends on its parameters
+        return None if self.reverse_complement else "degree"
+
+    @property
+    def walk(self) -> str | None:  # type: ignore[override]  # depends on its parameters
         """Kernels of the same walk share the comparison of sequences: "degree" if all positions count alike."""
-        return "degree" if self.start is None and self.stop is None else "positions"
+        return None if self.reverse_complement else "positions" if self._in_part() else "degree"
+
+    def _in_part(self):
+        return self.start is not None or self.stop is not None
+
+    def check(self, length: int | None) -> None:
+        positions(self, length)
+        if self.reverse_complement and self._in_part():
+            raise ValueError(
+                f"reverse_complement=True of {type(self).__name__} has no meaning with start={self.start!r} and "
+                f"stop={self.stop!r}, since the other strand has its words at other places: leave both out, and cut "
+                "the part out of the sequences, Sequences.encode(X).window(start, stop)."
+            )
 
     @property
     def words(self) -> Sequence[int]:
@@ -75,26 +98,46 @@ class PositionKernel(StringKernel):
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.strings import add_degrees, add_positions
 
-        coef, out = self.degree_table(X.length), np.zeros((1, len(X), len(Y)))
-        left, right = planes(X), across(planes(Y))
-        if self.walk == "degree":
-            add_degrees(left, right, coef[:1], np.zeros(1), out)
-        else:
-            add_positions(left, right, np.cumsum(coef, axis=1)[:, :, None], np.zeros(1), out)
+        coef, out, left = self.degree_table(X.length), np.zeros((1, len(X), len(Y))), planes(X)
+        if self._in_part():
+            add_positions(left, across(planes(Y)), np.cumsum(coef, axis=1)[:, :, None], np.zeros(1), out)
+            return out[0]
+        for strand in strands(self, Y):
+            found = np.zeros_like(out)
+            add_degrees(left, across(planes(strand)), coef[:1], np.zeros(1), found)
+            out += found
         return out[0]
 
     def own(self, X: Sequences) -> np.ndarray:
-        runs = np.pad(np.cumsum(self.degree_table(X.length), axis=1), ((0, 0), (1, 0)))
-        return runs[np.arange(X.length), known_runs(X, self.words[-1])].sum(axis=1)
+        from ..loops.strings import own_degrees
+
+        coef = self.degree_table(X.length)
+        if not self.reverse_complement:
+            runs = np.pad(np.cumsum(coef, axis=1), ((0, 0), (1, 0)))
+            return runs[np.arange(X.length), known_runs(X, self.words[-1])].sum(axis=1)
+        out = np.zeros((2, len(X)))  # of each strand first, so that either strand gives the same sum
+        for strand, found in zip(strands(self, X), out, strict=True):
+            own_degrees(planes(X), across(planes(strand)), coef[0], found)
+        return out.sum(axis=0)
 
     def features(self, X: Any) -> Any:
         """φ(X) with φ(x)'φ(y) = k(x, y), CSR: the word w of k letters at l is √coef[l, k−1] in column l A^k + w.
 
         L A^j columns for each shorter length j of `words` come before.
         """
-        X = self.encode(X)
+        X = refuse_strands(self).encode(X)
         coef = np.sqrt(self.degree_table(X.length))
         return placed_features(self, X, self.words, lambda k: coef[:, k - 1 : k])
+
+
+def refuse_strands(kernel):
+    """The kernel; a ValueError if it is of both strands."""
+    if kernel.reverse_complement:
+        raise ValueError(
+            f"{kernel!r} has no explicit features, since words at places of both strands are not words of one place: "
+            "take Spectrum or GappedKmer, or reverse_complement=False."
+        )
+    return kernel
 
 
 def placed_features(kernel, X, words, mix):

@@ -27,6 +27,9 @@ class Spectrum(WordKernel):
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
         Whether letters outside the alphabet raise an error or match nothing.
+    reverse_complement : bool, default False
+        Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
+        which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].
 
     Examples
     --------
@@ -36,7 +39,8 @@ class Spectrum(WordKernel):
            [3., 2.]])
     """
 
-    file_tag = ("kernel/spectrum", 1)
+    file_tag = ("kernel/spectrum", 2)
+    former_tags = (("kernel/spectrum", 1),)  # without reverse_complement
 
     def __init__(
         self,
@@ -45,9 +49,10 @@ class Spectrum(WordKernel):
         stop: int | None = None,
         alphabet: str | Alphabet | None = "dna",
         unknown: str = "error",
+        reverse_complement: bool = False,
     ) -> None:
         self.k = k
-        super().__init__(start, stop, alphabet, unknown)
+        super().__init__(start, stop, alphabet, unknown, reverse_complement)
 
     def _lengths(self):
         if not isinstance(self.k, tuple | list):

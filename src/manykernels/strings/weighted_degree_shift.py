@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .base import StringKernel, integer, positions
-from .planes import across, placed_features, planes
+from .planes import across, placed_features, planes, refuse_strands, strands
 from .weighted_degree import degree_weights
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ class WeightedDegreeShift(StringKernel):
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
         Whether letters outside the alphabet raise an error or match nothing.
+    reverse_complement : bool, default False
+        Whether x is compared with both strands of y, k(x, y) + k(x, rc y): for windows of DNA or RNA around a
+        centre, of which either strand may be given. Compared pair by pair only. With start or stop, rc y is the other
+        strand of the part [start:stop].
 
     Examples
     --------
@@ -44,8 +48,8 @@ class WeightedDegreeShift(StringKernel):
            [0.667, 3.667]])
     """
 
-    file_tag = ("kernel/weighted_degree_shift", 1)
-    family = "shift"
+    file_tag = ("kernel/weighted_degree_shift", 2)
+    former_tags = (("kernel/weighted_degree_shift", 1),)  # without reverse_complement
     equal_lengths = True
 
     def __init__(
@@ -56,10 +60,15 @@ class WeightedDegreeShift(StringKernel):
         stop: int | None = None,
         alphabet: str | Alphabet | None = "dna",
         unknown: str = "error",
+        reverse_complement: bool = False,
     ) -> None:
         self.d = d
         self.shift = shift
-        super().__init__(start, stop, alphabet, unknown)
+        super().__init__(start, stop, alphabet, unknown, reverse_complement)
+
+    @property
+    def family(self) -> str | None:  # type: ignore[override]  # depends on its parameters
+        return None if self.reverse_complement else "shift"
 
     def check(self, length: int | None) -> None:
         integer(self, "d")
@@ -85,26 +94,34 @@ class WeightedDegreeShift(StringKernel):
         from ..loops.strings import add_degrees, shift_planes
 
         X, Y = self._window(X), self._window(Y)
-        left, right = planes(X), across(planes(Y))
-        out, moved = np.zeros((1, len(X), len(Y))), np.empty_like(right)
-        for s, weights in self._weights(X.length):
-            both = np.zeros_like(out)  # the two directions first, so that (x, y) and (y, x) give the same sum
-            for shift in {s, -s}:
-                shift_planes(right, shift, moved)
-                add_degrees(left, moved, weights, np.zeros(1), both)
-            out += both
-        return out[0]
+        left, total = planes(X), np.zeros((len(X), len(Y)))
+        for strand in strands(self, Y):
+            right, out = across(planes(strand)), np.zeros((1, len(X), len(Y)))
+            moved = np.empty_like(right)
+            for s, weights in self._weights(X.length):
+                both = np.zeros_like(out)  # the two directions first, so that (x, y) and (y, x) give the same sum
+                for shift in {s, -s}:
+                    shift_planes(right, shift, moved)
+                    add_degrees(left, moved, weights, np.zeros(1), both)
+                out += both
+            total += out[0]
+        return total
 
     def own(self, X: Sequences) -> np.ndarray:
         from ..loops.strings import own_degrees, shift_planes
 
         X = self._window(X)
-        left = planes(X)
-        right, out = across(left), np.zeros(len(X))
-        moved = np.empty_like(right)
-        for s, weights in self._weights(X.length):
-            shift_planes(right, s, moved)
-            own_degrees(left, moved, weights[0] * (2 if s else 1), out)
+        left, out = planes(X), np.zeros(len(X))
+        for strand in strands(self, X):
+            right = across(planes(strand))
+            moved = np.empty_like(right)
+            for s, weights in self._weights(X.length):
+                shifts = [s] if strand is X else {s, -s}  # with itself both directions are alike
+                both = np.zeros((len(shifts), len(X)))
+                for shift, found in zip(shifts, both, strict=True):
+                    shift_planes(right, shift, moved)
+                    own_degrees(left, moved, weights[0] * (2 if s and strand is X else 1), found)
+                out += both.sum(axis=0)
         return out
 
     def features(self, X: Any) -> Any:
@@ -112,7 +129,7 @@ class WeightedDegreeShift(StringKernel):
         of places l − shift … l, by the Cholesky factor of the matrix of weights between places."""
         from scipy.linalg import cholesky_banded
 
-        X = self._window(self.encode(X))
+        X = self._window(refuse_strands(self).encode(X))
         L = X.length
         near = min(self.shift, L - 1)
         weights = np.array([w[0] for _, w in self._weights(L)])  # (near + 1, d)

@@ -10,7 +10,7 @@ from ...strings.planes import across, planes
 
 MAP, SORTED, HASH = range(3)
 CHANNEL = np.dtype(
-    [(name, np.int64) for name in ("span", "depth", "prefix", "kern", "kind", "first", "low", "high")]
+    [(name, np.int64) for name in ("span", "depth", "prefix", "step", "kern", "kind", "first", "low", "high")]
     + [("weight", np.float64), ("salt", np.uint64), ("shift", np.uint64)]
 )
 WORD_LANES = 4  # parts that threads change in parallel
@@ -23,6 +23,7 @@ class FreeWords:
     def __init__(self, kernel, m, view, X, hashed):
         self.m, self.view, self.size, self.whole = m, view, X.alphabet.size, bool(kernel.whole)
         self.start, self.stop = kernel.start or 0, STRING_END if kernel.stop is None else kernel.stop
+        self.opposite = X.alphabet.opposite() if kernel.reverse_complement else np.empty(0, np.uint8)
         readings = kernel.readings(self.size, hashed)
         deepest = max(1, max(len(reading.places) for reading in readings))
         self.channels = np.zeros(len(readings), CHANNEL)
@@ -34,7 +35,8 @@ class FreeWords:
             self.places[c, :depth], self.moves[c, :depth] = reading.places, reading.moves
             self.channels[c]["span"], self.channels[c]["depth"] = reading.span, depth
             self.channels[c]["weight"], self.channels[c]["kern"] = reading.weight, m
-            if before is not None and before.span <= reading.span:
+            self.channels[c]["step"] = reading.step
+            if before is not None and before.span <= reading.span and before.step <= reading.step:
                 self.channels[c]["prefix"] = max(0, min(_alike(before, reading), len(before.places) - 1))
             before = reading
         self.spaces = [self.size ** int(depth) for depth in self.channels["depth"]]
@@ -55,7 +57,7 @@ class FreeWords:
             channels = channels.copy()
             channels["kind"] = channels["first"] = 0
         where = channels, self.places[lane], self.moves[lane], self.words
-        return WordReader(self.size, self.start, self.stop, self.whole, *where)
+        return WordReader(self.size, self.start, self.stop, self.whole, self.opposite, *where)
 
     def lanes(self, hashed):
         return [slice(None)] if hashed else [s for s in slices(len(self.channels), WORD_LANES) if s.stop > s.start]
@@ -67,16 +69,20 @@ class FreeWords:
         rows = np.arange(len(X))
         for c in np.flatnonzero(wanted):
             one = self._loop(slice(c, c + 1), codes=True)
-            begin = np.concatenate([[0], np.cumsum(self._windows(X, self.channels[c]["span"]))])
+            begin = np.concatenate([[0], np.cumsum(self._n_words(X, self.channels[c]))])
             codes, sign = np.empty(begin[-1], np.int64), np.empty(begin[-1])
             places_of(_text(X), rows, one, begin, codes, sign)
             yield np.unique(codes[sign > 0])
 
-    def _windows(self, X, span):
-        """The number of windows of each string."""
+    def _n_words(self, X, channel):
+        """The number of words of each string."""
         lengths = X.lengths.astype(np.int64)
         begin, end = (np.clip(np.where(b < 0, b + lengths, b), 0, lengths) for b in (self.start, self.stop))
-        return np.maximum(end - begin - span + 1, 0)
+        return np.maximum(end - begin - channel["span"] + 1, 0) * (self._strands // channel["step"])
+
+    @property
+    def _strands(self):
+        return 2 if len(self.opposite) else 1
 
     def add(self, X, rows, delta, root, lane, values, q):
         from ...loops.linadd import visit
@@ -106,7 +112,9 @@ class FreeWords:
         """k(x_r, x_s), (|rows|, |rows|), without the diagonal."""
         from ...loops.linadd import gram
 
-        most = min(self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()))
+        most = min(
+            self.size ** int(self.channels["depth"].max()), len(rows) * int(X.lengths[rows].max()) * self._strands
+        )
 
         def part(lane):
             out = np.zeros((len(rows), len(rows)))
@@ -119,7 +127,7 @@ class FreeWords:
         """(places, values, number of words of each string), one string after another."""
         from ...loops.linadd import places_of
 
-        count = np.sum([self._windows(X, span) for span in self.channels["span"]], axis=0)
+        count = np.sum([self._n_words(X, channel) for channel in self.channels], axis=0)
         begin = np.concatenate([[0], np.cumsum(count)])
         place, sign = np.empty(begin[-1], np.int64), np.empty(begin[-1])
         places_of(_text(X), np.arange(len(X)), self._loop(), begin, place, sign)
