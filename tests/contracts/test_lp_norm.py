@@ -100,3 +100,10 @@ def test_start_is_uniform_on_the_boundary(omega):
 def test_value_is_infinite_outside_the_domain(omega):
     assert omega.value(np.array([-1e-6, 0.1])) == np.inf
     assert omega.value(np.array([1 + 1e-6, 0])) == np.inf
+
+
+@pytest.mark.parametrize("p", [4 / 3, 2.0, 5.0])
+def test_the_curvature_of_the_conjugate_at_0_does_not_divide_by_0(p):
+    """Issue 11: a fit from a = 0 raised a ZeroDivisionError."""
+    d, e = regularizers.LpNorm(p).conjugate_curvature(np.zeros(3))
+    assert not np.isnan(d).any() and not np.isnan(e).any()

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import manykernels
-from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import RBF, KernelList, KernelSpec, Linear
 from manykernels.kernels.table_scaler import TableScaler, days
 
@@ -106,3 +106,11 @@ def test_a_prior_must_be_positive():
     for prior in (0, -1.0, np.inf, True, "much"):
         with pytest.raises(ValueError, match="prior=.* must be a positive number"):
             KernelList.from_spec([KernelSpec("a", RBF(), prior=prior)], FRAME[["age"]])
+
+
+def test_no_rows_are_refused_with_the_reason():
+    """Issue 11: `predict` of an empty table ended in NumPy's error about shapes."""
+    frame = pd.DataFrame({"a": rng.normal(size=30), "b": rng.choice(["x", "y"], 30)})
+    model = MKLRegressor(C=1.0).fit(frame, frame.a)
+    with pytest.raises(ValueError, match="no examples"):
+        model.predict(frame[:0])

@@ -142,7 +142,7 @@ def days(column: np.ndarray) -> np.ndarray:
 
 def _entries(X):
     x = values(X) if is_frame(X) else np.asarray(X)
-    return x.reshape(len(x), -1)
+    return x[:, None] if x.ndim == 1 else x  # also of 0 rows
 
 
 def _learn(kind, columns):

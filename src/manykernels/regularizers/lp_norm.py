@@ -74,8 +74,8 @@ class LpNorm(Regularizer):
     def conjugate_curvature(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """∇²Ω*(s) = diag(d) − eeᵀ, as (d, e), for s ≥ 0: (q−1)/‖s‖ (diag(u^{q−2}) − u^{q−1} u^{q−1}ᵀ), u = s/‖s‖."""
         q = self.p / (self.p - 1)
-        size = norm(s, q)
-        u = np.maximum(s / max(size, 1e-300), 1e-100 if q < 2 else 0.0)
+        size = max(norm(s, q), 1e-300)
+        u = np.maximum(s / size, 1e-100 if q < 2 else 0.0)
         return (q - 1) / size * u ** (q - 2), np.sqrt((q - 1) / size) * u ** (q - 1)
 
     def _weights(self, x, power):
