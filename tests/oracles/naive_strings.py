@@ -5,7 +5,9 @@ A letter matches itself if it is one of the alphabet's, and nothing otherwise.
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
+from math import comb
 
 import numpy as np
 from sklearn.base import clone
@@ -64,6 +66,37 @@ def gapped(x, y, span, k, letters):
     return total
 
 
+@cache
+def gkm_weights(l, k, d, rule, size, nearest):  # noqa: E741
+    """c(0) … c(d) of GappedKmer by sums over all words of l letters, and the smallest eigenvalue of their matrix."""
+    every = np.array(list(product(range(size), repeat=l)))
+    far = (every[:, None] != every).sum(axis=2)
+    spheres = [sum(comb(l, i) * (size - 1) ** i for i in range(q + 1)) for q in range(l + 1)]
+    w = [
+        (-1) ** i * (comb(l - k + i - 1, i) / comb(k, i) if i else 1) * spheres[k - i] / (comb(l, k) * size**l)
+        for i in range(k + 1)
+    ]
+    f = [sum(w[i] * comb(l - m, k - i) * comb(m, i) for i in range(min(m, k) + 1)) for m in range(l + 1)]
+    if rule == "counts":
+        c = np.array([float(comb(l - m, k)) for m in range(l + 1)])
+    else:
+        end = next((m for m in range(l + 1) if f[m] < 1e-14), l + 1) if rule == "truncated" else l + 1
+        estimate = np.array(f[:end] + [0.0] * (l + 1 - end))[far]
+        c = np.array([(estimate[0] @ estimate.T)[far[0] == m][0] for m in range(l + 1)])
+    least = np.linalg.eigvalsh(np.where(far <= d, c[far], 0.0)).min()
+    c[0] -= min(least, 0) if nearest else 0
+    return c[: d + 1], least
+
+
+def gkm(x, y, kernel, letters):
+    """Σ c(mismatches) over windows of known letters with at most d mismatches."""
+    d = kernel.l - kernel.k if kernel.d is None else kernel.d
+    c, _ = gkm_weights(kernel.l, kernel.k, d, kernel.filter, len(letters), kernel.nearest)
+    known = [[u for u in words(z, kernel.l) if all(a in letters for a in u)] for z in (x, y)]
+    far = [sum(a != b for a, b in zip(u, v, strict=True)) for u, v in product(*known)]
+    return sum(c[m] for m in far if m <= d)
+
+
 def mismatch_counts(x, k, m, letters):
     """#{words of x within m of w}, for every word w over the alphabet."""
     known = [u for u in words(x, k) if all(c in letters for c in u)]
@@ -87,6 +120,10 @@ def reverse_complement(x, alphabet="dna"):
 
 def value(kernel, x, y):
     """k(x, y) of two strings whose letters have the case of the alphabet."""
+    if getattr(kernel, "gamma", None) is not None:
+        one = clone(kernel).set_params(gamma=None)
+        size = value(one, x, x) * value(one, y, y)
+        return np.exp(kernel.gamma * ((value(one, x, y) / np.sqrt(size) if size > 0 else 0.0) - 1))
     if getattr(kernel, "reverse_complement", False):
         one, part = clone(kernel).set_params(reverse_complement=False), slice(kernel.start, kernel.stop)
         one.set_params(start=None, stop=None)
@@ -112,6 +149,8 @@ def value(kernel, x, y):
         case ms.Spectrum():
             low, high = kernel.k if isinstance(kernel.k, tuple) else (kernel.k, kernel.k)
             return sum(spectrum(x, y, k, letters) for k in range(low, high + 1))
+        case ms.GappedKmer() if (kernel.d, kernel.filter) != (None, "counts"):
+            return gkm(x, y, kernel, letters)
         case ms.GappedKmer():
             return gapped(x, y, kernel.l, kernel.k, letters)
         case ms.Mismatch():

@@ -48,8 +48,8 @@ def _bucket(code, bits, direct):
 
 
 @njit(**OPTIONS)
-def add_words(x, x_begin, x_end, y, y_begin, y_end, bits, direct, weight, out):
-    """out[i, j] += weight · Σ_w (occurrences of w in i) (occurrences of w in j), for words x and y by their codes.
+def add_words(x, x_begin, x_end, y, y_begin, y_end, bits, direct, out):
+    """out[i, j] += Σ_w (occurrences of w in i) (occurrences of w in j), for words x and y by their codes.
 
     The words of all j lie in 2^bits buckets; a word of i is compared with those of its bucket, so nothing is lost.
     `direct`: there are no more words than buckets, and each has its own.
@@ -83,22 +83,22 @@ def add_words(x, x_begin, x_end, y, y_begin, y_end, bits, direct, weight, out):
                 b = _bucket(x[p], bits, direct)
                 if direct:
                     for e in range(first[b], fill[b]):
-                        row[owner[e]] += weight * times[e]
+                        row[owner[e]] += times[e]
                 else:
                     for e in range(first[b], fill[b]):
                         if code[e] == x[p]:
-                            row[owner[e]] += weight * times[e]
+                            row[owner[e]] += times[e]
 
 
 @njit(**OPTIONS)
-def own_words(codes, begin, end, weight, count, out):
-    """out[i] += weight · Σ_w (occurrences of w in i)²; `count` is 0 for every word, or empty where they are many."""
+def own_words(codes, begin, end, count, out):
+    """out[i] += Σ_w (occurrences of w in i)²; `count` is 0 for every word, or empty where they are many."""
     for i in range(len(begin)):
         if count.size > 0:
             for p in range(begin[i], end[i]):
                 if codes[p] >= 0:
                     count[codes[p]] += 1
-                    out[i] += weight * (2 * count[codes[p]] - 1)
+                    out[i] += 2 * count[codes[p]] - 1
             for p in range(begin[i], end[i]):
                 if codes[p] >= 0:
                     count[codes[p]] = 0
@@ -108,7 +108,7 @@ def own_words(codes, begin, end, weight, count, out):
         for p in range(len(words)):
             if words[p] >= 0:
                 run = run + 1 if p > 0 and words[p] == words[p - 1] else 1
-                out[i] += weight * (2 * run - 1)
+                out[i] += 2 * run - 1
 
 
 @njit(**OPTIONS)

@@ -115,17 +115,23 @@ class WordKernel(StringKernel):
         sides = [self.bounds(left, False), self.bounds(right, self.reverse_complement)]
         letters = (left[2] - left[1]).mean()
         bits = int(np.clip((right[2] - right[1]).sum(), 16, 2**20)).bit_length()
-        for places, span, weight in self.channels(size):
+        channels, count = self.channels(size), np.zeros_like(out)
+        for c, (places, span, weight) in enumerate(channels):
             x, y = (self.codes(w, places, span, size) for w in (left, right))
             n_words = size ** len(places)
             if n_words <= min(max(256, 2 * letters), 2**14):  # words occur so often that counting is faster
                 F, G = (np.zeros((len(side[0]), n_words)) for side in sides)
                 count_words(x, *sides[0], F)
                 count_words(y, *sides[1], G)
-                out += weight * (F @ G.T)
+                count += F @ G.T
             else:
                 need = (n_words - 1).bit_length()
-                add_words(x, *sides[0], y, *sides[1], min(bits, need), need <= bits, float(weight), out)
+                add_words(x, *sides[0], y, *sides[1], min(bits, need), need <= bits, count)
+            if (
+                c + 1 == len(channels) or channels[c + 1][2] != weight
+            ):  # integers first: the order of words has no effect
+                out += weight * count
+                count[:] = 0
         return out
 
     def own(self, X: Sequences) -> np.ndarray:
@@ -136,9 +142,10 @@ class WordKernel(StringKernel):
         for places, span, weight in self.channels(X.alphabet.size):
             codes = self.codes(windows, places, span, X.alphabet.size)
             n_words = X.alphabet.size ** len(places)
-            count = np.zeros(n_words if n_words <= 2**16 else 0, np.int64)
-            own_words(codes, *self.bounds(windows, both), weight / (1 + both), count, out)
-        return out
+            count, found = np.zeros(n_words if n_words <= 2**16 else 0, np.int64), np.zeros(len(X))
+            own_words(codes, *self.bounds(windows, both), count, found)
+            out += weight * found
+        return out / (1 + both)
 
     def features(self, X: Any) -> Any:
         """The counts of words, with features(x)'features(y) = k(x, y): CSR (n, channels · A^k).

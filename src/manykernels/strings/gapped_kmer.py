@@ -4,11 +4,19 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .._validation import check_choice, check_number
+from ..kernels.normalize import inverse_root
+from ..sequences.alphabet import DNA
+from ._mismatch_filters import FILTERS, channel_weights, mismatch_weights
 from ._words import WordKernel, window
 from .base import fits, integer
 
 if TYPE_CHECKING:
+    from ..kernels.base import Kernel
     from ..sequences.alphabet import Alphabet
+    from ..sequences.packed import Sequences
 
 
 class GappedKmer(WordKernel):
@@ -19,6 +27,9 @@ class GappedKmer(WordKernel):
     S are the C(l, k) ways to choose k places of a window of l letters, w the words of k letters, #_{S,w}(x) the number
     of windows of x that have the letters w at the places S. Strings may have any length; the kernel is 0 for strings
     shorter than l. An unknown letter mismatches every letter. Ghandi et al. (2014).
+
+    `d` and `filter` give the other kernels of gkm-SVM and LS-GKM, Σ_{u, v} c(m) [m <= d], m = mismatches(u, v). In
+    these a window with an unknown letter does not count.
 
     Parameters
     ----------
@@ -35,6 +46,17 @@ class GappedKmer(WordKernel):
     reverse_complement : bool, default False
         Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
         which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].
+    d : int, optional
+        The largest number of mismatches of two windows that count; l − k by default: k letters in common.
+    filter : {"counts", "full", "truncated"}
+        c(m): "counts" is C(l − m, k). The two others are inner products of estimated counts of words of l letters, by
+        the whole filter of Ghandi et al. (2014), or by the part of it before its first value that is not positive.
+    nearest : bool, default True
+        The matrix of c between all words may have a negative eigenvalue λ, as with d < l − k in "counts", and with
+        d = 3 in "truncated" (10, 6) and (11, 7). Then |λ| is added to c(0), so that the kernel is positive
+        semidefinite. False keeps c as it is, as LS-GKM does; a fit then refuses the kernel.
+    gamma : float, optional
+        The Gaussian kernel on top, exp(gamma (k(x, y) / √(k(x, x) k(y, y)) − 1)), which has no explicit features.
 
     Examples
     --------
@@ -42,10 +64,12 @@ class GappedKmer(WordKernel):
     >>> GappedKmer(3, 2)(["ACGT", "ACCT"])
     array([[6., 2.],
            [2., 6.]])
+    >>> GappedKmer(6, 4, d=1, filter="truncated", reverse_complement=True)(["ACGTTGCA"]).round(3)
+    array([[3.198]])
     """
 
     file_tag = ("kernel/gapped_kmer", 2)
-    former_tags = (("kernel/gapped_kmer", 1),)  # without reverse_complement
+    former_tags = (("kernel/gapped_kmer", 1),)  # without the parameters from reverse_complement on
 
     def __init__(
         self,
@@ -56,18 +80,112 @@ class GappedKmer(WordKernel):
         alphabet: str | Alphabet | None = "dna",
         unknown: str = "error",
         reverse_complement: bool = False,
+        d: int | None = None,
+        filter: str = "counts",  # noqa: A002 (gkm-SVM's name)
+        nearest: bool = True,
+        gamma: float | None = None,
     ) -> None:
         self.l = l
         self.k = k
+        self.d = d
+        self.filter = filter
+        self.nearest = nearest
+        self.gamma = gamma
         super().__init__(start, stop, alphabet, unknown, reverse_complement)
+
+    @property
+    def family(self) -> str | None:  # type: ignore[override]  # depends on its parameters
+        return "channels" if self.gamma is None else None
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]  # depends on its parameters
+        return not self._plain
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
+        return self.nearest or self._smallest((self.encoding[0] or DNA).size) >= 0
+
+    @property
+    def _most(self):
+        """The largest number of mismatches that count."""
+        return self.l - self.k if self.d is None else self.d
+
+    @property
+    def _plain(self):
+        return self.filter == "counts" and self._most == self.l - self.k
 
     def check(self, length: int | None) -> None:
         integer(self, "k", 1, integer(self, "l"))
+        if self.d is not None:
+            integer(self, "d", 0, self.l - self.k)
+        check_choice("filter", self.filter, FILTERS, of=self)
+        check_choice("nearest", self.nearest, (False, True), of=self)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, of=self)
+        if not self._plain:
+            fits(self, (self.encoding[0] or DNA).size, self.l)
         window(self)
 
+    def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        size = self.encode(X).alphabet.size
+        if not self.nearest and self._smallest(size) < 0:
+            raise ValueError(
+                f"nearest=False of {self!r}: the matrix of its words has the eigenvalue "
+                f"{float(self._smallest(size)):.3g}, and a fit needs a positive semidefinite kernel: give nearest=True."
+            )
+        return self
+
     def n_readings(self, size: int, positive: bool = False) -> int:
-        return comb(self.l, self.k)
+        most = self._most
+        return comb(self.l, self.k) if self._plain else sum(comb(self.l, m) for m in range(most + 1))
+
+    def _weights(self, size):
+        fits(self, size, self.l)
+        return mismatch_weights(self.l, self.k, self._most, self.filter, size)
+
+    def _smallest(self, size):
+        """The smallest eigenvalue of the matrix of words, before `nearest` changes it."""
+        return 0 if self._plain else self._weights(size)[1]
+
+    def mismatch_weights(self, size: int) -> np.ndarray:
+        """c(0) … c(d) for an alphabet of `size` letters."""
+        return np.array([float(value) for value in self._repaired(size)])
+
+    def _repaired(self, size):
+        (first, *others), least = self._weights(size)
+        return [first - (min(least, 0) if self.nearest else 0), *others]
 
     def channels(self, size: int) -> list[Any]:
-        fits(self, size, self.k, comb(self.l, self.k))
-        return [(places, self.l, 1) for places in combinations(range(self.l), self.k)]
+        if self._plain:
+            fits(self, size, self.k, comb(self.l, self.k))
+            return [(places, self.l, 1) for places in combinations(range(self.l), self.k)]
+        by_places = enumerate(channel_weights(self._repaired(size), self.l))
+        return [
+            (places, self.l, float(weight))
+            for j, weight in by_places
+            if weight
+            for places in combinations(range(self.l), j)
+        ]
+
+    def readings(self, size: int, positive: bool = False) -> list[Any]:
+        if positive and not self._plain:
+            raise ValueError(f"features='hash' has no features of {self!r}: take features='auto', or filter='counts'.")
+        return super().readings(size)
+
+    def features(self, X: Any) -> Any:
+        if not self._plain or self.gamma is not None:
+            raise ValueError(f"{self!r} is no product of counts of words: take filter='counts', d=None and gamma=None.")
+        return super().features(X)
+
+    features.__doc__ = WordKernel.features.__doc__
+
+    def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
+        K = super().block(X, Y)
+        if self.gamma is None:
+            return K
+        K *= np.multiply.outer(*(inverse_root(super(GappedKmer, self).own(Z)) for Z in (X, Y)))
+        return np.exp(self.gamma * (K - 1))
+
+    def own(self, X: Sequences) -> np.ndarray:
+        own = super().own(X)
+        return own if self.gamma is None else np.exp(self.gamma * ((own > 0) - 1.0))

@@ -1,0 +1,157 @@
+"""The kernels of gkm-SVM and LS-GKM: GappedKmer with d, filter and gamma (issue 14, point 2)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive_strings import gkm_weights, matrix, reverse_complement
+from sklearn.base import clone
+
+import manykernels
+from manykernels import MKLClassifier
+from manykernels.banks.words.linadd import WordBank
+from manykernels.kernels import KernelList
+from manykernels.sequences import Alphabet
+from manykernels.strings import GappedKmer
+
+# values of the compiled kernel of LS-GKM 0.1.2, types 0 to 3
+VECTORS = json.loads((Path(__file__).parents[1] / "oracles" / "gkm_vectors.json").read_text())
+FILTERS = {0: "counts", 1: "full", 2: "truncated", 3: "truncated"}
+RULES = ["counts", "full", "truncated"]
+THREE = Alphabet("three", "abc", "?", complement="cba")
+every_rule = pytest.mark.parametrize("rule", RULES)
+
+
+def texts(n, letters="ACGT", unknown="N", seed=0):
+    rng = np.random.default_rng(seed)
+    X = ["".join(rng.choice(list(letters), size=size)) for size in rng.integers(2, 25, n)]
+    return [X[0] + unknown + X[1], *X[1:]]
+
+
+def other(X):
+    return [reverse_complement(x) for x in X]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda v: f"{v['type']}-{v['l']}-{v['k']}-{v['d']}-{v['a'][:2]}")
+def test_kernels_equal_those_of_the_compiled_program(vector):
+    sizes = {name: vector[name] for name in ("l", "k", "d", "reverse_complement")}
+    kernel = GappedKmer(**sizes, filter=FILTERS[vector["type"]], nearest=False)
+    pair = [vector["a"], vector["b"]]
+    np.testing.assert_allclose(kernel.mismatch_weights(4), vector["c"], rtol=1e-13)
+    raw = [[vector["raw_aa"], vector["raw_ab"]], [vector["raw_ab"], vector["raw_bb"]]]
+    np.testing.assert_allclose(kernel(pair), raw, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(kernel.diag(pair), np.diag(raw), rtol=1e-12)
+    if "rbf" in vector:
+        found = clone(kernel).set_params(gamma=vector["gamma"])(pair)
+        np.testing.assert_allclose(found, [[1, vector["rbf"]], [vector["rbf"], 1]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(
+    "alphabet, letters, unknown", [("dna", "ACGT", "N"), ("rna", "ACGU", "N"), (THREE, "abc", "?")]
+)
+@pytest.mark.parametrize("sizes", [(4, 2, 2), (4, 2, 1), (4, 3, 0), (3, 3, 0), (3, 1, 2)])
+@every_rule
+def test_every_filter_equals_its_definition_by_sums_over_all_words(rule, sizes, alphabet, letters, unknown, both):
+    size, k, d = sizes
+    X, Y = texts(7, letters, unknown), texts(4, letters, unknown, 1)
+    kernel = GappedKmer(size, k, d=d, filter=rule, alphabet=alphabet, reverse_complement=both)
+    for one in (kernel, clone(kernel).set_params(nearest=False), clone(kernel).set_params(gamma=0.7)):
+        if (rule, d) == ("counts", size - k):
+            one.set_params(d=None)
+        np.testing.assert_allclose(one(X), matrix(one, X), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-12)
+        np.testing.assert_array_equal(one(X), one(X).T)
+
+
+@pytest.mark.parametrize("store", ["auto", "map", "sorted"])
+@pytest.mark.parametrize("both", [False, True])
+@every_rule
+def test_exact_stores_give_the_filters(rule, both, store):
+    X, new, rows = texts(9), texts(5, seed=1), np.arange(9)
+    kernel = GappedKmer(5, 3, d=1, filter=rule, reverse_complement=both)
+    bank = WordBank.from_list(KernelList.from_spec([kernel], X), X, store=store, normalize=None)
+    a, one, K = np.random.default_rng(0).normal(size=9), np.ones(1), kernel(X)
+    vectors = bank.vectors()
+    vectors.add(rows, np.zeros(9), a)
+    np.testing.assert_allclose(bank.block(rows, one), K, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(bank.diagonals()[0], np.diag(K), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(vectors.outputs(rows, one, a), K @ a, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(vectors.at(bank.kernels.views(new), one), kernel(new, X) @ a, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(vectors.q[0], a @ K @ a, rtol=1e-9)
+
+
+@pytest.mark.parametrize("d", [0, 1, 2])
+@every_rule
+def test_the_nearest_kernel_has_the_smallest_eigenvalue_zero_where_theirs_is_negative(rule, d):
+    every = ["".join(word) for word in np.array(np.meshgrid(*[list("ACGT")] * 4)).reshape(4, -1).T]
+    kernel = GappedKmer(4, 2, d=d, filter=rule)
+    least = gkm_weights(4, 2, d, rule, 4, False)[1]
+    found = np.linalg.eigvalsh(kernel(every))
+    np.testing.assert_allclose(found[0], max(least, 0), atol=1e-12 * found[-1])
+    assert kernel.psd and clone(kernel).set_params(nearest=False).psd == (least > -1e-12)
+
+
+def test_their_default_is_indefinite_and_four_mismatches_are_not():
+    for size, k, least in ((10, 6, -0.048), (11, 7, -0.0048)):
+        theirs = GappedKmer(size, k, d=3, filter="truncated", nearest=False)
+        ours = clone(theirs).set_params(nearest=True)
+        added = ours.mismatch_weights(4) - theirs.mismatch_weights(4)
+        np.testing.assert_allclose(added, [-least, 0, 0, 0], rtol=0.02)
+        assert not theirs.psd and ours.psd and clone(theirs).set_params(d=4).psd
+
+
+def test_the_indefinite_kernel_is_refused_by_fits_only():
+    X, y = texts(20), np.arange(20) % 2
+    kernel = GappedKmer(5, 3, d=1, nearest=False)
+    assert kernel(X).shape == (20, 20)
+    with pytest.raises(ValueError, match="nearest=False.*eigenvalue.*nearest=True"):
+        MKLClassifier([kernel], C=1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("features", [None, "map", "sorted"])
+def test_both_strands_have_the_same_decision_to_the_last_bit_and_models_are_saved(features, tmp_path):
+    X, y, new = texts(40), np.arange(40) % 2, texts(20, seed=1)
+    kernels = [GappedKmer(5, 3, d=d, filter=rule, reverse_complement=True) for rule in RULES[1:] for d in (1, 2)]
+    route = {} if features is None else {"features": features, "solver": "coordinate"}
+    kernels += [] if features else [GappedKmer(4, 2, filter="truncated", gamma=1.0, reverse_complement=True)]
+    model = MKLClassifier(kernels, C=1.0, normalize="spherical", tol=1e-3, **route).fit(X, y)
+    assert model.duality_gap_ <= 1e-3
+    np.testing.assert_array_equal(model.decision_function(other(new)), model.decision_function(new))
+    model.save(tmp_path / "m.mk")
+    again = manykernels.load(tmp_path / "m.mk")
+    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+    assert [kernel.get_params() for kernel in again.kernels] == [kernel.get_params() for kernel in kernels]
+
+
+def test_all_mismatches_of_the_counts_are_the_kernel_of_gapped_words():
+    X = texts(9)
+    np.testing.assert_array_equal(GappedKmer(5, 3, d=2)(X), GappedKmer(5, 3)(X))
+    np.testing.assert_array_equal(GappedKmer(5, 3, d=2).features(X).toarray(), GappedKmer(5, 3).features(X).toarray())
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"d": 3}, "d=3"),
+        ({"d": -1}, "d=-1"),
+        ({"filter": "half"}, "filter='half'.*'truncated'"),
+        ({"nearest": None}, "nearest=None"),
+        ({"gamma": 0}, "gamma=0"),
+        ({"l": 40, "d": 1}, "shorter words"),
+    ],
+)
+def test_parameters_out_of_range_are_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        GappedKmer(**({"l": 5, "k": 3} | options))(["ACGTACGT"])
+
+
+def test_what_has_no_features_says_so():
+    X, y = texts(20), np.arange(20) % 2
+    for kernel in (GappedKmer(5, 3, d=1), GappedKmer(5, 3, filter="full"), GappedKmer(5, 3, gamma=1.0)):
+        with pytest.raises(ValueError, match="no product of counts.*filter='counts'"):
+            kernel.features(X)
+    with pytest.raises(ValueError, match="features='hash'.*features='auto'"):
+        MKLClassifier([GappedKmer(5, 3, filter="full")], C=1.0, features="hash").fit(X, y)
