@@ -146,3 +146,10 @@ def test_models_of_both_strands_are_saved_and_files_without_strands_still_have_t
     assert [kernel.reverse_complement for kernel in again.kernels] == [True] * len(BOTH)
     former = {"name": "dna", "letters": "ACGT", "unknown": "N", "ignore_case": True}
     assert Alphabet.from_state(former) == DNA and not Alphabet.from_state(former | {"letters": "ACTG"}).complement
+
+
+def test_names_of_kernels_show_strands_and_filters_only_where_they_are_not_the_default():
+    kernels = [ms.GappedKmer(4, 2), ms.GappedKmer(4, 2, filter="full", reverse_complement=True)]
+    names = KernelList.from_spec(kernels, dna(5)).names
+    assert names[0] == "gappedkmer(k=2, l=4)[all]"
+    assert names[1] == "gappedkmer(filter=full, k=2, l=4, reverse_complement=True)[all]"
