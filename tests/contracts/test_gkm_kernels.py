@@ -25,7 +25,7 @@ every_rule = pytest.mark.parametrize("rule", RULES)
 
 def texts(n, letters="ACGT", unknown="N", seed=0):
     rng = np.random.default_rng(seed)
-    X = ["".join(rng.choice(list(letters), size=size)) for size in rng.integers(2, 25, n)]
+    X = ["".join(rng.choice(list(letters), size=size)) for size in rng.integers(2, 16, n)]
     return [X[0] + unknown + X[1], *X[1:]]
 
 
@@ -48,14 +48,12 @@ def test_kernels_equal_those_of_the_compiled_program(vector):
 
 
 @pytest.mark.parametrize("both", [False, True])
-@pytest.mark.parametrize(
-    "alphabet, letters, unknown", [("dna", "ACGT", "N"), ("rna", "ACGU", "N"), (THREE, "abc", "?")]
-)
+@pytest.mark.parametrize("alphabet, letters, unknown", [("dna", "ACGT", "N"), (THREE, "abc", "?")])
 @pytest.mark.parametrize("sizes", [(4, 2, 2), (4, 2, 1), (4, 3, 0), (3, 3, 0), (3, 1, 2)])
 @every_rule
 def test_every_filter_equals_its_definition_by_sums_over_all_words(rule, sizes, alphabet, letters, unknown, both):
     size, k, d = sizes
-    X, Y = texts(7, letters, unknown), texts(4, letters, unknown, 1)
+    X, Y = texts(5, letters, unknown), texts(3, letters, unknown, 1)
     kernel = GappedKmer(size, k, d=d, filter=rule, alphabet=alphabet, reverse_complement=both)
     for one in (kernel, clone(kernel).set_params(nearest=False), clone(kernel).set_params(gamma=0.7)):
         if (rule, d) == ("counts", size - k):
