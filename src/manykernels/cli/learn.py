@@ -30,8 +30,6 @@ Nu = Annotated[float | None, typer.Option(help="The share of outliers, for --tas
 
 @dataclass(frozen=True)
 class FitOptions:
-    """The options of `fit`."""
-
     data: Data
     target: Target = None
     config: Config = None
@@ -79,8 +77,6 @@ def fit(asked: FitOptions) -> None:
 
 @dataclass(frozen=True)
 class CVOptions:
-    """The options of `cv`."""
-
     data: Data
     target: Target = None
     config: Config = None

@@ -18,8 +18,6 @@ from .use import Model, columns_of
 
 @dataclass(frozen=True)
 class PageOptions:
-    """The options of `report`."""
-
     model: Model
     data: Data
     target: Target = None
