@@ -112,9 +112,9 @@ def as_in_memory(block: np.ndarray) -> np.ndarray:
 
 
 class ArraySource(DataSource):
-    """Rows of an array that is sliced on disk: a subclass defines `_opened(name)` and calls `_set`."""
+    """Rows of an array that is sliced on disk: a subclass defines `_opened(name)`."""
 
-    def _set(self, path, name, rows):
+    def __init__(self, path: str | os.PathLike[str], name: str | None = None, rows: int | None = None) -> None:
         self.path, self.name = os.fspath(path), name
         self.rows = None if rows is None else check_integer("rows", rows)
         if not os.path.exists(self.path):
@@ -159,7 +159,7 @@ class ArraySource(DataSource):
 class FileSource(DataSource):
     """Several files, each a piece."""
 
-    def _set(self, paths, rows):
+    def __init__(self, paths: Any, rows: int) -> None:
         self.paths, self.rows = find_files(paths), check_integer("rows", rows)
 
     def pieces(self) -> list[Any]:

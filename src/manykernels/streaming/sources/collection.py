@@ -1,9 +1,5 @@
-"""Arrays and DataFrames of Dask, whose partitions the workers compute."""
-
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -44,7 +40,7 @@ class DaskCollection(DataSource):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_parts": None}  # a worker gets only its partition
 
-    def __copy__(self) -> DaskCollection:
+    def __copy__(self) -> Self:
         found = object.__new__(type(self))
         vars(found).update(vars(self))
         return found

@@ -1,5 +1,3 @@
-"""Sequences in FASTA and FASTQ files, read block by block."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -56,7 +54,7 @@ class FastaFiles(FileSource):
         window: tuple[int, int] | None = None,
         rows: int = 2**16,
     ) -> None:
-        self._set(paths, rows)
+        super().__init__(paths, rows)
         self.alphabet, self.unknown, self.window = alphabet, unknown, window
 
     def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:

@@ -1,5 +1,3 @@
-"""Datasets of an HDF5 file, by h5py."""
-
 from contextlib import contextmanager
 from os import PathLike
 
@@ -31,7 +29,7 @@ class HDF5File(ArraySource):
     """
 
     def __init__(self, path: str | PathLike[str], name: str = "X", rows: int | None = None) -> None:
-        self._set(path, name, rows)
+        super().__init__(path, name, rows)
 
     @contextmanager
     def _opened(self, name):

@@ -1,5 +1,3 @@
-"""Arrays in `.npy` and `.npz` files, mapped into memory."""
-
 import os
 import threading
 import zipfile
@@ -39,7 +37,7 @@ class ArrayFile(ArraySource):
         zipped = os.fspath(path).endswith(".npz")
         if zipped != (name is not None):
             raise ValueError(f"name={name!r}: " + ("name the array in an .npz file." if zipped else "leave it out."))
-        self._set(path, name, rows)
+        super().__init__(path, name, rows)
 
     @contextmanager
     def _opened(self, name):

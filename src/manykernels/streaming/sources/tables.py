@@ -66,7 +66,7 @@ class ParquetFiles(_Table):
     """
 
     def __init__(self, paths: Paths, columns: list[str] | None = None, rows: int = 2**16) -> None:
-        self._set(paths, rows)
+        super().__init__(paths, rows)
         self.columns = columns
 
     def _open(self, path):
@@ -139,7 +139,7 @@ class CSVFiles(_Table):
     in_order = True
 
     def __init__(self, paths: Paths, columns: list[str] | None = None, rows: int = 2**16, **options: Any) -> None:
-        self._set(paths, rows)
+        super().__init__(paths, rows)
         self.columns, self.options = columns, options
 
     def read(self, piece: Any) -> Iterator[tuple[Any, np.ndarray | None]]:

@@ -1,5 +1,3 @@
-"""Arrays in zarr's folders of chunks."""
-
 import hashlib
 import os
 from contextlib import contextmanager
@@ -32,9 +30,6 @@ class ZarrArray(ArraySource):
     ...     len(ZarrArray(f"{folder}/data.zarr", "X"))
     10
     """
-
-    def __init__(self, path: str | os.PathLike[str], name: str | None = None, rows: int | None = None) -> None:
-        self._set(path, name, rows)
 
     @contextmanager
     def _opened(self, name):
