@@ -37,15 +37,12 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time names are import
 _HOMES = {"KernelStack": ".kernels", "Views": ".kernels"} | dict.fromkeys(
     ("MKLClassifier", "MKLRegressor", "MKLClassifierCV", "MKLRegressorCV", "MKLOneClass", "load"), ".estimators"
 )
-_MODULES = (
-    "regularizers", "weighting", "losses", "kernels", "solvers", "sequences", "strings", "datasets", "inspect", "pairs",
-    "report", "streaming",
-)  # fmt: skip
 __all__ = [
     "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "Views",
     "__version__", "datasets", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "report", "sequences",
     "solvers", "streaming", "strings", "weighting",
 ]  # fmt: skip
+_MODULES = set(__all__) - {"__version__", *_HOMES}
 
 
 def __getattr__(name):
