@@ -90,7 +90,7 @@ def check_size(name, array, M):
         raise ValueError(f"{name} has {len(array)} entries, but there are {M} kernels; give one per kernel.")
 
 
-def parse_bytes(value, name="memory_limit"):
+def parse_bytes(value):
     """Bytes from a whole number, "500MB", "4GB", "2GiB", or None for no limit."""
     if value is None or isinstance(value, Bytes):
         return value
@@ -101,7 +101,7 @@ def parse_bytes(value, name="memory_limit"):
             value = int(float(match[1]) * _UNITS[match[2]])
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf and value == int(value):
         return Bytes.of(int(value), given)
-    raise ValueError(f'{name}={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
+    raise ValueError(f'memory_limit={shown(given)} is not a size: give positive bytes such as 4_000_000_000 or "4GB".')
 
 
 def _owner(of):

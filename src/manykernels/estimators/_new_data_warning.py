@@ -58,16 +58,15 @@ _GATHERED: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 
 
 @contextmanager
-def gathered(quiet: bool = False) -> Iterator[None]:
-    """Gathers the findings of all calls within into one warning at the end, or none if `quiet`."""
+def gathered() -> Iterator[None]:
+    """Gathers the findings of all calls within into one warning at the end."""
     found = Gathered()
     token = _GATHERED.set(found)
     try:
         yield
     finally:
         _GATHERED.reset(token)
-    if not quiet:
-        found.tell()
+    found.tell()
 
 
 def tell_news(model: Any, X: Any) -> None:

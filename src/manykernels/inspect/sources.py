@@ -136,7 +136,7 @@ def shared_columns(fold: Any, rows: list[Row]) -> list[Shared]:
     return found
 
 
-def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | None = None) -> list[list[int]]:
+def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any]) -> list[list[int]]:
     """The indices of the rows, grouped if they read a column in common, directly or through other rows.
 
     `same` maps a column to the first column with the same values, by position if columns are the sources. Sources that
@@ -145,7 +145,6 @@ def joined_sources(kernel_list: Any, rows: list[Row], same: dict[Any, Any] | Non
     alone = [[k] for k in range(len(rows))]
     if kernel_list is None or len(rows) < 2 or np.sum([row.wanted for row in rows], axis=0).max() > 1:
         return alone
-    same = same or {}
     first: dict[Any, int] = {}
     found: dict[int, list[int]] = dict(enumerate(alone))
     home = list(range(len(rows)))
