@@ -1,5 +1,3 @@
-"""Regression with learned kernel weights."""
-
 from __future__ import annotations
 
 from os import PathLike

@@ -1,5 +1,3 @@
-"""Alignments between kernels, and with the target."""
-
 from __future__ import annotations
 
 from typing import Any, Self

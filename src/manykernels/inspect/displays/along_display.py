@@ -1,5 +1,3 @@
-"""Weights along a parameter of the kernels: a width, a degree, a shift."""
-
 from __future__ import annotations
 
 from numbers import Real

@@ -1,5 +1,3 @@
-"""The duality gap during a fit."""
-
 from typing import Any, Self
 
 import numpy as np

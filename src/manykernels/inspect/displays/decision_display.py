@@ -1,5 +1,3 @@
-"""The parts of single decisions."""
-
 from __future__ import annotations
 
 from typing import Any, Self

@@ -1,5 +1,3 @@
-"""A regularisation path against C or against the regularizer."""
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The calibration of probabilities or decisions."""
-
 from __future__ import annotations
 
 from typing import Any, Self

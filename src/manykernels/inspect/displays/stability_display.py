@@ -1,5 +1,3 @@
-"""The variation of weights over bootstrap samples."""
-
 from __future__ import annotations
 
 from typing import Any, Self

@@ -1,5 +1,3 @@
-"""Weights of kernels and sources, with their relevance, or for each class."""
-
 from __future__ import annotations
 
 from typing import Any, Self
