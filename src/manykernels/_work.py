@@ -7,16 +7,8 @@ The unit is about a microsecond of one core. Loops state the cost of one turn: a
 entry of a matrix that they read; a Cholesky factor of n rows costs about 1e-4 n³.
 """
 
-from __future__ import annotations
-
 import threading
-
-
-class _Mine(threading.local):
-    allowance: Allowance | None = None
-
-
-_mine = _Mine()
+from typing import Self
 
 
 class Exhausted(Exception):
@@ -29,12 +21,19 @@ class Allowance:
     def __init__(self, left: float) -> None:
         self.left = left
 
-    def __enter__(self) -> Allowance:
+    def __enter__(self) -> Self:
         self.outer, _mine.allowance = _mine.allowance, self
         return self
 
     def __exit__(self, *error: object) -> None:
         _mine.allowance = self.outer
+
+
+class _Mine(threading.local):
+    allowance: Allowance | None = None
+
+
+_mine = _Mine()
 
 
 def spend(work: float) -> None:

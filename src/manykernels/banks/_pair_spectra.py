@@ -1,8 +1,6 @@
 """The correction of the precomputed kernels of one side, for training and new objects: see `kernels.spectra`."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -36,7 +34,7 @@ class Spectra(NamedTuple):
         return {"known": self.objects, "removed": self.removed, "shifts": self.shifts}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], side: Any) -> Spectra:
+    def from_state(cls, state: dict[str, Any], side: Any) -> Self:
         """The correction, checked against its side."""
         objects, removed, shifts = (state[name] for name in ("known", "removed", "shifts"))
         check(side.kernel_list is None, "spectra are for precomputed kernels")

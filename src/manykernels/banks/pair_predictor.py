@@ -1,8 +1,6 @@
 """Prediction of new pairs: kernels between their objects and the support objects, then the vec trick."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,7 +34,7 @@ class PairPredictor(Predictor):
         return own | {"pairs": self.pairs, "scale": self.scale, "sizes": self._sizes}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> PairPredictor:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         found = cls.__new__(cls)
         for name in ("left", "right", "l", "r", "pairs", "scale"):
             setattr(found, name, state[name])

@@ -1,6 +1,4 @@
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,7 +64,7 @@ class Indicators(Tagged, BaseEstimator):
     def __init__(self, match_missing: bool = False) -> None:
         self.match_missing = match_missing
 
-    def fit(self, X: Any, y: Any = None) -> Indicators:
+    def fit(self, X: Any, y: Any = None) -> Self:
         if not isinstance(self.match_missing, bool):
             raise ValueError(f"match_missing={self.match_missing!r} of Categorical must be True or False.")
         self.categories_ = []
@@ -117,7 +115,7 @@ class Indicators(Tagged, BaseEstimator):
         return {"match_missing": self.match_missing, "categories": vars(self).get("categories_")}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Indicators:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         found = cls(check_is("match_missing", state["match_missing"], bool))
         if state["categories"] is not None:
             found.categories_ = check_list("categories", state["categories"], list, len(state["categories"]))

@@ -1,8 +1,6 @@
 """The transformer that rescales columns, which kernels with a `metric` leave to their view."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +26,7 @@ class ColumnScales(Stored, BaseEstimator):
     def n_features_in_(self) -> int:
         return len(self.scales)
 
-    def fit(self, X: Any, y: Any = None) -> ColumnScales:
+    def fit(self, X: Any, y: Any = None) -> Self:
         if X.shape[1] != len(self.scales):
             raise ValueError(f"metric has {len(self.scales)} scales for {X.shape[1]} columns: give one for each.")
         return self

@@ -1,6 +1,4 @@
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,7 +58,7 @@ class Features(FeatureKernel):
         return {"transformer": self.transformer, "fitted": tried(self.fitted_) if self.resolved else None}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Features:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         found, fitted = cls(state["transformer"]), state["fitted"]
         check_transformer(found.transformer, "Features")
         if fitted is not None:

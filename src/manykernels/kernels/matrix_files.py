@@ -3,14 +3,12 @@
 The files are not memory-mapped: mapped pages count as memory of the process until the system frees them.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Sequence
 from copy import copy
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -72,7 +70,7 @@ class MatrixFiles:
     def __setstate__(self, state):
         vars(self).update(state, _lock=threading.Lock())
 
-    def take(self, rows: Any = None, cols: Any = None, kernels: Any = None) -> MatrixFiles:
+    def take(self, rows: Any = None, cols: Any = None, kernels: Any = None) -> Self:
         """Some rows, columns and kernels, None for all; reads nothing."""
         part = copy(self)
         part._places = self._places if kernels is None else [self._places[m] for m in kernels]

@@ -1,8 +1,6 @@
 """Kernels on some columns or a view, and the resolved form of their products and sums in a `KernelList`."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -79,7 +77,7 @@ class JoinedViews(Tagged):
         return {"parts": self.views}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> JoinedViews:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         return cls(check_list("parts", state["parts"], object, len(state["parts"])))  # `check_rows` checks each
 
     @property
@@ -93,8 +91,8 @@ class JoinedViews(Tagged):
     def __len__(self) -> int:
         return len_(self.views[0])
 
-    def __getitem__(self, rows: Any) -> JoinedViews:
-        return JoinedViews([view[rows] for view in self.views])
+    def __getitem__(self, rows: Any) -> Self:
+        return type(self)([view[rows] for view in self.views])
 
 
 def leaves(kernel: Any) -> list[PlacedKernel]:
