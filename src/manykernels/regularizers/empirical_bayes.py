@@ -95,9 +95,6 @@ class EmpiricalBayes(Regularizer):
     def why_not(self, method: str) -> str:
         return "the marginal likelihood is not convex and ties the weights to the kernels; only 'mackay' maximises it"
 
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
-        return self
-
 
 class Prior(Part):
     """A prior p(θ) of the kernel weights, as h(θ) = Σ_m h_m(θ_m), minus its logarithm; arrays are (M,).

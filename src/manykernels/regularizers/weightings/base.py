@@ -57,9 +57,6 @@ class TwoStage(Regularizer):
     def why_not(self, method: str) -> str:
         return "its weights come from the data: fit an estimator, or call its bind(bank, Y, c, loss)"
 
-    def restrict(self, kernels: np.ndarray, M: int) -> Regularizer:
-        return self
-
 
 def shares(theta: np.ndarray) -> np.ndarray:
     """θ / Σθ, or θ if its sum is 0."""
