@@ -69,7 +69,8 @@ def score(
     splits = [] if why or not jobs else _splits(case, cv)
     if not splits:
         return {"score": {"why": why or "A class has a single example, which cannot be held out."}, "method": None}
-    scorer, worth, rng = _scorer_of(case), _worth_scorer(case), check_random_state(case.seed)
+    scorer, worth = (_scorer_of(case, scoring) for scoring in (_scoring(case), _worth_scoring(case)))
+    rng = check_random_state(case.seed)
     orders = [[rng.permutation(len(test)) for _ in range(PERMUTATIONS)] for _, test in splits]  # as inspect.relevance
     scores, baseline, together, alone, told, overlap, guesses, answers = [], [], [], [], [], [], [], []
     models, nested = chosen_in_folds(case, splits, one_pass)
@@ -149,16 +150,12 @@ def _worth_scoring(case: Case) -> Any:
     return "roc_auc" if case.scoring is None and two else _scoring(case)
 
 
-def _scorer_of(case: Case) -> Any:
+def _scorer_of(case: Case, scoring: Any) -> Any:
     if case.y.ndim > 1:
         from sklearn.metrics import check_scoring
 
         return check_scoring(case.model, scoring=case.scoring)
-    return scorer_of(case.model, _scoring(case))
-
-
-def _worth_scorer(case: Case) -> Any:
-    return _scorer_of(case) if case.y.ndim > 1 else scorer_of(case.model, _worth_scoring(case))
+    return scorer_of(case.model, scoring)
 
 
 def measure_name(case: Case, scoring: Any = None) -> str:
