@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._pictures import panels
 from .oligomers import POIM
 from .sequences import position_weights
 
-COLOURS = {"A": "#2a9d3a", "C": "#2b6cb0", "G": "#e09f1f", "T": "#c0392b", "U": "#c0392b"}
+LETTER_COLOURS = {"A": "#2a9d3a", "C": "#2b6cb0", "G": "#e09f1f", "T": "#c0392b", "U": "#c0392b"}
 INK, BAND, PLANTED = "#1f3b57", "#9db8d3", "#d1495b"
 
 
@@ -44,7 +45,7 @@ def plot_positions(
     >>> plot_positions(model).get_xlabel()
     'position'
     """
-    share = _mean(position_weights(model).letters)
+    share = np.atleast_2d(position_weights(model).letters).mean(axis=0)
     if information is not None and np.shape(information) != share.shape:
         raise ValueError(
             f"information has shape {np.shape(information)}, but the model has {len(share)} positions: give one number "
@@ -159,7 +160,7 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
         box = glyphs[letter].get_extents()
         move = Affine2D().translate(-box.x0, -box.y0).scale(0.92 / box.width, height / box.height)
         path = Path(glyphs[letter].vertices, glyphs[letter].codes)
-        colour = COLOURS.get(letter, "#444444")
+        colour = LETTER_COLOURS.get(letter, "#444444")
         ax.add_patch(PathPatch(path.transformed(move.translate(x - 0.46, low)), fc=colour, lw=0))
 
     for x, row in enumerate(Q, start - origin):
@@ -200,15 +201,7 @@ def _curves(poims, ax, origin):
     return ax
 
 
-def _mean(values):
-    """The mean over the classes, if there are several."""
-    return values if values.ndim == 1 else values.mean(axis=0)
-
-
 def _axes(ax, size):
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=size, layout="constrained")[1]
+    ax = panels(ax, 1, 1, size)[1][0, 0]
     ax.spines["top"].set_visible(False)
     return ax

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._pictures import as_shares
 from ._support import positional
 
 
@@ -83,8 +84,7 @@ def position_weights(model: Any, weights: ArrayLike | None = None) -> PositionWe
     theta = np.asarray(model.kernel_weights_ if weights is None else weights, dtype=float)
     if theta.shape[-1] != len(kernels):
         raise ValueError(f"weights has shape {theta.shape}, but the model has {len(kernels)} kernels in the last axis")
-    total = theta.sum(axis=-1, keepdims=True)
-    theta = np.divide(theta, total, out=np.zeros_like(theta), where=total > 0)
+    theta = as_shares(theta)
     shares = np.zeros((*theta.shape[:-1], max(kernel.words[-1] for kernel in kernels), L))
     for m, kernel in enumerate(kernels):
         table = kernel.degree_table(L).T
