@@ -1,7 +1,5 @@
 """The combined kernel of a bank that exceeds the memory limit: multiplied block by block, never built."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -17,7 +17,6 @@ class DensePredictor(Predictor):
     """
 
     file_tag = ("predictor/precomputed", 1)
-    trained: tuple[int, np.ndarray] | None = None
 
     def __init__(self, support, n_train, scale, root, n_jobs, removed=None):
         self.support, self.n_train, self.scale, self.root, self.n_jobs = support, n_train, scale, root, n_jobs
@@ -75,10 +74,9 @@ class DensePredictor(Predictor):
 
     def decision(self, X, A, theta):
         theta = np.broadcast_to(np.atleast_2d(theta), (len(A), len(self.scale)))
-        return np.einsum("tnm->tn", self.parts(X, A, theta)) if len(A) > 1 else self._single(X, A, theta)
-
-    def _single(self, X, A, theta):
-        return np.asarray(A) @ self.combined(X, theta[0]).T
+        if len(A) == 1:
+            return np.asarray(A) @ self.combined(X, theta[0]).T
+        return np.einsum("tnm->tn", self.parts(X, A, theta))
 
     def parts(self, X, A, theta):
         stack, root = self._open(X)

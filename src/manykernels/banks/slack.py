@@ -1,7 +1,5 @@
 """A bank with the identity as an additional kernel: a learned slack, which results report as such."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..kernels.pair_blocks import same

@@ -1,7 +1,5 @@
 """Some examples of kernels in memory, normalised for these examples: the folds of a cross-validation."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

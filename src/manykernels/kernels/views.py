@@ -170,9 +170,8 @@ class Views:
     def to_dict(self) -> dict[str, Any]:
         """{name: data}; a ValueError if examples lack a view, which a dict cannot express."""
         if self.missing:
-            raise ValueError(
-                f"views lacks {_report(self)}: a dict has all rows of all views; keep the examples that have them."
-            )
+            lost = "; ".join(f"{name} of {listed(ids.tolist())}" for name, ids in self.missing.items())
+            raise ValueError(f"views lacks {lost}: a dict has all rows of all views; keep the examples that have them.")
         return dict(self._data)
 
     def _known(self, name):
@@ -235,7 +234,3 @@ def _line(views, name):
     what = "nothing" if x is None else f"{type(x).__name__} {shape}"
     lost = 0 if mask is None else int((~mask).sum())
     return f"{name}: {what}" + (f", {lost} example{'s lack' if lost > 1 else ' lacks'} it" if lost else "")
-
-
-def _report(views):
-    return "; ".join(f"{name} of {listed(ids.tolist())}" for name, ids in views.missing.items())
