@@ -42,6 +42,7 @@ __all__ = [
     "__version__", "datasets", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "report", "sequences",
     "solvers", "streaming", "strings", "weighting",
 ]  # fmt: skip
+__dir__ = __all__.copy  # dir() lists the public names alone
 _MODULES = set(__all__) - {"__version__", *_HOMES}
 
 
@@ -54,7 +55,3 @@ def __getattr__(name):
 
 
 OFFERS["report"] = lambda: import_module(".report", __name__).make_report
-
-
-def __dir__():
-    return sorted(__all__)

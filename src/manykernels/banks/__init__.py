@@ -5,7 +5,4 @@ from .dense import DenseBank
 from .pairwise import PairwiseBank
 
 __all__ = ["Bank", "Predictor", "Source", "DenseBank", "PairwiseBank"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

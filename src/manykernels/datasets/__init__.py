@@ -3,7 +3,4 @@
 from .splice import iter_splice, make_splice, splice_information
 
 __all__ = ["iter_splice", "make_splice", "splice_information"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

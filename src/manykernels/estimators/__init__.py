@@ -7,7 +7,4 @@ from .persist import load
 from .regressor import MKLRegressor
 
 __all__ = ["MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "load"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

@@ -48,7 +48,4 @@ __all__ = [
     "top_kmers_table",
     "weights_table",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

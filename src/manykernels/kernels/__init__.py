@@ -71,7 +71,4 @@ __all__ = [
     "target_alignments",
     "trace",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

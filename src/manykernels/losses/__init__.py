@@ -19,10 +19,7 @@ LOSSES = {
 }
 
 __all__ = ["LOSSES", "Loss", "get", *(loss.__name__ for loss in LOSSES.values())]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone
 
 
 def get(loss: str | Loss, **params: Any) -> Loss:

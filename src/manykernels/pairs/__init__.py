@@ -8,7 +8,4 @@ from ..kernels.pairs import Pairs
 from .split import PairSplit
 
 __all__ = ["PairSplit", "Pairs", "Pairwise"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = __all__.copy  # dir() lists the public names alone

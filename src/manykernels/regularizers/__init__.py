@@ -55,6 +55,7 @@ __all__ = [
     "WeightedLpNorm",
     "get",
 ]
+__dir__ = __all__.copy  # dir() lists the public names alone
 
 
 _WEIGHTINGS = ("Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform")
@@ -66,10 +67,6 @@ def __getattr__(name):
 
         return getattr(weightings, name)  # a module, by name
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
 
 
 def get(regularizer: Any) -> Regularizer:
