@@ -22,6 +22,7 @@ from ..estimators.shared_kernels import views_or
 from ..inner.systems import blas_for
 from ..kernels.align import centred_products, cosines
 from ..kernels.view_data import n_examples
+from .displays.alignment_display import target_rows
 from .relevance_result import spread_of
 
 NORMS = (1.0, 4 / 3, 2.0, np.inf)
@@ -200,10 +201,7 @@ def _errors(scores, overlap):
 
 def _alignments(model, X, y, real):
     """(centred alignments with the targets (M,), their mean between the best aligned kernels)."""
-    if real:
-        Y = np.asarray(y, float)[None]
-    else:
-        Y = np.where(np.asarray(y) == np.unique(y)[:, None], 1.0, -1.0)
+    Y = target_rows(y, not real)
     best = model.best_estimator_
     bank = bank_of(best, X)
     target, squares, norm = centred_products(bank, Y)

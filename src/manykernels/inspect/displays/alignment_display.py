@@ -83,7 +83,7 @@ class AlignmentDisplay(Display):
         if y is not None:
             y = check_y(model, y, numeric=not is_classifier(model))
         bank = bank_of(model, X)
-        found, names, target = _measure(bank, _targets(y, is_classifier(model)), top)
+        found, names, target = _measure(bank, target_rows(y, is_classifier(model)), top)
         return cls(found, names, None if y is None else target, bank.M)
 
     def plot(self, ax: Any = None) -> Self:
@@ -116,8 +116,8 @@ class AlignmentDisplay(Display):
         return self
 
 
-def _targets(y, labels):
-    """Targets as rows (T, n), or None."""
+def target_rows(y, labels):
+    """The targets as rows (T, n), ±1 for each class if they are labels; None for None."""
     if y is None:
         return None
     y = np.asarray(y)
