@@ -120,7 +120,9 @@ class Regularizer(Part):
         """g(x) = min_θ ½ Σ x_m / θ_m + Ω(θ) at x_m = ‖f_m‖² (Tomioka & Suzuki 2011, Theorem 1)."""
         sq_norms = np.asarray(sq_norms, dtype=float)
         theta = self.weights_from_norms(np.sqrt(sq_norms))
-        return 0.5 * float(np.sum(_ratio(sq_norms, theta))) + self.value(theta)
+        with np.errstate(divide="ignore", over="ignore"):
+            parts = np.divide(sq_norms, theta, out=np.zeros(sq_norms.shape), where=sq_norms > 0)  # 0/0 = 0
+        return 0.5 * float(np.sum(parts)) + self.value(theta)
 
     def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         """argmin_{t ≥ 0} ½ Σ (t_m − norms_m)² + step · block_norm(t²)."""
@@ -191,9 +193,3 @@ class Regularizer(Part):
             lo, hi = (lo, 0.4 * lo + 0.6 * hi) if values[0] <= values[1] else (0.6 * lo + 0.4 * hi, hi)
             best = min(best, *values)
         return best
-
-
-def _ratio(x, theta):
-    """x/θ, with 0/0 = 0."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.divide(x, theta, out=np.zeros(np.shape(x)), where=np.asarray(x) > 0)

@@ -133,8 +133,7 @@ class Separable(Regularizer):
 
     def block_prox(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         table = np.exp(LOG_NORMS) + step * self._rise
-        t = self._root(table, np.maximum(norms, 0.0), lambda weight, rise, t: t + step * rise)
-        return t
+        return self._root(table, np.maximum(norms, 0.0), lambda weight, rise, t: t + step * rise)
 
     def block_prox_jacobian(self, norms: np.ndarray, step: float = 1.0) -> np.ndarray:
         norms = np.asarray(norms, dtype=float)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 from ._base import Backend
@@ -48,10 +48,6 @@ def active_backend(n_jobs: int | None = None) -> Backend:
     if "distributed" in sys.modules:
         from distributed import default_client
 
-        try:
-            client = default_client()
-        except ValueError:
-            client = None
-        if client is not None:
-            return Cluster(client)
+        with suppress(ValueError):  # there is no client
+            return Cluster(default_client())
     return Threads(n_jobs)
