@@ -1,8 +1,6 @@
 """The examples of a square stack as a table with a column for each kernel, for tools that shuffle columns."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -62,33 +60,33 @@ class StackColumns:
         """Does nothing: permutation_importance sets the index of a column before it writes the column back."""
 
     @property
-    def iloc(self) -> StackColumns:
+    def iloc(self) -> Self:
         """`X.iloc[rows]` and `X.iloc[rows, kernels]`: the same as `X[...]`, for scikit-learn."""
         return self
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, key: Any) -> StackColumns:
+    def __getitem__(self, key: Any) -> Self:
         rows, kernels = key if isinstance(key, tuple) else (key, slice(None))
         kernels = [kernels] if isinstance(kernels, int | np.integer) else kernels
         rows, kernels = positions(rows, len(self.rows)), positions(kernels, self.rows.shape[1])
         found, stack = self.rows if rows is None else self.rows[rows], self.stack
-        return StackColumns(*((stack, found) if kernels is None else (stack[..., kernels], found[:, kernels])))
+        return type(self)(*((stack, found) if kernels is None else (stack[..., kernels], found[:, kernels])))
 
-    def __setitem__(self, name: str, column: StackColumns) -> None:
+    def __setitem__(self, name: str, column: Any) -> None:
         """Replaces the rows of kernel `name` by the rows of a column of one kernel."""
         if name not in self.columns or not isinstance(column, StackColumns) or column.shape != (len(self), 1):
             raise ValueError(f"{name!r} is set to {column!r}: give a column of {len(self)} examples of {self.columns}.")
         self.rows[:, self.columns.index(name)] = column.rows[:, 0]
 
-    def take(self, indices: Any, axis: int = 0) -> StackColumns:
+    def take(self, indices: Any, axis: int = 0) -> Self:
         """The examples at these positions, or, with axis=1, the kernels."""
         return self[indices] if axis == 0 else self[:, indices]
 
-    def copy(self) -> StackColumns:
+    def copy(self) -> Self:
         """A copy, of the same stack, whose columns can be permuted independently."""
-        return StackColumns(self.stack, self.rows.copy())
+        return type(self)(self.stack, self.rows.copy())
 
     def with_columns(self, at: np.ndarray) -> Any:
         """The KernelStack (n, |at|, M) of the rows of each kernel, with these columns of the stack."""

@@ -1,8 +1,6 @@
 """The examples of a square stack of kernels, sliced by rows only."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,11 +47,11 @@ class StackExamples:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: Any) -> StackExamples:
+    def __getitem__(self, index: Any) -> Self:
         rows, _, kernels = axes(index)
         rows = positions(rows, len(self.rows))
         stack = self.stack if kernels is None else self.stack[..., kernels]
-        return StackExamples(stack, self.rows if rows is None else self.rows[rows])
+        return type(self)(stack, self.rows if rows is None else self.rows[rows])
 
     def by_kernel(self) -> StackColumns:
         """These examples as a table with a column for each kernel, for `permutation_importance` of a fitted model."""

@@ -1,10 +1,8 @@
 """The plan of one view: the part of X that its kernels see, and the steps before the kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -78,13 +76,13 @@ class ViewPlan:
         """Whether it has a transformer or a join, which are fitted on the training examples."""
         return self.transformer is not None or self.join is not None
 
-    def fitted(self, arrays: ViewArrays, weights: np.ndarray | None) -> ViewPlan:
+    def fitted(self, arrays: ViewArrays, weights: np.ndarray | None) -> Self:
         """The plan with its transformer fitted on the examples of these arrays, with weights (n,) or None."""
         if self.transformer is None:
             return self
         return replace(self, transformer=self.transformer.fit(self.before_transformer(arrays), weights))
 
-    def rescaled(self, scales: np.ndarray) -> ViewPlan:
+    def rescaled(self, scales: np.ndarray) -> Self:
         """The fitted plan of a view of numbers whose columns are multiplied by these scales (d,)."""
         return replace(self, transformer=rescaled(self.transformer, scales))
 
@@ -186,7 +184,7 @@ class ViewPlan:
         }  # fmt: skip
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> ViewPlan:
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """The plan of a state, which `_kernel_list_state` checks; version 1 has neither transformers nor joins."""
         missing = "zero" if check_is("zero", state["zero"], bool) else "error"
         where = state["name"], state["columns"], state["column_names"]

@@ -1,9 +1,7 @@
 """Several sources of the same examples in one container that scikit-learn can index and split."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -152,18 +150,18 @@ class Views:
             raise ValueError(f"views[{name!r}] is set to {new!r}: give one view of {self._n} examples.")
         (self._data[name],), (self._present[name],) = new._data.values(), new._present.values()
 
-    def take(self, indices: Any, axis: int = 0) -> Views:
+    def take(self, indices: Any, axis: int = 0) -> Self:
         """The examples at these positions, or, with axis=1, the views."""
         return self[indices] if axis == 0 else self._select(indices)
 
     @property
-    def iloc(self) -> Views:
+    def iloc(self) -> Self:
         """`views.iloc[rows]` and `views.iloc[rows, views]`: the same as `views[...]`, for scikit-learn."""
         return self
 
     loc = iloc
 
-    def copy(self) -> Views:
+    def copy(self) -> Self:
         """A new Views of the same data."""
         return Views._of(dict(self._data), dict(self._present), self._ids, self._n)
 
@@ -196,7 +194,7 @@ class Views:
             present[name] = None if some is None or some.all() else some
         return Views._of(data, present, None if self._ids is None else self._ids[rows], len(rows))
 
-    def with_nothing(self, names: list[str]) -> Views:
+    def with_nothing(self, names: list[str]) -> Self:
         """A Views with additional views that no example has."""
         none = dict.fromkeys(names)
         return Views._of(self._data | none, self._present | none, self._ids, self._n)

@@ -1,16 +1,12 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...sequences.alphabet import Alphabet
 from ...sequences.fasta import gathered, stream_fasta
 from .base import FileSource
 from .tables import Paths
-
-if TYPE_CHECKING:
-    from ...sequences.alphabet import Alphabet
 
 
 class FastaFiles(FileSource):

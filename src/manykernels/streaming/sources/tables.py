@@ -1,7 +1,5 @@
 """Tables in Parquet, Arrow and CSV files: blocks are DataFrames of pandas, whose columns kernels can name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike
