@@ -43,13 +43,12 @@ __all__ = [
     "solvers", "streaming", "strings", "weighting",
 ]  # fmt: skip
 __dir__ = __all__.copy  # dir() lists the public names alone
-_MODULES = set(__all__) - {"__version__", *_HOMES}
 
 
 def __getattr__(name):
     if name in _HOMES:
         return getattr(import_module(_HOMES[name], __name__), name)  # a module, by name
-    if name in _MODULES:
+    if name in __all__:  # a module
         return import_module("." + name, __name__)
     raise AttributeError(f"module 'manykernels' has no attribute {name!r}")
 

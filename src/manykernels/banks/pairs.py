@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from .._memory import MemoryBudget
 from ..inner.matrix_free import MatrixFreeProblem
-from ..kernels.normalize import check_choice, precision, scales
+from ..kernels.normalize import check_normalize, precision, scales
 from ..losses.base import Loss
 from ._vec_trick import PairOperator, Places, add, combine, dense, each
 from .base import Bank, DType, Index, Predictor
@@ -49,7 +49,7 @@ class PairBank(Bank):
         sides: tuple | None = None,
         indefinite: list[str] | None = None,
     ) -> None:
-        check_choice(normalize)
+        check_normalize(normalize)
         self.A, self.B, self.pairs, self.places, self.names = A, B, pairs, places, list(names)
         self.n, self.M, self.n_jobs, self.memory_limit = places.n, len(pairs), n_jobs, memory_limit
         self.sides, self.normalize = sides, normalize

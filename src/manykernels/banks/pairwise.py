@@ -19,7 +19,7 @@ from .._validation import parse_bytes, shown
 from ..inner.systems import cut_out
 from ..kernels.base import len_
 from ..kernels.kernel_list import KernelList
-from ..kernels.normalize import Scaled, check_choice, kind_of, precision
+from ..kernels.normalize import Scaled, check_normalize, kind_of, precision
 from ..kernels.pair_blocks import BlockSide
 from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
@@ -75,7 +75,7 @@ class PairwiseBank(Bank):
         dtype: DTypeLike = np.float32,
         n_jobs: int | None = 1,
     ) -> None:
-        check_choice(normalize)
+        check_normalize(normalize)
         self.kernel_list, self.normalize, self.n_jobs = kernel_list, kind_of(normalize), n_jobs
         self.dtype = np.dtype(dtype)
         self.names, self.M, self.memory_limit = list(kernel_list.names), kernel_list.M, memory_limit

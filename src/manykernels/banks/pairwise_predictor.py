@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, issparse
 
 from .._state import check_array, check_integer, check_is, check_jobs, check_list
 from ..kernels.kernel_list import KernelList
-from ..kernels.normalize import check_choice
+from ..kernels.normalize import check_normalize
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
 from ..sequences import Sequences
@@ -65,7 +65,7 @@ class PairwisePredictor(Predictor):
     def from_state(cls, state):
         found, kernels = cls.__new__(cls), check_is("kernels", state["kernels"], KernelList)
         found.kernel_list, found.normalize, found.n_support = kernels, state["normalize"], state["n_support"]
-        check_choice(found.normalize)
+        check_normalize(found.normalize)
         check_integer("n_support", found.n_support, 0, 2**48)
         for name in ("scale", "mean"):
             check_array(name, state[name], np.float64, kernels.M)

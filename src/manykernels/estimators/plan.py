@@ -16,12 +16,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import regularizers, solvers
 from ..kernels.view_data import n_examples
+from ..losses.base import Loss
 from ..problem import Problem
 from ..regularizers import Fixed, LpNorm
 from ..solution import Solution
@@ -39,9 +40,6 @@ from .tasks import with_task
 from .tensors import to_host
 
 MAX_PARTS = 2**24  # parts of kernels in decisions, in memory at a time
-
-if TYPE_CHECKING:
-    from ..losses.base import Loss
 
 
 @dataclass(frozen=True)

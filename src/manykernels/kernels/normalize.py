@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validation
+from .._validation import check_choice
 
 CHOICES = ("multiplicative", "spherical", "trace", None)
 
@@ -124,8 +124,8 @@ def inverse_root(diagonal):
     return np.divide(1.0, np.sqrt(np.maximum(d, 0)), out=np.zeros_like(d), where=d > 0)
 
 
-def check_choice(normalize):
-    _validation.check_choice("normalize", kind_of(normalize), CHOICES)
+def check_normalize(normalize):
+    check_choice("normalize", kind_of(normalize), CHOICES)
 
 
 def precision(dtype):

@@ -58,11 +58,8 @@ __all__ = [
 __dir__ = __all__.copy  # dir() lists the public names alone
 
 
-_WEIGHTINGS = ("Align", "AlignF", "BestSingle", "EasyMKL", "TwoStage", "Uniform")
-
-
 def __getattr__(name):
-    if name in _WEIGHTINGS:
+    if name in __all__:  # a weighting: the others are there
         from . import weightings
 
         return getattr(weightings, name)  # a module, by name
