@@ -8,11 +8,12 @@ from agreement import assert_agree
 from naive_kernels import normalised
 
 from manykernels import losses
+from manykernels._archive import write
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.words import linadd
 from manykernels.banks.words.linadd import WordBank
 from manykernels.datasets import make_splice
-from manykernels.estimators.persist import load, save
+from manykernels.estimators.persist import load
 from manykernels.kernels import KernelList
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
@@ -206,7 +207,7 @@ def test_what_prediction_keeps_is_pickled_and_saved(store, normalize, tmp_path):
     new, rng = strings("both", 12, seed=1), np.random.default_rng(0)
     cross, a, theta = bank.predictor(np.arange(0, 30, 2)), rng.normal(size=(2, 15)), rng.random(bank.M)
     expected = cross.parts(new, a, theta)
-    save(cross, tmp_path / "cross.mk")
+    write(tmp_path / "cross.mk", "model", {"model": cross})
     for again in (pickle.loads(pickle.dumps(cross)), load(tmp_path / "cross.mk")):
         np.testing.assert_array_equal(again.parts(new, a, theta), expected)
         np.testing.assert_array_equal(again.bank.views[0].X.lengths, np.full(15, 20))

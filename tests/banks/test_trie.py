@@ -8,11 +8,11 @@ from agreement import assert_agree
 from problems import costs
 
 from manykernels import MKLClassifier, load, losses
+from manykernels._archive import write
 from manykernels.banks.dense import DenseBank
 from manykernels.banks.words import _trie_stores, trie
 from manykernels.banks.words.trie import TrieBank
 from manykernels.datasets import make_splice
-from manykernels.estimators.persist import save
 from manykernels.kernels import KernelList
 from manykernels.kernels.normalize import inverse_root
 from manykernels.problem import Problem
@@ -168,7 +168,7 @@ def test_predictions_are_those_of_the_kernels_and_survive_files(normalize, tmp_p
     close(cross.combined(new, theta), np.einsum("m,mij->ij", theta, Ks))
     with pytest.raises(ValueError, match="length 20"):
         cross.decision([s[:20] for s in new], A, theta)
-    save(cross, tmp_path / "cross")
+    write(tmp_path / "cross", "model", {"model": cross})
     for again in (load(tmp_path / "cross"), pickle.loads(pickle.dumps(cross))):
         np.testing.assert_array_equal(again.decision(new, A, theta), cross.decision(new, A, theta))
 

@@ -65,7 +65,7 @@ class GappedKmer(WordKernel):
     array([[6., 2.],
            [2., 6.]])
     >>> GappedKmer(6, 4, d=1, filter="truncated", reverse_complement=True)(["ACGTTGCA"]).round(3)
-    array([[3.198]])
+    array([[2.011]])
     """
 
     file_tag = ("kernel/gapped_kmer", 2)
