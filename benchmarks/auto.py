@@ -177,7 +177,7 @@ def fit(cell, X, y, kernels, solver, how, limit):
         try:
             signal.setitimer(signal.ITIMER_PROF, max(limit, 1e-3))
             return model.fit(X, y), ""
-        except (TooLong, SystemError):  # the latter if it met a compiled loop
+        except (TooLong, SystemError, RuntimeError):  # the latter if it met a compiled loop, or the compiler
             return None, "too long"
         except ValueError as error:
             return None, str(error)[:80]

@@ -147,7 +147,8 @@ def _recompute(case, model, decision, ours):
         omega = mr.get(case.estimator.regularizer)
         omega = mr.Fixed(theta) if isinstance(omega, mr.TwoStage) else omega
         kernels = np.flatnonzero(usable)
-        point = Point(loss_of(model), omega.restrict(kernels, len(usable)), Y, c, intercept_of(model))
+        summed = case.told["solver"] == "auto"  # sums kernels whose weights are known
+        point = Point(loss_of(model), omega.restrict(kernels, len(usable)), Y, c, intercept_of(model), summed)
         value = point.certificate(
             theta[kernels], solution.a, solution.b, solution.dual_a, [Ks[m] for m in kernels],
             [As[m] for m in kernels], kappa,
@@ -221,8 +222,8 @@ def targets(case, model):
 class Point:
     """The problem, to be evaluated at a point: nothing here is shared with `manykernels.problem`."""
 
-    def __init__(self, loss, omega, Y, c, intercept):
-        self.loss, self.omega, self.Y, self.c, self.intercept = loss, omega, Y, c, intercept
+    def __init__(self, loss, omega, Y, c, intercept, summed):
+        self.loss, self.omega, self.Y, self.c, self.intercept, self.summed = loss, omega, Y, c, intercept, summed
 
     def certificate(self, theta, a, b, dual_a, Ks, As, kappa):
         q, dq = self._norms(a, Ks, As, kappa)
@@ -269,7 +270,9 @@ class Point:
 
     def _norms(self, a, Ks, As, kappa):
         q = np.array([float(np.sum((a @ K) * a)) for K in Ks])
-        return np.maximum(q, 0.0), kappa * np.array([float(np.sum((np.abs(a) @ A) * np.abs(a))) for A in As])
+        # at known weights the sum of the kernels is one kernel, and rounding may leave a part of it indefinite
+        q = q if isinstance(self.omega, mr.Fixed) and self.summed else np.maximum(q, 0.0)
+        return q, kappa * np.array([float(np.sum((np.abs(a) @ A) * np.abs(a))) for A in As])
 
     def _risk(self, f, E):
         value = np.array([c @ self.loss.value(y, g) for y, c, g in zip(self.Y, self.c, f, strict=True)]).sum()
