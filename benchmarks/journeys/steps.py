@@ -276,7 +276,10 @@ class Journey(Longer):
         X, weights = self.world.take(self.world.X, order), self.plan.weights
         weights = {key: np.asarray(value)[order] for key, value in weights.items()}
         y = () if self.plan.y is None else (np.asarray(self.plan.y)[order],)
-        self.level(self.clone().fit(X, *y, **weights), "examples in another order")
+        model = self.clone()
+        if hasattr(self.model, "C_"):  # the fitted model's own: under a memory limit a sample chooses C
+            model.set_params(C=self.model.C_)
+        self.level(model.fit(X, *y, **weights), "examples in another order")
 
     def checkpoint(self) -> None:
         """A fit that is cut off goes on from its file; once done, its result comes from there."""
