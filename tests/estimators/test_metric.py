@@ -10,7 +10,7 @@ import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor
 from manykernels.estimators import metric as learning
 from manykernels.estimators.plan import FitPlan
-from manykernels.inspect import WeightsDisplay, relevance
+from manykernels.inspect import AlignmentDisplay, WeightsDisplay, relevance
 from manykernels.inspect.metric import column_shares
 from manykernels.kernels import RBF, Laplacian, Linear, Nystroem, auto_kernels, multi_task
 from manykernels.pairs import Pairs, Pairwise
@@ -173,6 +173,17 @@ def test_a_checkpoint_belongs_to_the_fit_with_the_learned_metric(tmp_path):
     assert most(model) == {0, 1} and np.array_equal(again.dual_coef_, model.dual_coef_)
 
 
+def test_alignments_are_those_of_the_kernels_with_their_metric(learned):
+    scaled = X * learned.metric_["all columns"]["scale"]
+    after, before = (AlignmentDisplay.measured(one, X, LABELS) for one in (learned, clone(learned)))
+    plain = MKLClassifier(mixture(20, None))
+    np.testing.assert_allclose(before.target, AlignmentDisplay.measured(plain, X, LABELS).target)
+    rbf = [m for m, name in enumerate(after.names) if "rbf" in name]
+    assert len(rbf) == 2 and (after.target[rbf] > 2 * before.target[rbf]).all()
+    own = AlignmentDisplay.measured(MKLClassifier([learned.predictor_.kernel_list.kernels[rbf[0]]]), scaled, LABELS)
+    assert own.target[0] == pytest.approx(after.target[rbf[0]], rel=1e-3)
+
+
 def test_relevance_tells_the_columns_that_count():
     found = relevance(MKLClassifier(mixture(6, "learn"), C=1.0), SMALL, FEW, cv=2, kernels=False, refits=0)
     ((_, shares),) = found.metric.items()
@@ -191,6 +202,7 @@ def test_the_report_and_a_picture_show_the_columns(learned):
     ((name, rows),) = report.facts["weights"]["metric"].items()
     assert {column for column, _ in rows[:2]} == {"column 0", "column 1"}
     assert "Columns in the learned metric" in report.html()
+    assert not any("why" in key for key in report.facts["alignment"]), report.facts["alignment"]
     shown = WeightsDisplay.from_estimator(learned, by="column", top=3)
     assert {label.get_text() for label in shown.ax_.get_yticklabels()[:2]} == {"column 0", "column 1"}
     with pytest.raises(ValueError, match='by="column" shows the metric'):

@@ -56,6 +56,17 @@ def _asks(spec):
     return isinstance(spec.kernel, MetricKernel) and spec.kernel.to_learn
 
 
+def kernels_known(model: Any) -> Any:
+    """The kernels of the model without what is to be learned: with its metric if it is fitted, else without one."""
+    if not learns_metric(model):
+        return model.kernels
+    return model.predictor_.kernel_list if "predictor_" in vars(model) else _without_metric(_specs(model))
+
+
+def _without_metric(specs):
+    return [spec._replace(kernel=spec.kernel.with_metric(None)) if _asks(spec) else spec for spec in specs]
+
+
 def with_learned_metric(model: Any, examples: Any, plan_of: Callable[[Any, Any], Any]) -> Any:
     """The plan of the model with its learned metric, at the C that is chosen with it; `plan_of` is `FitPlan.of`."""
     _refuse(model, examples)
@@ -70,8 +81,7 @@ def with_learned_metric(model: Any, examples: Any, plan_of: Callable[[Any, Any],
         return plan_of(twin, examples)
 
     specs = _specs(model)
-    plain = [spec._replace(kernel=spec.kernel.with_metric(None)) if _asks(spec) else spec for spec in specs]
-    plan = planned(plain, some)
+    plan = planned(_without_metric(specs), some)
     found = scored(plan, Cs, first)
     theta = np.mean([solution.theta for solution in found.solutions], axis=0)
     trial = Rounds(plan, Cs[found.at], theta, [m for m, spec in enumerate(specs) if _asks(spec)])

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from .. import regularizers, solvers
 from ..kernels.view_data import n_examples
@@ -34,7 +35,7 @@ from .check_inputs import is_precomputed, take_examples
 from .checkpoint import parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
-from .metric import learns_metric, with_learned_metric
+from .metric import kernels_known, learns_metric, with_learned_metric
 from .progress import show_progress
 from .tasks import with_task
 from .tensors import to_host
@@ -332,10 +333,15 @@ class FitPlan(BasePlan):
 
 
 def bank_of(model: Any, X: Any) -> Any:
-    """The bank of the model's kernels on X as the user gives it, with equal sample weights."""
-    model._check_params()
+    """The bank of the model's kernels on X as the user gives it, with equal sample weights.
+
+    A metric is that which the model has learned; the model itself does not change.
+    """
+    twin = clone(model)
+    twin._check_params()
+    twin.kernels = kernels_known(model)
     host, card = to_host(X)
-    return model._make_bank(model._check_X(host, reset=True), None, card=card)
+    return twin._make_bank(twin._check_X(host, reset=True), None, card=card)
 
 
 def read_examples(model: Any, X: Any, y: Any, weight: np.ndarray | None) -> Examples:

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
@@ -73,7 +73,7 @@ class AlignmentDisplay(Display):
         check_top(top)
         check_integer("max_examples", max_examples, 2)
         check_model(model)
-        model = clone(chosen_model(model))
+        model = chosen_model(model)
         X = among_themselves(X)
         n = n_examples(X)
         if n > max_examples:
