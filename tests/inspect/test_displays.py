@@ -163,6 +163,15 @@ def test_the_heat_map_shows_centred_alignments(two):
     assert not np.allclose(some.alignments, want, atol=1e-3)
 
 
+def test_a_heat_map_leaves_the_fitted_model_as_it_was():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])])
+    model = MKLClassifier(KERNELS).fit(frame, Y)
+    before = {name: id(value) for name, value in vars(model).items()}
+    AlignmentDisplay.from_estimator(model, frame, Y)
+    assert {name: id(value) for name, value in vars(model).items()} == before
+
+
 def test_alike_kernels_are_neighbours():
     block = np.kron(np.eye(3), np.ones((4, 4))) * 0.8 + 0.2
     mixed = np.random.default_rng(0).permutation(12)

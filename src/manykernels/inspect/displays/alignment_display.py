@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 
 from ..._pictures import COLOURS, left_out, note, plain, rows_of
 from ..._validation import check_integer
@@ -81,7 +81,7 @@ class AlignmentDisplay(Display):
             X = X[np.ix_(rows, rows)] if is_precomputed(model) else take_examples(X, rows)
             y = None if y is None else np.asarray(y)[rows]
         if y is not None:
-            y = check_y(model, y, numeric=not is_classifier(model))
+            y = check_y(clone(model), y, numeric=not is_classifier(model))
         bank = bank_of(model, X)
         found, names, target = _measure(bank, target_rows(y, is_classifier(model)), top)
         return cls(found, names, None if y is None else target, bank.M)
