@@ -5,7 +5,7 @@ import pytest
 
 from manykernels import losses
 from manykernels.banks.choice import explicit_bank
-from manykernels.kernels import RBF, KernelList, RandomFeatures
+from manykernels.kernels import RBF, KernelList, Nystroem, RandomFeatures
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solvers import primal, solve
@@ -99,3 +99,15 @@ def test_a_kernel_without_variance_changes_nothing_wherever_it_stands(loss, plac
     assert found.converged and wanted.converged and found.theta[place] == 0
     np.testing.assert_allclose(np.delete(found.theta, place), wanted.theta, rtol=1e-6)
     np.testing.assert_allclose([found.primal, found.dual], [wanted.primal, wanted.dual], rtol=1e-6)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_passes_stay_few_where_the_features_are_nearly_dependent(C):
+    """Issue 13, point 4. A sample of the examples for the curvature took some hundred passes here."""
+    rng = np.random.default_rng(77)
+    X = rng.normal(size=(2000, 5))
+    y = X[:, 0] + np.sin(X[:, 1]) + 0.3 * rng.normal(size=2000)
+    kernels = [Nystroem(RBF(gamma=g), rank=30, random_state=k) for k, g in enumerate((0.01, 3.0))]
+    bank = explicit_bank(KernelList.from_spec(kernels, X), X)
+    s = solve(Problem(bank, y / y.std(), losses.get("squared"), LpNorm(2), C), "primal", tol=1e-4)
+    assert s.converged and s.n_iter <= 15

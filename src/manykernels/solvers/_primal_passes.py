@@ -19,7 +19,7 @@ from ._primal_quadratic import Curvature
 from ._warm import onto_total
 
 ROWS_PER_BLOCK = 2048
-EXAMPLES_PER_FEATURE = 8  # in the curvature; of more examples an even sample is taken
+EXAMPLES_PER_FEATURE = 8  # in the first curvatures; of more examples an even sample is taken
 MOVABLE_DISTANCE = 0.3  # in outputs: an example further from a change of its curvature cannot move soon
 
 
@@ -75,6 +75,7 @@ class BlockPasses(Run):
         self.D, self.T = len(self.owners), problem.n_outputs
         self.sides = [SmoothedOutput(problem, y, c) for y, c in zip(problem.Y, problem.c, strict=True)]
         self.smooth = all(side.smooth for side in self.sides)
+        self.per_feature = EXAMPLES_PER_FEATURE
 
     def _features(self, level, part, first):
         """φ(x) of some examples of a level, (·, D); kept from the `first` pass on if they fit in memory."""
@@ -108,7 +109,7 @@ class BlockPasses(Run):
             for t, (a_t, S, _) in enumerate(found):
                 a[t, part], used = a_t, np.flatnonzero(S)
                 if start == 0:
-                    thin.append(max(1, len(used) * len(rows) // (ROWS_PER_BLOCK * EXAMPLES_PER_FEATURE * self.D)))
+                    thin.append(max(1, len(used) * len(rows) // (ROWS_PER_BLOCK * self.per_feature * self.D)))
                 used = used[(start // ROWS_PER_BLOCK) % thin[t] :: thin[t]]
                 v[0, t] += a_t.astype(dtype) @ G
                 v[1, t] += np.where(far, a_t, 0.0).astype(dtype) @ G if far.any() else 0.0

@@ -45,6 +45,7 @@ LARGE_GAP = 0.05
 SMOOTHING_SHARE = 0.5  # of the gap that smoothing may cause
 USUAL_PASSES = 10
 SLOW_TOL = 1e-3  # gap below which a smoothed loss takes many passes; with a feature for each kernel it always may
+SLOW_DECREASE = 0.25  # of the gap from pass to pass, above which more examples enter the curvature
 MAX_IDLE_PASSES = 30  # passes without progress
 SMOOTHED_TOL = 1e-4  # gap below which `coordinate` finishes a smoothed loss
 FIRST_MU = 2.0  # at outputs of 0 every example then has curvature
@@ -137,6 +138,8 @@ class Descent(BlockPasses):
             if not final:
                 self._note(level, place, visit, whole)
             gap, scale = visit.certificate.gap, visit.certificate.scale
+            if self.smooth and gap > SLOW_DECREASE * best:
+                self.per_feature *= 4  # a sample of the examples knows too little of the curvature
             since, best = (0, gap) if gap < 0.99 * best else (since + 1, best)
             done = final or since >= MAX_IDLE_PASSES or not np.isfinite(gap)
             ready = gap + self._mismatch(place, visit) / scale <= 0.95 * level.enough
