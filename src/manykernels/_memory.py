@@ -26,6 +26,7 @@ SHARES = {
     "tiles": Share(2, 2**33),  # of kernels computed on the fly
     "kernel rows": Share(4, 2**30),  # that `chunking` caches
     "values of words": Share(2, 2**29),
+    "values of all words": Share(2, 2**31),  # that are possible, twice for each kernel
     "tables of words": Share(4, 2**63),  # values of short words, besides a bound by the data
     "features kept": Share(2, 2**31),  # of approximated kernels
     "features of columns": Share(1, 2**63),  # that linear kernels take from X

@@ -17,6 +17,7 @@ from manykernels.banks.joined import JoinedBank
 from manykernels.banks.low_rank import LowRankBank
 from manykernels.banks.words.degree import DegreeBank
 from manykernels.banks.words.linadd import WordBank
+from manykernels.banks.words.tables import TableBank
 from manykernels.banks.words.trie import TrieBank
 from manykernels.inner import InnerProblem
 from manykernels.kernels import (
@@ -36,7 +37,7 @@ from manykernels.losses import Hinge
 from manykernels.problem import Problem
 from manykernels.regularizers import LpNorm
 from manykernels.solvers import solve
-from manykernels.strings import Degree, Sequences, Spectrum, WeightedDegree, WeightedDegreeShift
+from manykernels.strings import Degree, GappedKmer, Mismatch, Sequences, Spectrum, WeightedDegree, WeightedDegreeShift
 
 n, N_NEW = 40, 12
 rng = np.random.default_rng(0)
@@ -61,6 +62,10 @@ PLACED = [Degree(k, **any_letter) for k in (1, 2, 3)] + [Degree(4, 2, 9, **any_l
 FLAT = [Degree(1, 0, 1, **any_letter), Degree(1, 1, 6, **any_letter), WeightedDegree(3, 6, None, **any_letter)]
 NEAR = [WeightedDegree(3, **any_letter), WeightedDegreeShift(3, 2, **any_letter), Degree(2, 0, 5, **any_letter)]
 ANYWHERE = [Spectrum(2, **any_letter), Spectrum((1, 3), **any_letter), Degree(2, **any_letter)]
+WINDOWS = [
+    Mismatch(3, 1, **any_letter), GappedKmer(4, 2, d=1, filter="truncated", reverse_complement=True, **any_letter),
+    Mismatch(1, 1, **any_letter), Mismatch(4, 0, 2, 9, **any_letter),
+]  # fmt: skip
 MIXED = [("a", Linear(), "x"), ("b", Degree(2, **any_letter), "s"), ("c", Cosine(), "x"), ("d", Spectrum(2), "t")]
 views = {"x": X, "s": words, "t": [w.replace("N", "C") for w in words]}
 
@@ -165,6 +170,7 @@ BANKS = {  # kernels, data, how to make the bank, the precision of its values
     "trie, shifts": explicit(TrieBank, NEAR, words),
     **{f"words, {store}": explicit(WordBank, ANYWHERE, words, store=store) for store in ("map", "sorted", "auto")},
     "words, hash": explicit(WordBank, ANYWHERE, words, store="hash"),  # no two of these words meet in 2^22 places
+    "tables": explicit(TableBank, WINDOWS, words),
     "joined": joined(MIXED, views),
     "device": on_device(NUMBERS, X, f8),
     "device, float32": on_device(NUMBERS, X, f4),

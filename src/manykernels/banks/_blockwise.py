@@ -45,6 +45,20 @@ class BlockOperator(Operator):
         return self.bank.combined(self.theta, self.rows, self.rows, dtype=np.float64)
 
 
+class ProductOperator(BlockOperator):
+    """The same for a bank whose products with all examples are quicker than small blocks of pairs."""
+
+    def __init__(self, bank: Any, theta: np.ndarray, rows: np.ndarray, dtype: DTypeLike) -> None:
+        super().__init__(bank, theta, rows, dtype)
+        self.direct = 0
+
+    def take(self, index: np.ndarray) -> Operator:
+        return ProductOperator(self.bank, self.theta, self.rows[index], self.dtype)
+
+    def low_rank(self, rank: int) -> np.ndarray | None:
+        return None
+
+
 def warn_blockwise(bank: Any, n: int, size: int) -> None:
     """Warns that the fit will be slow, and names the memory_limit that holds the combined kernel of n examples."""
     enough = np.ceil(((bank.memory_limit or 2 * bank.most) + 2 * (size - bank.most)) / 1e6)

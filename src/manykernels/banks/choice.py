@@ -15,6 +15,7 @@ from .low_rank import LowRankBank
 from .pairwise import PairwiseBank
 from .words.degree import DegreeBank
 from .words.linadd import WordBank
+from .words.tables import TableBank, fits_tables, tables_pay
 from .words.trie import TrieBank
 
 # Above these numbers of examples, sequence kernels use their explicit features; `MAX_WORD_PAIRWISE` is for words at
@@ -35,6 +36,7 @@ FAMILIES = {
     "degree": (DegreeBank, TrieBank),
     "shift": (TrieBank,),
     "channels": (WordBank,),
+    "windows": (TableBank,),
     "features": (FeatureBank,),
     "low_rank": (LowRankBank,),
 }
@@ -85,7 +87,7 @@ def choose_bank(
     compared in float32 if `tol` and the variance of the kernels allow it.
     """
     named = features not in ("auto", "never")
-    features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X)))
+    features_pay = features != "never" and not exact and (named or wanted or worth_features(kernels, n_examples(X), X))
     device = None if device == "auto" and features_pay else choose_device(device, n_examples(X))
     if device is not None and (named or wanted):
         raise ValueError(
@@ -141,12 +143,20 @@ def _pairs(kernels, X, device, **options):
     return DeviceBank(kernels, X, device=device, **options)
 
 
-def worth_features(kernels, n):
-    """Whether all kernels have explicit features that may be faster than the pairs of n examples."""
+def worth_features(kernels, n, X=None):
+    """Whether all kernels have explicit features that may be faster than pairs of n examples, X if at hand."""
     families = {kernel.family for kernel in kernels.kernels}
+    if families == {"windows"} and X is not None:
+        return tables_pay(kernels.kernels, n, max(_letters(view.X) for view in kernels.views(X)))
     if families <= {"features", "low_rank"}:
         return True  # see `cheaper`
-    return None not in families and n > (MAX_WORD_PAIRWISE if families & {"shift", "channels"} else MAX_PAIRWISE)
+    by_words = families & {"shift", "channels", "windows"}
+    return None not in families and n > (MAX_WORD_PAIRWISE if by_words else MAX_PAIRWISE)
+
+
+def _letters(X):
+    """The mean length of sequences."""
+    return float(np.mean(X.lengths)) if X is not None and len(X) else 1.0
 
 
 def cheaper(bank):
@@ -170,6 +180,11 @@ def explicit_bank(kernels, X, store="auto", single=False, **options):
     if kernels.tasks is not None:
         return None
     kinds = [kernel.family if kernel.family in FAMILIES else None for kernel in kernels.kernels]
+    if "windows" in kinds:
+        own = [m for m, kind in enumerate(kinds) if kind == "windows"]
+        part = kernels.part(np.array(own))
+        if store != "auto" or not fits_tables(part, part.views(X), options.get("memory_limit")):
+            kinds = ["channels" if kind == "windows" else kind for kind in kinds]
     parts, which = [], []
     for kind in dict.fromkeys(kinds):
         own = np.array([m for m, other in enumerate(kinds) if other == kind])

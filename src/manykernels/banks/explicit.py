@@ -16,9 +16,11 @@ from ..kernels.normalize import Scaled, inverse_root, kind_of, precision
 from ..kernels.view_data import View
 from ..sequences import Sequences
 from ..strings.planes import codes_of
+from ._blockwise import ProductOperator
 from .base import Bank, Predictor
 
 EXAMPLES_PER_BLOCK = 20_000  # new examples
+MAX_BUILT_EXAMPLES = 1500  # of a combined kernel that is built although products are quick
 
 
 class Vectors(ABC):
@@ -86,6 +88,17 @@ class ExplicitBank(Bank):
 
     hashed = False  # see `banks.words.linadd`
 
+    @property
+    def most(self):
+        """If products are quick, larger combined kernels are multiplied with instead of built."""
+        return 8.0 * MAX_BUILT_EXAMPLES**2 if self.even else None
+
+    def matrix(self, theta, rows, dtype, shifted):
+        n = self.n if rows is None else len(rows)
+        if not self.even or n <= MAX_BUILT_EXAMPLES:
+            return super().matrix(theta, rows, dtype, shifted)
+        return ProductOperator(self, theta, np.arange(n) if rows is None else np.asarray(rows), np.float64)
+
     def owners(self):
         """The kernel of each feature, (D,), if there are few, dense features, which `dense` returns; else None."""
         return None
@@ -117,6 +130,19 @@ class ExplicitBank(Bank):
         if self.views is None:
             return state
         return state | {"views": [view.X for view in self.views], "own": self.own, "spherical": self.root is not None}
+
+    @classmethod
+    def of_support(cls, kernels, views, root, scale, n_jobs):
+        """The bank of sequences whose factors `root` (n, M), None for 1, and scales are known."""
+        bank = cls.__new__(cls)
+        bank.kernels, bank.views, bank.n_jobs, bank.memory_limit = kernels, views, n_jobs, None
+        bank.n, bank.M, bank.names = len_of(views), kernels.M, list(kernels.names)
+        bank.root, bank.scale, bank.usable = root, scale, scale != 0
+        bank.prepare()
+        return bank
+
+    def prepare(self):
+        """Sets what follows from the kernels and the views alone."""
 
     @classmethod
     def _restored(cls, state):
@@ -235,6 +261,12 @@ class ExplicitBank(Bank):
             own[support] = a
             yield vectors, own
 
+    def vectors_of(self, a):
+        """The `Vectors` of all examples with coefficients a (n,)."""
+        vectors, used = self.vectors(), np.flatnonzero(a)
+        vectors.add(used, np.zeros(len(used)), np.asarray(a, dtype=float)[used])
+        return vectors
+
     def predictor(self, support):
         return ExplicitPredictor(self.take(support))
 
@@ -278,13 +310,7 @@ class ExplicitPredictor(Predictor):
         return None if self.bank.root is None else self.bank.root.T
 
     def coefficients(self, A, theta):
-        return self.bank.coefficients([self.vectors(a) for a in A], theta)
-
-    def vectors(self, a):
-        """The `Vectors` of the support with coefficients a."""
-        vectors, used = self.bank.vectors(), np.flatnonzero(a)
-        vectors.add(used, np.zeros(len(used)), np.asarray(a, dtype=float)[used])
-        return vectors
+        return self.bank.coefficients([self.bank.vectors_of(a) for a in A], theta)
 
     def _read(self, X):
         """The views of X; a view without data gets a string of the support for every example."""
@@ -313,13 +339,13 @@ class ExplicitPredictor(Predictor):
         return np.stack([each[v] for v in self.kernel_list.view_of], axis=1)
 
     def decision(self, X, A, theta):
-        return self._decision(X, A, map(self.vectors, A), theta)
+        return self._decision(X, A, map(self.bank.vectors_of, A), theta)
 
     def prepared(self, A, theta, limit):
         """Keeps the vectors of a single output; those of several outputs may not fit."""
         if len(A) > 1:
             return super().prepared(A, theta, limit)
-        kept = [self.vectors(a) for a in A]
+        kept = [self.bank.vectors_of(a) for a in A]
         return lambda X: self._decision(X, A, kept, theta)
 
     def _decision(self, X, A, vectors, theta):
@@ -330,7 +356,7 @@ class ExplicitPredictor(Predictor):
 
     def parts(self, X, A, theta):
         thetas = np.broadcast_to(theta, (len(A), self.bank.M))
-        return np.array(list(self._look_up(self._read(X), map(self.vectors, A), None))) * thetas[:, None, :]
+        return np.array(list(self._look_up(self._read(X), map(self.bank.vectors_of, A), None))) * thetas[:, None, :]
 
     def combined(self, X, theta):
         return self._gram(self._read(X), self.bank.views, theta)

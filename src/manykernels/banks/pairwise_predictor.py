@@ -14,6 +14,7 @@ from ..sequences import Sequences
 from ._degree_walks import WalkTiles, grouped
 from ._kernel_groups import merge_equal_sides
 from .base import Predictor
+from .words.decisions import word_sums
 
 
 class PairwisePredictor(Predictor):
@@ -25,6 +26,7 @@ class PairwisePredictor(Predictor):
     file_tag = ("predictor/pairwise", 1)
     skips = True
     device: str | None = None  # of PyTorch; decisions use it if it is available. Files do not contain it
+    _word_sums: list | None = None  # made by the first decision, and not kept in files
 
     def __init__(self, bank, support):
         self.kernel_list, self.normalize, self.n_support = bank.kernel_list, bank.normalize, support.size
@@ -144,8 +146,31 @@ class PairwisePredictor(Predictor):
         self.tiles.weighted(left, right, theta[None], n, m, writer(out[None]))
         return out
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_word_sums"}
+
+    def _words(self, theta):
+        """(`WordSums` of the kernels on words with weight, theta of the others)."""
+        if self._word_sums is None:
+            found = self.kernel_list, self.tiles.groups, self.sides, self.normalize, self.tiles.scale, self.tiles.n_jobs
+            self._word_sums = word_sums(*found)
+        used = [sums for sums in self._word_sums if (theta * self.tiles.scale)[:, sums.members].any()]
+        rest = theta.copy()
+        for sums in used:
+            rest[:, sums.members] = 0.0
+        return used, rest
+
     def decision(self, X, A, theta):
         A, theta = np.atleast_2d(np.asarray(A, float)), np.atleast_2d(np.asarray(theta, float))
+        words, rest = self._words(theta)
+        found = [
+            sums.decision(X, A, np.broadcast_to(theta, (len(A), theta.shape[1]))[:, sums.members]) for sums in words
+        ]
+        if (rest * self.tiles.scale).any() or not found:
+            found.append(self._by_pairs(X, A, rest))
+        return sum(found)
+
+    def _by_pairs(self, X, A, theta):
         left, n = self._new(X, (theta * self.tiles.scale != 0).any(axis=0))
         if self.device is not None:
             from ._device_decisions import decide_there
@@ -158,12 +183,17 @@ class PairwisePredictor(Predictor):
     def parts(self, X, A, theta):
         A = np.atleast_2d(np.asarray(A, float))
         theta = np.broadcast_to(np.atleast_2d(np.asarray(theta, float)), (len(A), self.tiles.scale.size))
-        wanted = (theta * self.tiles.scale != 0).any(axis=0)
+        words, rest = self._words(theta)
+        wanted = (rest * self.tiles.scale != 0).any(axis=0)
         left, n = self._new(X, wanted)
         kernels = np.flatnonzero(wanted)
         result = np.zeros((len(A), n, theta.shape[1]))
-        result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
-        return result * theta[:, None, :]
+        if len(kernels):
+            result[:, :, kernels] = self.tiles.products(left, self.sides, A, n, kernels).transpose(0, 2, 1)
+        result *= theta[:, None, :]
+        for sums in words:
+            result[:, :, sums.members] = sums.parts(X, A, theta[:, sums.members])
+        return result
 
     def support_data(self):
         """The examples of each group of kernels, (columns, n) for numbers."""

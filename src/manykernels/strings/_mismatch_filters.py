@@ -26,7 +26,12 @@ def mismatch_weights(l, k, d, rule, size):  # noqa: E741 (the paper's name)
         f = _estimate(l, k, size)
         end = next((m for m, value in enumerate(f) if value <= 0), l + 1)
         c = f[: d + 1] if rule == "full" else [_product(f[:end], l, m, size) for m in range(d + 1)]
-    return tuple(c), min(sum(c[m] * _krawtchouk(l, m, s, size) for m in range(d + 1)) for s in range(l + 1))
+    return tuple(c), min(eigenvalue(c, l, s, size) for s in range(l + 1))
+
+
+def eigenvalue(c, l, s, size):  # noqa: E741 (the paper's name)
+    """The eigenvalue of the matrix c(mismatches) of all words, for characters that depend on s of their letters."""
+    return sum(weight * _krawtchouk(l, m, s, size) for m, weight in enumerate(c))
 
 
 def channel_weights(c, l):  # noqa: E741 (the paper's name)

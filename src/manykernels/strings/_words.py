@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..sequences.packed import slice_bound
+from ._window_pairs import by_bits, sums_of_pairs
 from .base import MAX_IN_FILE, StringKernel, integer
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class WordKernel(StringKernel):
 
     def channels(self, size: int) -> list[Any]:
         raise NotImplementedError
+
+    def mismatches(self, size: int) -> tuple[int, np.ndarray] | None:
+        """(l, c(0) … c(d)) if k(x, y) = Σ_{windows u of x, v of y} c(mismatches of u and v), 0 above d; else None."""
+        return None
 
     def readings(self, size: int, positive: bool = False) -> list[Any]:
         """Readings with Σ_table ⟨φ, φ⟩ = k, φ the counts of words; if `positive`, all weights are positive."""
@@ -110,6 +115,9 @@ class WordKernel(StringKernel):
     def block(self, X: Sequences, Y: Sequences) -> np.ndarray:
         from ..loops.words import add_words, count_words
 
+        compared = by_bits(self, X, Y)
+        if compared is not None:
+            return sums_of_pairs(self, compared, X, Y)
         size, out = X.alphabet.size, np.zeros((len(X), len(Y)))
         left, right = self.windows(X), self.windows(Y, self.reverse_complement)
         sides = [self.bounds(left, False), self.bounds(right, self.reverse_complement)]
@@ -137,6 +145,9 @@ class WordKernel(StringKernel):
     def own(self, X: Sequences) -> np.ndarray:
         from ..loops.words import own_words
 
+        compared = by_bits(self, X)
+        if compared is not None:
+            return sums_of_pairs(self, compared, X, None)[:, 0]
         both = self.reverse_complement
         out, windows = np.zeros(len(X)), self.windows(X, both)
         for places, span, weight in self.channels(X.alphabet.size):

@@ -95,7 +95,7 @@ class GappedKmer(WordKernel):
 
     @property
     def family(self) -> str | None:  # type: ignore[override]  # depends on its parameters
-        return "channels" if self.gamma is None else None
+        return "windows" if self.gamma is None else None
 
     @property
     def whole(self) -> bool:  # type: ignore[override]  # depends on its parameters
@@ -146,6 +146,10 @@ class GappedKmer(WordKernel):
     def _smallest(self, size):
         """The smallest eigenvalue of the matrix of words, before `nearest` changes it."""
         return 0 if self._plain else self._weights(size)[1]
+
+    def mismatches(self, size: int) -> tuple[int, np.ndarray]:
+        weights = [comb(self.l - m, self.k) for m in range(self._most + 1)] if self._plain else self._repaired(size)
+        return self.l, np.array([float(value) for value in weights])
 
     def mismatch_weights(self, size: int) -> np.ndarray:
         """c(0) … c(d) for an alphabet of `size` letters."""

@@ -49,6 +49,7 @@ class Mismatch(WordKernel):
 
     file_tag = ("kernel/mismatch", 2)
     former_tags = (("kernel/mismatch", 1),)  # without reverse_complement
+    family = "windows"
     whole = True
 
     def __init__(
@@ -83,6 +84,9 @@ class Mismatch(WordKernel):
             if weight:
                 found += [(places, self.k, weight) for places in combinations(range(self.k), j)]
         return found
+
+    def mismatches(self, size: int) -> tuple[int, np.ndarray]:
+        return self.k, np.array([float(self._common(h, size)) for h in range(min(2 * self.m, self.k) + 1)])
 
     def _common(self, h, size):
         """I(h): the number of words within m of two words that differ in h places.

@@ -39,6 +39,7 @@ from ...strings.base import check_alike, check_length
 from ..explicit import ExplicitBank, Vectors, len_of
 from ._word_readers import HASH, MAP, SORTED, FreeWords, PositionedWords
 
+AT_ANY_PLACE = "channels", "windows"  # families of kernels whose words may stand at any place
 MAX_HASH_BITS = 22  # a hash table has at most 2^22 places
 MIN_MAP_WORDS = 2**16  # possible words up to which "auto" takes a map
 LOOK_UP_ROWS = 8192  # at a time
@@ -50,12 +51,12 @@ class WordBank(ExplicitBank):
     """Kernels on words; `store` is "auto", "map", "sorted" or "hash", and values take up to half of memory_limit."""
 
     file_tag = ("bank/words", 1)
+    store = "auto"
 
     def __init__(self, kernels, views, store, *, weights, normalize, memory_limit, n_jobs):
         self.kernels, self.views, self.store, self.n_jobs = kernels, views, store, n_jobs
         self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
-        self.max_values = _max_values(memory_limit)
-        self._assign_places()
+        self.prepare()
         self.own = self.norms(views)
         self.normalise(weights, normalize)
 
@@ -64,7 +65,7 @@ class WordBank(ExplicitBank):
         cls, kernels, X, *, store="auto", weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1
     ):
         """The bank of a `KernelList`; None if a kernel does not count words. store="trie" means "auto" here."""
-        if not all(kernel.family in ("channels", "degree") for kernel in kernels.kernels):
+        if not all(kernel.family in (*AT_ANY_PLACE, "degree") for kernel in kernels.kernels):
             return None
         options = dict(weights=weights, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
         return cls(kernels, kernels.views(X), "auto" if store == "trie" else store, **options)
@@ -86,18 +87,22 @@ class WordBank(ExplicitBank):
             if kernel.family == "degree":
                 check(not len(X) or X.length * kernel.words[-1] <= MAX_FILE_WORDS, f"{kernel!r} has too many words")
             else:
-                check(kernel.family == "channels", f"{kernel!r} is not of words")
+                check(kernel.family in AT_ANY_PLACE, f"{kernel!r} is not of words")
                 readings = kernel.n_readings(X.alphabet.size, bank.hashed)
                 check(readings <= MAX_FILE_READINGS, f"{kernel!r} has too many words")
         bank._assign_places(MAX_FILE_WORDS)
         return bank
+
+    def prepare(self):
+        self.max_values = _max_values(self.memory_limit)
+        self._assign_places()
 
     def _assign_places(self, most=np.inf):
         """Finds the ways to read words and gives them places; at most `most` words at positions."""
         self.readers, walks = [], []
         for m, (kernel, v) in enumerate(zip(self.kernels.kernels, self.kernels.view_of, strict=True)):
             X = self.views[v].X
-            if kernel.family == "channels":
+            if kernel.family in AT_ANY_PLACE:
                 self.readers.append(FreeWords(kernel, m, int(v), X, self.hashed))
                 continue
             if not len(X):  # without support there are no words, and all sums are 0
@@ -248,6 +253,7 @@ class WordVectors(Vectors):
     def __init__(self, bank):
         self.bank, self.values, self.norms = bank, np.zeros(bank.n_places), np.zeros(bank.M)
         self.tasks = [(reader, lane) for reader in bank.readers for lane in reader.lanes(bank.hashed)]
+        self.nbytes = self.values.nbytes
 
     @property
     def q(self):

@@ -1,0 +1,66 @@
+"""Decisions of kernels on words that were trained by pairs: from the sums of the words of the support, not by pairs."""
+
+from contextlib import suppress
+
+import numpy as np
+
+from ...kernels.view_data import View
+from .linadd import AT_ANY_PLACE, WordBank
+from .tables import TableBank, fits_tables
+
+MAX_KEPT_BYTES = 2**28  # of values of words that stay for the next call
+
+
+class WordSums:
+    """The kernels `members` of a list, on words of one view, between new data and the support X.
+
+    factor : array (|members|, n), None for 1: those of spherical normalisation
+    """
+
+    def __init__(self, kernel_list, members, X, factor, scale, n_jobs):
+        self.members, self.kernels = members, kernel_list.part(members)
+        views = [View(X, None)]
+        kind = TableBank if fits_tables(self.kernels, views, None) else WordBank
+        root = None if factor is None else np.ascontiguousarray(factor.T)
+        self.bank = kind.of_support(self.kernels, views, root, scale[members], n_jobs)
+        self.kept = None  # the last A, and its vectors
+
+    def _vectors(self, A):
+        """The vectors of each row of A, one at a time where all do not fit in memory."""
+        if self.kept is not None and np.array_equal(self.kept[0], A):
+            return self.kept[1]
+        size = len(A) * self.bank.vectors().nbytes
+        found = map(self.bank.vectors_of, A)
+        if size > MAX_KEPT_BYTES:
+            return found
+        self.kept = A.copy(), list(found)
+        return self.kept[1]
+
+    def parts(self, X, A, theta):
+        """θ_tm K_m(X, support) @ A[t], (T, n_new, |members|), for theta (T, |members|)."""
+        views = self.kernels.views(X)
+        present = views[0].present
+        if views[0].X is None:
+            return np.zeros((len(A), present.size, len(self.members)))
+        found = np.array([vectors.at(views) for vectors in self._vectors(A)]) * theta[:, None, :]
+        return found if present is None else found * present[:, None]
+
+    def decision(self, X, A, theta):
+        """Σ_m θ_tm K_m(X, support) @ A[t], (T, n_new)."""
+        return self.parts(X, A, theta).sum(axis=2)
+
+
+def word_sums(kernel_list, groups, sides, normalize, scale, n_jobs):
+    """`WordSums` of those groups of kernels, with their support in `sides`, that are on words at any place."""
+    found = []
+    for group, side in zip(groups, sides, strict=True):
+        spherical = side.factor is not None
+        if (
+            {kernel.family for kernel in group.kernels} <= set(AT_ANY_PLACE)
+            and side.task is None
+            and len(side.x)
+            and spherical == (normalize == "spherical")
+        ):
+            with suppress(ValueError):  # words that do not fit in memory are compared by pairs
+                found.append(WordSums(kernel_list, group.members, side.x, side.factor, scale, n_jobs))
+    return found

@@ -1,0 +1,279 @@
+"""Kernels of the mismatches of windows, with a value for every possible word of l letters.
+
+    k(x, y) = Σ_{windows u of x, v of y} c(mismatches of u and v) = p(x)ᵀ C p(y) ,   p_u(x) the number of windows u
+
+The values of v = Σ_i a_i p(x_i) and of C v are A^l numbers. A product K a counts the windows of all examples,
+multiplies by C (loops/word_tables) and looks every window up: a few nanoseconds for each letter, whatever the number of
+ways in which two windows may agree. So these kernels are multiplied with, and not built, from some number of examples
+on; and predictions look windows up in C v.
+
+Where both strands count, k(x, y) + k(x, rc y) = p(x)ᵀ C (1 + R) p(y) with R the reverse complement of words.
+"""
+
+from copy import copy
+
+import numpy as np
+
+from ..._memory import MemoryBudget
+from ..._state import check
+from ..._threads import n_threads, run_blocks, slices
+from ...kernels.normalize import inverse_root
+from ...sequences.alphabet import DNA
+from ...strings._mismatch_filters import eigenvalue
+from ...strings.base import check_alike
+from ..explicit import ExplicitBank, Vectors, diagonals, len_of
+from .linadd import numbers
+
+MAX_WORDS = 2**24  # of l letters: 128 MiB
+PRODUCTS, MIXTURE_STEPS = 250, 4  # in a fit of one kernel at a gap of 1e-3, and times that with several kernels
+PAIR_SECONDS, WORD_SECONDS, LETTER_SECONDS = 6e-9, 3e-8, 6e-9  # 64 pairs of windows; a word of a table; a letter
+COLUMNS = 256  # of a table that a thread works on at a time
+LANES = 4  # parts of the examples whose windows are counted side by side
+MIN_LANE_LETTERS = 2**18  # in a part
+LOOK_UP_ROWS = 4096  # at a time
+
+
+class TableBank(ExplicitBank):
+    """Kernels with `mismatches`, such as `GappedKmer` and `Mismatch`."""
+
+    file_tag = ("bank/tables", 1)
+    even = True
+
+    def __init__(self, kernels, views, *, weights, normalize, memory_limit, n_jobs):
+        self.kernels, self.views, self.n_jobs = kernels, views, n_jobs
+        self.n, self.M, self.names, self.memory_limit = len_of(views), kernels.M, list(kernels.names), memory_limit
+        self.prepare()
+        self.own = diagonals(kernels, views)
+        self.normalise(weights, normalize)
+
+    @classmethod
+    def from_list(cls, kernels, X, *, weights=None, normalize="multiplicative", memory_limit=None, n_jobs=1):
+        """The bank of a `KernelList`; None if a kernel is not of mismatches, or its words are too many."""
+        views = kernels.views(X)
+        if not fits_tables(kernels, views, memory_limit):
+            return None
+        return cls(kernels, views, weights=weights, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
+
+    @classmethod
+    def from_state(cls, state):
+        bank = cls._restored(state)
+        check(fits_tables(bank.kernels, bank.views, None), "kernels have too many words for tables")
+        bank.prepare()
+        return bank
+
+    def prepare(self):
+        windows, self.words = {}, []
+        for kernel, v in zip(self.kernels.kernels, self.kernels.view_of, strict=True):
+            part = v, kernel.start, kernel.stop
+            if part not in windows:
+                windows[part] = kernel.windows(self.views[v].X)
+            self.words.append(WindowTable(kernel, self.views[v].X.alphabet, windows[part]))
+
+    def vectors(self):
+        return TableVectors(self)
+
+    def take(self, support):
+        bank = copy(self)
+        bank.n, bank.own = len(support), self.own[support]
+        bank.root = None if self.root is None else self.root[support]
+        bank.views = [view._replace(X=view.X[support].compact()) for view in self.views]
+        bank.prepare()
+        return bank
+
+
+class WindowTable:
+    """The windows of one kernel in some sequences, and the product with its matrix C (1 + R)."""
+
+    def __init__(self, kernel, alphabet, windows):
+        self.kernel, self.windows, self.both = kernel, windows, kernel.reverse_complement
+        self.size, (self.l, c) = alphabet.size, kernel.mismatches(alphabet.size)
+        found = [eigenvalue(c, self.l, s, self.size) for s in range(self.l + 1)]
+        self.eigenvalues = np.maximum(np.array(found, dtype=float), 0.0)
+        low = self.l // 2
+        self.shape = self.size ** (self.l - low), self.size**low
+        self.digits = [digits_of(n, self.size) for n in self.shape]
+        if self.both:
+            opposite = alphabet.opposite().astype(np.int64)
+            self.backwards = np.concatenate([backwards(self.size, k, opposite) for k in (low, self.l - low)])
+
+    def count(self, rows, coef, out, n_jobs):
+        """out += Σ_r coef_r p(x_r)."""
+        from ...loops.word_tables import add_words
+
+        letters = int(np.sum(self.windows[2][rows] - self.windows[1][rows]))
+        lanes = slices(len(rows), min(LANES, max(1, letters // MIN_LANE_LETTERS)))
+
+        def lane(part):
+            own = out if len(lanes) == 1 else np.zeros_like(out)
+            add_words(*self.windows, rows[part], coef[part], self.l, self.size, own)
+            return own
+
+        found = run_blocks(lane, lanes, n_jobs)
+        if len(lanes) > 1:
+            for own in found:
+                out += own
+
+    def multiply(self, v, n_jobs):
+        """C (1 + R) v, (A^l,)."""
+        from ...loops.word_tables import add_backwards, multiply_columns, reflect_rows
+
+        out = v.copy()
+        if (self.eigenvalues == self.eigenvalues[0]).all():  # equal words only
+            out *= self.eigenvalues[0]
+        else:
+            table = out.reshape(self.shape)
+            rows, columns = (slices(k, -(-k // COLUMNS)) for k in self.shape)
+            run_blocks(lambda part: reflect_rows(table[part], self.size), rows, n_jobs)
+            run_blocks(
+                lambda part: multiply_columns(table, part.start, part.stop, self.size, *self.digits, self.eigenvalues),
+                columns,
+                n_jobs,
+            )
+            run_blocks(lambda part: reflect_rows(table[part], self.size), rows, n_jobs)
+        if self.both:
+            add_backwards(out, self.backwards, self.shape[1])
+        return out
+
+    def look_up(self, table, rows, windows=None):
+        """Σ_{windows u of x_r} table_u, (|rows|,); `windows` of other sequences."""
+        from ...loops.word_tables import look_up
+
+        out = np.empty(len(rows))
+        look_up(*(self.windows if windows is None else windows), rows, self.l, self.size, table, out)
+        return out
+
+
+class TableVectors(Vectors):
+    """v_m (A^l,) of every kernel, and C_m v_m where it was asked for since the last change."""
+
+    def __init__(self, bank):
+        self.bank, self.a, self.tables = bank, np.zeros(bank.n), {}
+        self.values = [np.zeros(np.prod(own.shape)) for own in bank.words]
+        self.nbytes = 2 * sum(values.nbytes for values in self.values)
+
+    @property
+    def q(self):
+        return self.bank.scale * [max(float(v @ self._table(m)), 0.0) for m, v in enumerate(self.values)]
+
+    def _table(self, m):
+        if m not in self.tables:
+            self.tables[m] = self.bank.words[m].multiply(self.values[m], self.bank.n_jobs)
+        return self.tables[m]
+
+    def clear(self):
+        self.tables, self.a[:] = {}, 0.0
+        for values in self.values:
+            values[:] = 0.0
+
+    def add(self, rows, before, delta):
+        keep = np.flatnonzero(delta)
+        if not len(keep):
+            return
+        rows, delta, root = numbers(rows)[keep], np.asarray(delta, dtype=np.float64)[keep], self.bank.root
+        self.tables, self.a[rows] = {}, self.a[rows] + delta
+        for m, (own, values) in enumerate(zip(self.bank.words, self.values, strict=True)):
+            own.count(rows, delta if root is None else delta * root[rows, m], values, self.bank.n_jobs)
+
+    def outputs(self, rows, theta, a):
+        return self._sums(numbers(rows), np.asarray(theta, dtype=float))
+
+    def parts(self, rows, a):
+        return self._sums(numbers(rows))
+
+    def _sums(self, rows, theta=None):
+        bank = self.bank
+        root = None if bank.root is None else bank.root[rows]
+        return self._look_up(root, theta, len(rows), lambda m, part: bank.words[m].look_up(self._table(m), rows[part]))
+
+    def at(self, views, theta=None):
+        bank = self.bank
+        for view, own in zip(views, bank.views, strict=True):
+            check_alike(view.X.alphabet, own.X.alphabet)
+        root = None if bank.root is None else inverse_root(diagonals(bank.kernels, views))
+        asked = range(bank.M) if theta is None else np.flatnonzero(np.asarray(theta) * bank.scale)
+        there = {m: bank.words[m].kernel.windows(views[bank.kernels.view_of[m]].X) for m in asked}
+        everyone = np.arange(len_of(views))
+
+        def sums(m, part):
+            found = bank.words[m].look_up(self._table(m), everyone[part], there[m])
+            self._correct(m, views[bank.kernels.view_of[m]].X[part], there[m], part, found)
+            return found
+
+        return self._look_up(root, theta, len(everyone), sums)
+
+    def _correct(self, m, X, windows, part, out):
+        """Compares the sequences with unknown letters in pairs, where such a letter is a mismatch."""
+        bank, kernel, rows = self.bank, self.bank.words[m].kernel, np.flatnonzero(self.a)
+        if kernel.whole or X.bits == 2:
+            return
+        letters, begin, end = windows
+        before = np.concatenate([[0], np.cumsum(letters >= X.alphabet.size)])
+        strange = np.flatnonzero(before[end[part]] > before[begin[part]])
+        if len(strange):
+            a = self.a[rows] if bank.root is None else self.a[rows] * bank.root[rows, m]
+            out[strange] = kernel.between(X[strange], bank.views[bank.kernels.view_of[m]].X[rows]) @ a
+
+    def _look_up(self, root, theta, n, sums):
+        """The outputs (n,), or without θ the parts (n, M), from sums(m, part) of windows before normalisation."""
+        bank = self.bank
+        factor = bank.scale if theta is None else bank.scale * theta
+        out = np.zeros((n, bank.M) if theta is None else n)
+        used = np.flatnonzero(factor)
+        for m in used:
+            self._table(m)  # before the threads ask for it
+
+        def some(part):
+            for m in used:
+                found = factor[m] * sums(m, part)
+                found = found if root is None else found * root[part, m]
+                if theta is None:
+                    out[part, m] = found
+                else:
+                    out[part] += found
+
+        threads = n_threads(bank.n_jobs)
+        run_blocks(some, slices(n, threads * -(-n // (threads * LOOK_UP_ROWS))), bank.n_jobs)
+        return out
+
+
+def tables_pay(kernels, n, letters):
+    """Whether a fit by products with tables takes less time than the comparison of all pairs of n examples."""
+    pairs = products = 0.0
+    for kernel in kernels:
+        size = (kernel.encoding[0] or DNA).size
+        windows = max(letters - kernel.mismatches(size)[0] + 1, 1)
+        pairs += 0.5 * n**2 * (1 + kernel.reverse_complement) * PAIR_SECONDS * windows * (windows + 54) / 55
+        products += WORD_SECONDS * size ** kernel.mismatches(size)[0] + LETTER_SECONDS * n * letters
+    return products * PRODUCTS * (1 if len(kernels) == 1 else MIXTURE_STEPS) < pairs
+
+
+def fits_tables(kernels, views, memory_limit):
+    """Whether all kernels are sums over whole windows, of so few words that their tables fit in memory."""
+    total = 0
+    for kernel, v in zip(kernels.kernels, kernels.view_of, strict=True):
+        X = views[v].X
+        if kernel.family != "windows" or X is None or views[v].present is not None:
+            return False
+        if not kernel.whole and X.bits > 2 and (X.letters() >= X.alphabet.size).any():
+            return False  # an unknown letter is a mismatch, and no letter of a table
+        n_words = X.alphabet.size ** kernel.mismatches(X.alphabet.size)[0]
+        total += 2 * 8 * n_words
+        if n_words > MAX_WORDS or total > MemoryBudget(memory_limit).share("values of all words"):
+            return False
+    return True
+
+
+def digits_of(count, size):
+    """The number of digits that are not 0 of 0 … count − 1 in base `size`."""
+    found = np.zeros(1, np.int64)
+    while len(found) < count:
+        found = np.concatenate([found] + [found + 1] * (size - 1))
+    return found
+
+
+def backwards(size, k, opposite):
+    """The numbers of the reverse complements of all words of k letters."""
+    found = np.zeros(1, np.int64)
+    for _ in range(k):  # a letter in front of a word is behind in its reverse complement
+        found = (found[None, :] * size + opposite[:size, None]).ravel()
+    return found

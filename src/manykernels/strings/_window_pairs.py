@@ -1,0 +1,52 @@
+"""Kernels Σ_{windows u of x, v of y} c(mismatches of u and v) of pairs of sequences, by bits: see loops/word_pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..sequences.packed import Sequences
+    from ._words import WordKernel
+
+MAX_WINDOW = 15  # letters of a window whose mismatches have four bits
+WORDS_PER_PAIR = 2  # words that are counted in the time in which one pair of windows is compared
+
+
+def by_bits(kernel: WordKernel, *sets: Sequences) -> tuple[int, np.ndarray] | None:
+    """(l, c(0) … c(d)) if `sums_of_pairs` can compute the kernel on these sequences, else None."""
+    found = kernel.mismatches(sets[0].alphabet.size)
+    if found is None or found[0] > MAX_WINDOW:
+        return None
+    if not kernel.whole and any(X.bits > 2 and (X.letters() >= X.alphabet.size).any() for X in sets):
+        return None
+    letters = float(np.mean(sets[0].lengths)) if len(sets[0]) else 0.0
+    words = sum(sets[0].alphabet.size ** len(places) for places, _, _ in kernel.channels(sets[0].alphabet.size))
+    return None if words <= WORDS_PER_PAIR * letters**2 else found
+
+
+def sums_of_pairs(kernel: WordKernel, windows: tuple[int, np.ndarray], X: Sequences, Y: Sequences | None) -> np.ndarray:
+    """k(x_i, y_j), (n, m), or without Y k(x_i, x_i), (n, 1), for the `windows` that `by_bits` returns."""
+    from ..loops.word_pairs import entries_of, pair_sums
+
+    (l, c), both = windows, kernel.reverse_complement  # noqa: E741 (the paper's name)
+    left, right = kernel.windows(X), kernel.windows(X if Y is None else Y, both)
+    size, planes = X.alphabet.size, max(1, (X.alphabet.size - 1).bit_length()) + 1
+    counts = np.maximum(left[2] - left[1] - l + 1, 0)
+    width = min(63, 64 - l + 1)
+    if counts.max(initial=0):  # chunks of equal size
+        width = -(-int(counts.max()) // -(-int(counts.max()) // width))
+
+    def entries(side, numbers, lead, step):
+        first = np.concatenate([[0], np.cumsum(numbers)])
+        out = np.zeros((planes, first[-1]), np.uint64)
+        entries_of(*side, l, size, lead, step, first, out)
+        return out, first
+
+    x, x_first = entries(left, -(-counts // width), 0, width)
+    lengths = right[2] - right[1]
+    y, y_first = entries(right, np.where(lengths >= l, lengths - l + width, 0), width - 1, 1)
+    out = np.empty((len(X), 1 if Y is None else len(Y)))
+    pair_sums(x, x_first, y, y_first[:: 1 + both].copy(), l, width, c, Y is None, out)
+    return out

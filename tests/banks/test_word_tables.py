@@ -1,0 +1,180 @@
+"""Kernels of the mismatches of windows: pairs by bits, products by tables of all words, decisions (issue 14)."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+from naive_strings import matrix, reverse_complement
+
+import manykernels
+from manykernels import MKLClassifier
+from manykernels.banks import choice, explicit
+from manykernels.banks.joined import JoinedBank
+from manykernels.banks.words import tables
+from manykernels.banks.words.tables import TableBank, WindowTable
+from manykernels.kernels import RBF, KernelList
+from manykernels.sequences import Alphabet
+from manykernels.strings import GappedKmer, Mismatch, Spectrum, _window_pairs
+
+LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
+
+
+def texts(lengths, letters="ACGT", seed=0):
+    rng = np.random.default_rng(seed)
+    return ["".join(rng.choice(list(letters), size=size)) for size in lengths]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(
+    "kernel",
+    [Mismatch(1, 0), Mismatch(5, 2), GappedKmer(7, 4, d=2, filter="truncated"), GappedKmer(15, 12, d=3, filter="full")],
+    ids=repr,
+)
+def test_pairs_by_bits_are_those_of_loops_over_windows(kernel, both, monkeypatch):
+    """Lengths around one and two chunks of 64 letters, too short sequences, unknown letters."""
+    monkeypatch.setattr(_window_pairs, "WORDS_PER_PAIR", 0)
+    kernel = kernel.set_params(unknown="ignore", reverse_complement=both)
+    X = texts([1, 4, 15, 50, 51, 65, 101], "ACGT" * 6 + "N")
+    l, c = kernel.mismatches(4)  # noqa: E741
+
+    def windows(x):
+        found = [x[p : p + l] for p in range(len(x) - l + 1)]
+        return np.array([list(u) for u in found if set(u) <= set("ACGT")]).reshape(-1, l)
+
+    def value(x, y):
+        far = np.concatenate([(windows(x)[:, None] != windows(z)).sum(axis=2).ravel() for z in y])
+        return np.bincount(far, minlength=l + 1)[: len(c)] @ c
+
+    want = np.array([[value(x, [y, reverse_complement(y)] if both else [y]) for y in X] for x in X])
+    np.testing.assert_allclose(kernel(X), want, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diag(X), np.diag(want), rtol=1e-12)
+
+
+def test_pairs_of_proteins_by_bits(monkeypatch):
+    monkeypatch.setattr(_window_pairs, "WORDS_PER_PAIR", 0)
+    kernel = GappedKmer(4, 2, alphabet="protein")
+    X = texts([3, 40, 70], "ACD") + texts([66], LETTERS["protein"])
+    np.testing.assert_array_equal(kernel(X), matrix(kernel, X))
+
+
+@pytest.mark.parametrize("size, length", [(2, 1), (2, 7), (3, 4), (4, 1), (4, 3), (4, 6), (5, 3), (20, 2)])
+def test_a_table_is_multiplied_with_the_matrix_of_mismatches(size, length):
+    alphabet = Alphabet("own", "ACGTDEFHIKLMNPQRSVWY"[:size])
+    kernel = Mismatch(length, min(1, length), alphabet=alphabet)
+    table = WindowTable(kernel, alphabet, kernel.windows(kernel.encode(["A" * 9])))
+    every = np.array(list(product(range(size), repeat=length)))
+    c = np.concatenate([kernel.mismatches(size)[1], np.zeros(length + 1)])
+    C = c[(every[:, None] != every).sum(axis=2)]
+    v = np.random.default_rng(0).normal(size=size**length)
+    np.testing.assert_allclose(table.multiply(v, 1), C @ v, atol=1e-12 * np.abs(C).sum(axis=1).max())
+
+
+KERNELS = [GappedKmer(6, 4), GappedKmer(5, 3, d=1, filter="truncated", start=3), Mismatch(4, 1)]
+
+
+@pytest.mark.parametrize("normalize", ["multiplicative", "spherical"])
+@pytest.mark.parametrize("both", [False, True])
+def test_decisions_are_those_of_the_kernel_values(both, normalize):
+    """Three classes, a kernel on numbers beside those on words, unknown letters where a window needs no whole words."""
+    options = dict(reverse_complement=both, unknown="ignore")
+    kernels = [(f"s{k}", kernel.set_params(**options), "s") for k, kernel in enumerate(KERNELS)]
+    kernels += [("counts", Spectrum((2, 4), **options), "s"), ("x", RBF(gamma=0.5), "x")]
+    rng = np.random.default_rng(0)
+    X = {"s": texts(rng.integers(20, 90, 60), "ACGT" * 9 + "N"), "x": rng.normal(size=(60, 2))}
+    new = {"s": texts(rng.integers(4, 90, 9), "ACGT" * 9 + "N", 1), "x": rng.normal(size=(9, 2))}
+    model = MKLClassifier(kernels, C=1.0, normalize=normalize).fit(X, np.arange(60) % 3)
+    parts = model.decision_parts(new)
+    K = np.array([kernel(new["s"], X["s"]) for _, kernel, _ in kernels[:4]])
+    predictor = model.predictor_
+    support = model.support_
+    for m, value in enumerate(K):
+        if normalize == "spherical":
+            own = [np.sqrt(kernels[m][1].diag(z)) for z in (new["s"], X["s"])]
+            value = np.divide(value, np.outer(*own), out=np.zeros_like(value), where=np.outer(*own) > 0)
+        want = value[:, support] @ model.dual_coef_.T * model.kernel_weights_[:, m] * predictor.scale[m]
+        np.testing.assert_allclose(parts[..., m], want, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(new), parts.sum(axis=2) + model.intercept_, atol=1e-9)
+    again = pickle.loads(pickle.dumps(model)).decision_function(new)
+    np.testing.assert_array_equal(again, model.decision_function(new))
+
+
+def motif(n, length=60, seed=0):
+    X, y = texts([length] * n, seed=seed), np.arange(n) % 2
+    return [x[:20] + "GATTACA" + x[27:] if label else x for x, label in zip(X, y, strict=True)], y
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_products_and_pairs_give_the_same_model(loss, monkeypatch, tmp_path):
+    monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
+    X, y = motif(80)
+    kernels = [GappedKmer(6, 4, reverse_complement=True), Mismatch(5, 1, reverse_complement=True)]
+    options = dict(C=0.5, loss=loss, tol=1e-5, normalize="spherical")
+    pairs = MKLClassifier(kernels, features="never", **options).fit(X, y)
+    monkeypatch.setattr(tables, "PRODUCTS", 0)
+    products = MKLClassifier(kernels, **options).fit(X, y)
+    assert isinstance(products.predictor_.bank, TableBank) and products.duality_gap_ <= 1e-5
+    np.testing.assert_allclose(products.kernel_weights_, pairs.kernel_weights_, atol=0.01)
+    new = motif(20, seed=1)[0]
+    np.testing.assert_allclose(products.decision_function(new), pairs.decision_function(new), atol=0.01)
+    products.save(tmp_path / "model.mk")
+    np.testing.assert_array_equal(
+        manykernels.load(tmp_path / "model.mk").decision_function(new), products.decision_function(new)
+    )
+
+
+def test_a_mixture_with_spectra_is_multiplied_with_too(monkeypatch):
+    """A visit of some examples would multiply all tables."""
+    monkeypatch.setattr(explicit, "MAX_BUILT_EXAMPLES", 10)
+    monkeypatch.setattr(choice, "MAX_WORD_PAIRWISE", 10)
+    X, y = motif(60)
+    kernels = [GappedKmer(5, 3), Spectrum(3)]
+    mixed = MKLClassifier(kernels, C=1.0).fit(X, y)
+    alone = MKLClassifier(kernels, C=1.0, features="never").fit(X, y)
+    assert {type(member.bank) for member in mixed.predictor_.members} != {TableBank}
+    bank = choice.explicit_bank(KernelList.from_spec(kernels, X), X)
+    assert isinstance(bank, JoinedBank) and bank.even
+    np.testing.assert_allclose(mixed.decision_function(X), alone.decision_function(X), atol=0.05)
+
+
+def test_many_examples_are_multiplied_with_and_few_compared():
+    long, short = [GappedKmer(10, 6)], [GappedKmer(4, 3)]
+    assert not tables.tables_pay(long, 1000, 100) and tables.tables_pay(long, 8000, 100)
+    assert tables.tables_pay(long, 2000, 1000) and tables.tables_pay(short, 1000, 100)
+
+
+def test_unknown_letters_of_a_gapped_kernel_are_not_looked_up_in_tables():
+    """There an unknown letter is a mismatch, and a window with one still counts."""
+    X, y = motif(40)
+    kernel = GappedKmer(5, 3, unknown="ignore")
+    with_unknown = [*X[:-1], X[-1][:30] + "N" + X[-1][31:]]
+    assert choice.explicit_bank(KernelList.from_spec([kernel], X), X).__class__ is TableBank
+    assert choice.explicit_bank(KernelList.from_spec([kernel], with_unknown), with_unknown).__class__ is not TableBank
+    bank = TableBank.from_list(KernelList.from_spec([kernel], X), X, normalize=None)
+    a = np.random.default_rng(0).normal(size=40)
+    new = [x[:10] + "N" + x[11:] for x in X[:5]] + X[:2]
+    found = bank.vectors_of(a).at(bank.kernels.views(new), np.ones(1))
+    np.testing.assert_allclose(found, matrix(kernel, new, X) @ a, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [GappedKmer(6, 4), Mismatch(5, 1)], ids=repr)
+def test_both_strands_have_the_same_decision_to_the_last_bit(kernel):
+    X, y = motif(50)
+    new = texts([33, 40, 57, 80], seed=3)
+    for features in ("never", "auto"):
+        model = MKLClassifier(kernel.set_params(reverse_complement=True), C=1.0, features=features).fit(X, y)
+        other = [reverse_complement(x) for x in new]
+        np.testing.assert_array_equal(model.decision_function(new), model.decision_function(other))
+
+
+def test_threads_do_not_change_products(monkeypatch):
+    monkeypatch.setattr(tables, "MIN_LANE_LETTERS", 100)
+    monkeypatch.setattr(tables, "LOOK_UP_ROWS", 7)
+    X = texts([50] * 40)
+    one, three = (
+        TableBank.from_list(KernelList.from_spec([GappedKmer(6, 4)], X), X, n_jobs=jobs).products(
+            np.ones((1, 40)), np.arange(40)
+        )
+        for jobs in (1, 3)
+    )
+    np.testing.assert_array_equal(one, three)
