@@ -174,3 +174,15 @@ def test_products_keep_the_digits_of_small_kernel_values_beside_large_ones(order
         bank = DenseBank(laid, normalize=None)
     found = bank.products(np.array([[1 / 3]]), np.array([1]))[0]
     np.testing.assert_allclose(found, S[:, 1].T / 3, rtol=1e-14)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_copy_of_some_kernels_has_all_digits_of_the_matrices_given(last):
+    """Issue 11: the copy kept scale · K in float32, so that a gap of 6e-9 was 7e-8 (fuzz, seed 20261122, 1560)."""
+    S = np.array([np.eye(32), *make(8, n=32)[0], *5 * make(9, n=32)[0]], np.float32)
+    bank = DenseBank(np.ascontiguousarray(np.moveaxis(S, 0, 2)) if last else np.moveaxis(S, 0, 2))
+    rows, A = np.arange(32 if last else 12), np.random.default_rng(0).normal(size=(1, 12))
+    small = bank.restrict(rows, np.array([0, 2]))
+    found, wanted = (one.products(A, np.arange(12), rows, which) for one, which in ((small, None), (bank, [0, 2])))
+    np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(small.diagonals(), bank.diagonals()[[0, 2]][:, rows], rtol=1e-14)

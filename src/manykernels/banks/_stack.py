@@ -59,27 +59,27 @@ class Stack:
         """The first row of every matrix, (n', M)."""
         return self.array[0] if self.last else self.array[:, 0].T
 
-    def copied(self, kernels, rows, scale, n_jobs=None):
-        """scale_m S_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
+    def copied(self, kernels, rows, n_jobs=None):
+        """S_m[rows, rows] of some kernels, (|kernels|, |rows|, |rows|)."""
         from ..loops.stack import gather_last
 
-        scale, out = scale.astype(self.array.dtype), np.empty((len(kernels), len(rows), len(rows)), self.array.dtype)
+        out = np.empty((len(kernels), len(rows), len(rows)), self.array.dtype)
 
         def block(k):
             if self.last:
                 part = slice(k, k + STACK_ROWS)
-                gather_last(self.array, kernels, scale, rows[part], rows, out[:, part])
+                gather_last(self.array, kernels, rows[part], rows, out[:, part])
             else:
-                self.gather(kernels[k], rows, scale[k], out[k])
+                self.gather(kernels[k], rows, out[k])
 
         run_blocks(block, range(0, len(rows), STACK_ROWS) if self.last else range(len(kernels)), n_jobs)
         return out
 
-    def gather(self, m, rows, scale, out):
-        """out = scale · S_m[rows, rows], for a stack of shape (M, n, n')."""
+    def gather(self, m, rows, out):
+        """out = S_m[rows, rows], for a stack of shape (M, n, n')."""
         from ..loops.stack import gather
 
-        gather(self.array[m], rows, scale, out)
+        gather(self.array[m], rows, out)
 
     def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
         """Σ_m w_m (S_m[rows, cols] − shift_m), cols sorted; `symmetric` reads only the upper triangle."""
@@ -145,12 +145,11 @@ class FileStack(Stack):
     def first_rows(self):
         return self.array[:, 0].T
 
-    def gather(self, m, rows, scale, out):
+    def gather(self, m, rows, out):
         at = 0
         for part in self.array.blocks(rows):
             out[at : at + len(part)] = self.array.read(m, part, rows)
             at += len(part)
-        out *= scale
 
     def combined(self, w, rows, cols, dtype, symmetric=False, n_jobs=None, shift=None):
         out = np.zeros((len(rows), len(cols)), dtype)

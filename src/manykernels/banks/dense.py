@@ -115,17 +115,22 @@ class DenseBank(Bank):
 
     @classmethod
     def from_scaled(
-        cls, S: np.ndarray, names: list[str], n_jobs: int | None = None, usable: np.ndarray | None = None
+        cls,
+        S: np.ndarray,
+        names: list[str],
+        n_jobs: int | None = None,
+        usable: np.ndarray | None = None,
+        scale: np.ndarray | None = None,
     ) -> Self:
-        """A bank on (M, n, n) matrices that are already normalised and checked."""
+        """A bank on (M, n, n) matrices that are already checked, and normalised by `scale` (M,), or as they are."""
         bank = cls.__new__(cls)
         bank.stack, (bank.M, bank.n) = Stack(S), S.shape[:2]
         bank.dtype, bank.names, bank.n_jobs, bank.memory_limit = S.dtype, list(names), n_jobs, None
         bank.trained, bank.normalize, bank._root = None, None, None
-        bank.scale = np.ones(bank.M)
+        bank.scale = np.ones(bank.M) if scale is None else scale
         bank.usable = np.ones(bank.M, bool) if usable is None else usable
-        bank._diagonals = np.einsum("mii->mi", S).astype(np.float64)
-        bank._shift = _floor(S[:, 0].T, bank._diagonals)
+        diagonals = np.einsum("mii->mi", S).astype(np.float64)
+        bank._diagonals, bank._shift = diagonals * bank.scale[:, None], _floor(S[:, 0].T, diagonals)
         return bank
 
     def _correct(self, psd):
@@ -242,8 +247,8 @@ class DenseBank(Bank):
         part = "rows read from files" if self.stack.on_disk else "copied rows"
         if size > MemoryBudget(self.memory_limit).share(part):
             return None
-        S = self.stack.copied(kernels, rows, self.scale[kernels], self.n_jobs)
-        return DenseBank.from_scaled(S, [self.names[m] for m in kernels], self.n_jobs, self.usable[kernels])
+        S, names = self.stack.copied(kernels, rows, self.n_jobs), [self.names[m] for m in kernels]
+        return DenseBank.from_scaled(S, names, self.n_jobs, self.usable[kernels], self.scale[kernels])
 
     def matrices(self, kernels: Index = None, rows: Index = None, dtype: DType = None) -> np.ndarray:
         """The stack itself if it holds exactly the requested matrices."""

@@ -256,19 +256,19 @@ def survey_last(S, w, middle, i0, i1, total, skew):
 
 
 @njit(**OPTIONS)
-def gather(K, rows, scale, out):
-    """out = scale · K[rows][:, rows]."""
+def gather(K, rows, out):
+    """out = K[rows][:, rows]."""
     for r in range(len(rows)):
         line, o = K[rows[r]], out[r]
         for c in range(len(rows)):
-            o[c] = scale * line[rows[c]]
+            o[c] = line[rows[c]]
 
 
 @njit(**OPTIONS)
-def gather_last(S, kernels, scale, rows, cols, out):
-    """out[k, r, j] = scale_k S[rows_r, cols_j, kernels_k]."""
+def gather_last(S, kernels, rows, cols, out):
+    """out[k, r, j] = S[rows_r, cols_j, kernels_k]."""
     for r in range(len(rows)):
         for j in range(len(cols)):
             s = S[rows[r], cols[j]]
             for k in range(len(kernels)):
-                out[k, r, j] = scale[k] * s[kernels[k]]
+                out[k, r, j] = s[kernels[k]]
