@@ -11,7 +11,7 @@ from manykernels.banks.features import FeatureBank
 from manykernels.banks.pairwise import PairwiseBank
 from manykernels.banks.words.linadd import WordBank
 from manykernels.banks.words.trie import TrieBank
-from manykernels.kernels import RBF, Constant, KernelList, Linear
+from manykernels.kernels import RBF, Constant, Identity, KernelList, Linear, Polynomial
 from manykernels.strings import Degree, Spectrum, WeightedDegree
 
 rng = np.random.default_rng(0)
@@ -102,6 +102,25 @@ def test_a_constant_column_has_no_variance_however_many_examples(value):
         kernels = KernelList.from_spec([("flat", Linear(), [0]), ("steps", Linear(), slice(1, None))], data)
         bank = FeatureBank.from_list(kernels, data)
         assert bank.usable.tolist() == [False, True] and bank.phi.sparse == (data.shape[1] == 8)
+
+
+@pytest.mark.filterwarnings("ignore:kernels without variance")
+@pytest.mark.parametrize("value", [-0.10888781, 1e-3, 1e3, 0.0])
+@pytest.mark.parametrize("degree", [2, 4, 7])
+def test_a_polynomial_of_a_constant_column_has_no_variance(value, degree):
+    """Issue 11: the series of one column had errors of its values near x ± 1 (fuzz, seed 20261121, 10570)."""
+    column = np.full((45, 1), value)
+    kernels = KernelList.from_spec([Identity(), Polynomial(coef0=0.0, degree=degree, gamma=1.0)], column)
+    bank = PairwiseBank(kernels, column, dtype=np.float64, normalize=None)
+    assert bank.usable.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(1).choice([0.5, 1.0, 2.0, 1e-3], 45)])
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_gamma_scale_of_a_constant_column_is_1(weights, make):
+    """Issue 11: the rounding of the weighted mean was its variance, and gamma was 5e33."""
+    for value in (-0.10888781, 0.1, 1e5 / 3):
+        assert RBF(gamma="scale").resolve(make(np.full((45, 1), value)), weights).gamma == 1.0
 
 
 @pytest.mark.parametrize("bank, kernels", [(WordBank, [Spectrum(3), Degree(2)]), (TrieBank, [WeightedDegree(3)])])

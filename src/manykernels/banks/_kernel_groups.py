@@ -192,7 +192,8 @@ class KernelGroup:
             return None
         (low, high), (least, most) = left.reach(), right.reach()
         low, high = min(low, least), max(high, most)
-        return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or 1.0
+        # errors are relative to the largest value on the interval, so that a constant column has the narrowest one
+        return (high + low) / 2, (high - low) / 2 * (1 + 1e-6) or float(np.finfo(float).tiny)
 
 
 class Called:

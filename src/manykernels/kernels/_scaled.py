@@ -59,7 +59,9 @@ class ScaledKernel(Kernel):
 
 
 def _variance(X, weights):
-    """The variance of the entries of X (n, d) with weighted examples."""
+    """The variance of the entries of X (n, d) with weighted examples; 0 if all are equal, without any rounding."""
+    if 0 not in X.shape and X.min() == X.max():
+        return 0.0
     if weights is None and not sp.issparse(X):
         return np.var(X, dtype=float)
     w = np.ones(X.shape[0]) if weights is None else weights
