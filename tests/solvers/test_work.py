@@ -121,6 +121,25 @@ def test_the_classes_of_a_fit_share_the_work(classes, monkeypatch):
     assert len(spent) == classes and 4e4 < sum(spent) < 2.5 * 4e4 + classes * turn
 
 
+@pytest.mark.parametrize("regularizer", [regularizers.LpPenalty(2.0), regularizers.LpNorm(2.0)])
+def test_the_fits_that_choose_C_share_the_work_of_a_fit(regularizer, monkeypatch):
+    """Issue 11: three classes at four C took the work of twelve fits, 26 s (fuzz, seed 20261125, 717)."""
+    allowed = []
+
+    class Noted(Allowance):
+        def __init__(self, work):
+            allowed.append(work)
+            super().__init__(work)
+
+    monkeypatch.setattr(solvers, "Allowance", Noted)
+    rng = np.random.default_rng(0)
+    model = MKLClassifier([("a", Linear(), [0]), ("b", Linear(), [1])], regularizer=regularizer, multi_class="ovr")
+    model.fit(rng.normal(size=(30, 2)), np.arange(30) % 3)
+    choosing, last = np.array(allowed[:-3]), np.array(allowed[-3:])
+    assert len(choosing) >= 12 and np.allclose(last, 2.5 / 3 * solvers.SMALL_FIT_WORK)
+    assert np.allclose(choosing, 2.5 / 12 * solvers.SMALL_FIT_WORK)
+
+
 def test_two_solvers_that_fall_short_prove_together_what_neither_does_alone():
     """Issue 11, point 14: "auto" kept the smaller of two gaps."""
     asked = problem(regularizer=regularizers.LpNorm(1))

@@ -98,7 +98,7 @@ def sample_rows(examples: Any, seed: int, room: int) -> np.ndarray:
 
 def _path(plan, Cs, first):
     """(leave-one-out decisions (K, T, n), solutions [K][problems]) at the K candidates Cs."""
-    fits, count = ScoredFits(plan, [first], loo=True), len(plan.labels) * len(Cs)
+    fits, count = ScoredFits(replace(plan, tries=len(Cs)), [first], loo=True), len(plan.labels) * len(Cs)
     decisions, solutions = [[] for _ in Cs], [[] for _ in Cs]
     with show_count("choosing C", count) if plan.verbose and len(Cs) > 1 else nullcontext(lambda: None) as tick:
         for k in range(len(plan.labels)):

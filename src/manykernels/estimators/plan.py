@@ -210,11 +210,14 @@ class FitPlan(BasePlan):
         Their kernels.
     thin : bool
         Whether fits at p = 1 take the last step; those that are only scored do not.
+    tries : int
+        The number of values of C at which a choice of C solves the plan: these fits share the work that one may take.
     """
 
     rows: np.ndarray
     bank: Any
     thin: bool = True
+    tries: int = 1
 
     @classmethod
     def of(cls, model: Any, examples: Examples, make_bank: Callable | None = None) -> FitPlan:
@@ -257,8 +260,8 @@ class FitPlan(BasePlan):
         return Problem(bank, y, examples.loss, regularizer, costs, intercept=examples.intercept)
 
     def solve_part(self, k: int, bank: Any = None, warm: Solution | None = None, callback: Any = None) -> Solution:
-        own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], fits=len(self.labels), thin=self.thin)
-        problem = self.problem(k, bank)
+        own = dict(random_state=self.seed, checkpoint=self.checkpoints[k], thin=self.thin)
+        own["fits"], problem = self.tries * len(self.labels), self.problem(k, bank)
         theta = self._known_weights(problem, k)
         alone = len(problem.Y) == 1
         one = None if theta is None else (problem.bank.as_one if alone else problem.bank.summed)(theta)
