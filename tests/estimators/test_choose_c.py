@@ -10,6 +10,7 @@ from manykernels.estimators import choose_c
 from manykernels.estimators.choose_c import CANDIDATES, choose, margins
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import BlockElasticNet, EmpiricalBayes, Fixed, LpPenalty, Uniform
+from manykernels.solvers.checkpoint_file import Checkpoint
 from manykernels.streaming import ArrayFile
 
 KERNELS = [RBF(gamma=0.3), RBF(gamma=3.0), Linear()]
@@ -173,3 +174,30 @@ def test_the_candidate_nearest_to_1_within_a_standard_error_is_chosen():
     much, same = base + 1.0 + 0.1 * RNG.normal(size=200), base + 0.01 * RNG.normal(size=200)
     assert choose(np.stack([base, base, much, base]), np.ones(200))[0] == 2
     assert choose(np.stack([same, base, same - 1.0, base]), np.ones(200))[0] == 1
+
+
+@pytest.mark.parametrize("labels", [LABELS, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("before, after", [(2, 1), (1, 3)])
+def test_a_checkpoint_of_another_C_is_where_the_fit_begins_and_not_its_result(
+    labels, before, after, tmp_path, monkeypatch
+):
+    """Issue 11: few steps chose C = 10, more of them C = 1, and the file's solutions at 10 were taken for it."""
+    model = MKLClassifier(KERNELS, tol=1e-6, multi_class="ovr", checkpoint=tmp_path / "fit.ckpt")
+    plain = MKLClassifier(KERNELS, tol=1e-6, multi_class="ovr", C=CANDIDATES[after]).fit(X, labels)
+    for at in (before, after, after):
+        monkeypatch.setattr(choose_c, "choose", lambda *_, at=at: (at, np.zeros(4)))
+        model.fit(X, labels)
+        assert model.C_ == CANDIDATES[at]
+    assert model.duality_gap_ <= 1e-6 and model.objective_ == pytest.approx(plain.objective_, rel=3e-6)
+
+
+def test_the_state_of_a_run_at_another_C_is_not_continued(tmp_path):
+    """Issue 11: `coordinate` keeps the state of its run, with duals and bounds of that C; others keep a point."""
+    file = Checkpoint(tmp_path / "fit.ckpt", {"C": "'auto'"}, n_parts=2)
+    file.choose(1.0)
+    file.parts = [{"state": {"a": [1.0], "turn": 3}}, {"state": {"point": {"a": [1.0]}}}]
+    kept = list(file.parts)
+    file.choose(1.0)
+    assert file.parts == kept
+    file.choose(10.0)
+    assert file.parts == [{}, kept[1]]
