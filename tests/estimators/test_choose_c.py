@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor
-from manykernels.estimators import choose_c
+from manykernels.estimators import choose_c, metric
 from manykernels.estimators.choose_c import CANDIDATES, choose, margins
 from manykernels.kernels import RBF, Linear
 from manykernels.regularizers import BlockElasticNet, EmpiricalBayes, Fixed, LpPenalty, Uniform
@@ -194,10 +194,24 @@ def test_a_checkpoint_of_another_C_is_where_the_fit_begins_and_not_its_result(
 def test_the_state_of_a_run_at_another_C_is_not_continued(tmp_path):
     """Issue 11: `coordinate` keeps the state of its run, with duals and bounds of that C; others keep a point."""
     file = Checkpoint(tmp_path / "fit.ckpt", {"C": "'auto'"}, n_parts=2)
-    file.choose(1.0)
+    file.choose({"C": "1.0"})
     file.parts = [{"state": {"a": [1.0], "turn": 3}}, {"state": {"point": {"a": [1.0]}}}]
     kept = list(file.parts)
-    file.choose(1.0)
+    file.choose({"C": "1.0"})
     assert file.parts == kept
-    file.choose(10.0)
+    file.choose({"C": "10.0"})
     assert file.parts == [{}, kept[1]]
+
+
+def test_a_checkpoint_of_another_metric_is_not_the_result(tmp_path, monkeypatch):
+    """Issue 11: a learned metric, like C, may depend on `max_iter` and `memory_limit`, which may change."""
+    columns, kernels = RNG.normal(size=(60, 4)), [RBF(gamma=0.5, metric="learn"), Linear()]
+    columns[:, 0] = X[:, 0]
+    model = MKLClassifier(kernels, C=1.0, tol=1e-6, regularizer=2)
+    plain = clone(model).fit(columns, LABELS)
+    with monkeypatch.context() as patch:
+        patch.setattr(metric, "worth", np.zeros_like)
+        other = clone(model).set_params(checkpoint=tmp_path / "fit.ckpt").fit(columns, LABELS)
+    again = clone(model).set_params(checkpoint=tmp_path / "fit.ckpt").fit(columns, LABELS)
+    assert abs(other.objective_ - plain.objective_) > 1e-3 * plain.objective_  # the metric matters
+    assert again.objective_ == pytest.approx(plain.objective_, rel=3e-6)

@@ -59,11 +59,8 @@ def with_chosen_C(model: Any, plan: Any) -> Any:
 
 def at_chosen_C(plan: Any, found: Scored, start: Sequence[Solution]) -> Any:
     """The plan at the C that was chosen among `CANDIDATES`."""
-    C, C_scores = CANDIDATES[found.at], _table(CANDIDATES, found.scores)
-    for slot in plan.checkpoints:
-        if slot is not None:
-            slot.file.choose(C)
-    return replace(plan, examples=plan.examples.at(C), start=start, C_scores=C_scores)
+    C_scores = _table(CANDIDATES, found.scores)
+    return replace(plan, examples=plan.examples.at(CANDIDATES[found.at]), start=start, C_scores=C_scores)
 
 
 def scored(plan: Any, Cs: Sequence[float], first: float) -> Scored:

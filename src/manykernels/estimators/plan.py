@@ -32,7 +32,7 @@ from ._diagonal_warning import warn_diagonal
 from ._new_data_warning import warn_lengths
 from ._slack import with_slack
 from .check_inputs import is_precomputed, take_examples
-from .checkpoint import parts_of
+from .checkpoint import identify, parts_of
 from .choose_c import is_auto, with_chosen_C
 from .convergence import warn_units
 from .metric import kernels_known, learns_metric, with_learned_metric
@@ -160,6 +160,8 @@ class BasePlan:
 
     def solve(self, warm: Sequence[Solution] = ()) -> Solved:
         """Solves the problems one after another, from `start` or `warm`, until one is interrupted."""
+        if self.chosen() and self.checkpoints[0] is not None:
+            self.checkpoints[0].file.choose(identify({"C": self.examples.C}, metric=self.metric))
         (title, bank), found, warm = self._begin(), [], self.start or warm
         for k, label in enumerate(self.labels):
             with show_progress(title + label, self.tol) if self.verbose else nullcontext() as callback:

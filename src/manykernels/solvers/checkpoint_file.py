@@ -2,7 +2,7 @@
 
 `_archive` writes a new file beside the old one, flushes it to the disk and moves it over the old one, so that a
 complete file exists at every moment. A fit of several problems, such as one-vs-rest, has one part for each: its
-`state`, or its `solution` once it is solved. If the fit has chosen C, the file says which.
+`state`, or its `solution` once it is solved. If the fit has chosen C or learned a metric, the file says which.
 """
 
 import errno
@@ -36,7 +36,7 @@ class Checkpoint:
 
     def __init__(self, path, identity, n_parts=1, size=0):
         self.path, self.identity, self.cost, self.last = Path(path).absolute(), identity, 0.0, time.monotonic()
-        self.n_parts, self.size, self.C = n_parts, size, None
+        self.n_parts, self.size, self.chosen = n_parts, size, None
         _archive.check_file(self.path, "checkpoint=")
         try:
             self.parts = self._read() if self.path.exists() else [{} for _ in range(n_parts)]
@@ -66,8 +66,9 @@ class Checkpoint:
         options = {"most": MAX_SPARSE_VECTORS * self.size, "accept": self._accept}
         content = _archive.read(stream, "checkpoint", size, "its members are not packed", **options)
         check("identity" in content, "it does not say of which fit it is")
-        self.C = content.get("C")
-        check(self.C is None or isinstance(self.C, float), f"C is {self.C!r}")
+        if "chosen" in content:
+            self.chosen = check_is("chosen", content["chosen"], dict)
+            check(all(isinstance(text, str) for text in self.chosen.values()), f"chosen is {self.chosen!r}")
         parts = check_is("parts", content["parts"], list)
         check(len(parts) == self.n_parts, f"it has {len(parts)} parts where {self.n_parts} are wanted")
         for part in parts:
@@ -97,15 +98,16 @@ class Checkpoint:
                 if name and (_is_gone(name[1], int(name[2])) or time.time() - entry.stat().st_mtime > LEFTOVER_AGE):
                     os.remove(entry.path)
 
-    def choose(self, C):
-        """Says which C the fit has chosen; what the file has of another C is a start at most."""
-        if self.C != C:
-            self.parts, self.C = [_as_start(part) for part in self.parts], C
+    def choose(self, chosen):
+        """Says what the fit has chosen, {name: text}; what the file has of another choice is a start at most."""
+        if self.chosen != chosen:
+            self.parts, self.chosen = [_as_start(part) for part in self.parts], chosen
 
     def write(self, parts):
         begun = time.monotonic()
         try:
-            content = {"identity": self.identity, "parts": parts} | ({} if self.C is None else {"C": self.C})
+            content = {"identity": self.identity, "parts": parts}
+            content |= {} if self.chosen is None else {"chosen": self.chosen}
             _archive.write(self.path, "checkpoint", content, False, MAX_SPARSE_VECTORS * self.size)
         finally:
             self.last = time.monotonic()
@@ -177,7 +179,7 @@ class Watch(Control):
 
 
 def _as_start(part):
-    """The part as a state to begin from at another C: its point, if it has one."""
+    """The part as a state to begin from after another choice: its point, if it has one."""
     if "solution" in part:
         found = part["solution"]
         point = {name: found[name] for name in ("theta", "a", "b", "primal", "dual", "gap")}
