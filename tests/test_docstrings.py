@@ -21,12 +21,13 @@ from manykernels.regularizers import EmpiricalBayes
 from manykernels.solution import Solution
 
 ROOMS = (
-    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "report", "sequences",
-    "solvers", "streaming", "strings", "weighting",
+    "banks", "datasets", "estimators", "genome", "inspect", "kernels", "losses", "pairs", "regularizers", "report",
+    "sequences", "solvers", "streaming", "strings", "weighting",
 )  # fmt: skip
 EXTRAS = {  # by the last part of the module
     "fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib", "hdf5": "h5py", "zarr": "zarr",
-    "tables": "pyarrow", "collection": "dask", "streaming": "dask",
+    "tables": "pyarrow", "collection": "dask", "streaming": "dask", "reference": "pyfaidx", "peaks": "pyfaidx",
+    "negatives": "pyfaidx", "training": "pyfaidx", "scores": "pyfaidx", "deltasvm": "pyfaidx",
 }  # fmt: skip
 # classes that the README and the tables of docs/ call and that are not ours
 OUTSIDE = {

@@ -47,8 +47,8 @@ def test_public_names(name):
 
 
 @pytest.mark.parametrize("room", [
-    "banks", "datasets", "estimators", "inspect", "kernels", "losses", "pairs", "regularizers", "sequences", "solvers",
-    "strings", "weighting",
+    "banks", "datasets", "estimators", "genome", "inspect", "kernels", "losses", "pairs", "regularizers", "sequences",
+    "solvers", "strings", "weighting",
 ])  # fmt: skip
 def test_completion_offers_what_a_room_exports_and_not_its_modules(room):
     from importlib import import_module

@@ -30,6 +30,7 @@ FLOORS = (  # from the ground up; rooms of one floor do not know each other
     {"streaming"},
     {"estimators"},
     {"inspect"},
+    {"genome"},
     {"report"},
     {"cli"},
     {"__main__"},

@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:  # for editors and type checkers; at run time names are imported on first use
     from . import (
         datasets,
+        genome,
         inspect,
         kernels,
         losses,
@@ -39,8 +40,8 @@ _HOMES = {"KernelStack": ".kernels", "Views": ".kernels"} | dict.fromkeys(
 )
 __all__ = [
     "KernelStack", "MKLClassifier", "MKLClassifierCV", "MKLOneClass", "MKLRegressor", "MKLRegressorCV", "Views",
-    "__version__", "datasets", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "report", "sequences",
-    "solvers", "streaming", "strings", "weighting",
+    "__version__", "datasets", "genome", "inspect", "kernels", "load", "losses", "pairs", "regularizers", "report",
+    "sequences", "solvers", "streaming", "strings", "weighting",
 ]  # fmt: skip
 __dir__ = __all__.copy  # dir() lists the public names alone
 

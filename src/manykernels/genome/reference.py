@@ -1,0 +1,108 @@
+"""Reference genomes: FASTA files that are read by position through an index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+GC, MASKED, UNKNOWN = 1, 2, 4  # bits of the kinds of letters
+KINDS = np.full(256, UNKNOWN, np.uint8)
+KINDS[list(b"ACGTacgt")] = 0
+KINDS[list(b"CGcg")] |= GC
+KINDS[list(b"abcdefghijklmnopqrstuvwxyz")] |= MASKED
+
+
+class Reference:
+    """The contigs of a FASTA file, read by position; lower-case letters are soft-masked repeats.
+
+    The package pyfaidx reads the file (`pip install manykernels[bio]`) and writes the index `path.fai` beside it unless
+    there is one.
+
+    Parameters
+    ----------
+    path : str or path
+        A FASTA file, not compressed. The name of a contig is the first word of its header.
+
+    Attributes
+    ----------
+    lengths : dict
+        The number of letters of each contig, in the order of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from manykernels.genome import Reference
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/genome.fa", "w") as file:
+    ...         print(">chr1 the only one", "ACGTac", "GT", sep="\\n", file=file)
+    ...     with Reference(f"{folder}/genome.fa") as reference:
+    ...         reference.lengths, reference.fetch("chr1", -2, 6)
+    ({'chr1': 8}, 'NNACGTac')
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        try:
+            import pyfaidx
+        except ImportError as error:
+            raise ImportError("a reference genome needs pyfaidx: pip install manykernels[bio]") from error
+        self.path = os.fsdecode(path)
+        if not os.path.isfile(self.path):
+            raise FileNotFoundError(f"reference={self.path!r} is no file: give a FASTA file")
+        try:
+            self._fasta = pyfaidx.Fasta(self.path, as_raw=True)
+        except Exception as error:  # pyfaidx's own errors share no other base
+            raise ValueError(
+                f"reference={self.path!r} cannot be read by position ({error}): give an uncompressed FASTA file with "
+                "unique names and lines of one length, in a folder where its index can be written"
+            ) from error
+        self.lengths: dict[str, int] = {name: len(self._fasta[name]) for name in self._fasta.keys()}
+
+    def fetch(self, chrom: str, start: int, stop: int) -> str:
+        """The letters [start, stop) of a contig, counted from 0, with their case; N beyond the ends of the contig."""
+        if chrom not in self.lengths:
+            raise ValueError(self.unknown(chrom))
+        size, asked = self.lengths[chrom], max(stop - start, 0)
+        left, right = min(max(-start, 0), asked), min(max(stop - size, 0), asked)
+        inside = self._fasta[chrom][start + left : stop - right] if left + right < asked else ""
+        return "N" * left + inside + "N" * right
+
+    def unknown(self, chrom: str) -> str:
+        """The error of a contig that is not here."""
+        first = ", ".join(list(self.lengths)[:3])
+        return f"contig {chrom!r} is not in {self.path}, which has {first}, …: use the names of the FASTA file"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._fasta.close()
+
+    def __enter__(self) -> Reference:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+
+@contextmanager
+def opened(reference: Any) -> Iterator[Reference]:
+    """The reference of a path, closed at the end, or the given one, left open."""
+    if isinstance(reference, Reference):
+        yield reference
+    else:
+        with Reference(reference) as found:
+            yield found
+
+
+def composition(letters: np.ndarray, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Shares of letters[start_i : stop_i] (bytes), each (n,): of C and G among A, C, G and T; soft-masked; others."""
+    kinds, counts = KINDS[letters], []
+    for bit in (GC, MASKED, UNKNOWN):
+        total = np.zeros(len(kinds) + 1, np.int64)
+        np.cumsum((kinds & bit) > 0, out=total[1:])
+        counts.append(total[stop] - total[start])
+    (gc, masked, unknown), size = counts, stop - start
+    return gc / np.maximum(size - unknown, 1), masked / size, unknown / size
