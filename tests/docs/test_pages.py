@@ -98,7 +98,13 @@ FEWER = {"docs/sequences.md": [("make_splice(10_000", "make_splice(300"), ("n_bo
          "docs/index.md": [("1000", "300")],  # as in the README, which is run in full
          "README.md": [('examples/wine.csv")', 'examples/wine.csv")[::3]'),
                        ('"report.html")', '"report.html", cv=2, relevance="fast", stability=1)')]}  # fmt: skip
-NEEDS = {"docs/sequences.md": "dnaio", "docs/data.md": "pandas", "docs/kernels.md": "pandas", "docs/start.md": "pandas"}
+NEEDS = {
+    "docs/sequences.md": "dnaio",
+    "docs/genome.md": "pyfaidx",
+    "docs/data.md": "pandas",
+    "docs/kernels.md": "pandas",
+    "docs/start.md": "pandas",
+}
 
 
 class Block(NamedTuple):

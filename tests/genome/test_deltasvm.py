@@ -5,8 +5,8 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from genomes import random_variants, write_genome
 from scipy.stats import chisquare
-from test_variants import random_variants, write_genome
 
 from manykernels import MKLClassifier
 from manykernels.genome import (
@@ -20,6 +20,8 @@ from manykernels.genome import (
     write_kmers,
 )
 from manykernels.strings import Spectrum
+
+pytest.importorskip("pyfaidx")
 
 
 def opposite(word):

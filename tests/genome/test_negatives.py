@@ -12,6 +12,8 @@ from manykernels.genome import negatives as room
 from manykernels.sequences import read_fasta
 from manykernels.strings import Spectrum
 
+pytest.importorskip("pyfaidx")
+
 
 @pytest.fixture(scope="module")
 def genome(tmp_path_factory):

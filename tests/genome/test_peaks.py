@@ -7,6 +7,8 @@ import pytest
 
 from manykernels.genome import Peaks, Reference, read_bed, windows
 
+pytest.importorskip("pyfaidx")
+
 CONTIGS = {"chr1": "NNNNNACGTacgtnACGTTGCAACGGTTACGATCGATTTACG", "chr2": "GGGCCCRYAA"}
 
 

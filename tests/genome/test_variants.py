@@ -4,6 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
+from genomes import random_variants, write_genome
 from scipy.stats import false_discovery_control, kstest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import roc_auc_score
@@ -14,6 +15,8 @@ from manykernels import MKLClassifier
 from manykernels.datasets import make_genome
 from manykernels.genome import KmerWeights, Variants, deltasvm, read_variants, score_variants, training_set
 from manykernels.strings import Spectrum, WeightedDegree
+
+pytest.importorskip("pyfaidx")
 
 VCF = "\n".join([
     "##fileformat=VCFv4.2", "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO", "chr1\t5\trs1\tA\tc\t.\t.\t.",
@@ -63,27 +66,6 @@ class PlacedLetters:
 
     def decision_function(self, X):
         return np.array([sum(self.weight[j, "ACGTN".index(c)] for j, c in enumerate(x)) for x in X])
-
-
-def write_genome(path, contigs):
-    path.write_text("".join(f">{name}\n{letters}\n" for name, letters in contigs.items()))
-    return path
-
-
-def random_variants(contigs, n, rng, longest=4):
-    """Substitutions, insertions and deletions with random anchors, all over the contigs."""
-    rows = []
-    for k in range(n):
-        chrom = str(rng.choice(sorted(contigs)))
-        start = int(rng.integers(0, len(contigs[chrom]) - longest))
-        ref = contigs[chrom][start : start + int(rng.integers(1, longest))].upper()
-        alt = ref
-        while alt == ref:
-            alt = "".join(rng.choice(list("ACGT"), size=int(rng.integers(1, longest))))
-            alt = ref[0] + alt if k % 2 else alt
-        rows.append((f"v{k}", chrom, start + 1, ref, alt))
-    ids, chrom, pos, ref, alt = map(list, zip(*rows, strict=True))
-    return Variants(ids, np.array(chrom), np.array(pos), ref, alt)
 
 
 def expected_window(letters, start, stop, allele, width):

@@ -46,44 +46,41 @@ def shuffle(codes, rng):
     n, L = codes.shape
     if L < 3:
         return codes.copy()
-    before, after = codes[:, :-1].astype(np.int64), codes[:, 1:].astype(np.int64)
-    keys, row = rng.random(before.shape), np.arange(n)
-    pairs = before * LETTERS + after
-    for letter, last in enumerate(_last_edges(pairs, codes[:, -1], rng).T):
-        edge = np.argmax(pairs == (letter * LETTERS + last)[:, None], axis=1)
-        chosen = (pairs[row, edge] == letter * LETTERS + last) & (codes[:, -1] != letter)
+    row, before, after = np.arange(n), codes[:, :-1], codes[:, 1:]
+    pairs = before * np.uint8(LETTERS) + after
+    counts = np.bincount((row[:, None] * LETTERS**2 + pairs).ravel(), minlength=n * LETTERS**2)
+    counts = counts.reshape(n, LETTERS, LETTERS)
+    keys = rng.random(before.shape)
+    for letter, last in enumerate(_last_edges(counts, codes[:, -1], rng).T):
+        wanted = np.uint8(letter * LETTERS) + last
+        edge = np.argmax(pairs == wanted[:, None], axis=1)
+        chosen = (pairs[row, edge] == wanted) & (codes[:, -1] != letter)  # letters that are absent have no edge
         keys[row[chosen], edge[chosen]] = 2.0  # after all others of the letter
-    order = np.argsort(before * 4 + keys, axis=1)  # by letter, then key
-    queue = np.take_along_axis(after, order, axis=1)
-    counts = (before[:, :, None] == np.arange(LETTERS)).sum(axis=1)
-    next_edge = np.cumsum(counts, axis=1) - counts
+    queue = np.take_along_axis(after, np.argsort(before * 4 + keys, axis=1), axis=1)  # by letter, then key
+    out_edges = counts.sum(axis=2)
+    at, next_edge = codes[:, 0], np.cumsum(out_edges, axis=1) - out_edges
     out = np.empty_like(codes)
-    out[:, 0] = codes[:, 0]
+    out[:, 0] = at
     for t in range(1, L):
-        at = out[:, t - 1]
-        out[:, t] = queue[row, next_edge[row, at]]
-        next_edge[row, at] += 1
+        at, used = queue[row, next_edge[row, at]], at
+        next_edge[row, used] += 1
+        out[:, t] = at
     return out
 
 
-def _last_edges(pairs, end, rng):
-    """The letter after the last occurrence of each letter, (n, 5), a random tree towards the last letter."""
-    n = len(pairs)
-    counts = np.zeros((n, LETTERS**2))
-    np.add.at(counts, (np.arange(n)[:, None], pairs), 1)
-    counts = counts.reshape(n, LETTERS, LETTERS)
-    found = np.zeros((n, LETTERS), np.int64)
-    for root in range(LETTERS):
+def _last_edges(counts, end, rng):
+    """The letter after the last occurrence of each letter, (n, 5) uint8, a random tree towards the last letter."""
+    found = np.zeros((len(end), LETTERS), np.uint8)
+    for root in np.unique(end).tolist():
         rows, trees = np.flatnonzero(end == root), _trees(root)
-        weight = counts[rows]
-        absent = weight.sum(axis=2) == 0
-        weight[:, :, root] += absent  # a letter that is absent points to the last letter
+        weight = counts[rows].astype(float)
+        weight[:, :, root] += weight.sum(axis=2) == 0  # a letter that is absent points to the last letter
         weight[:, root, root] = 1.0
         share = np.ones((len(rows), len(trees)))
         for letter in range(LETTERS):
             share *= weight[:, letter, trees[:, letter]]
         total = np.cumsum(share, axis=1)
-        drawn = (total < rng.random(len(rows))[:, None] * total[:, -1:]).sum(axis=1)
+        drawn = (total <= rng.random(len(rows))[:, None] * total[:, -1:]).sum(axis=1)
         found[rows] = trees[drawn]
     return found
 

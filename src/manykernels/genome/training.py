@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -44,7 +45,7 @@ class TrainingSet(ColumnTable):
     def __len__(self) -> int:
         return len(self.positives) + len(self.negatives)
 
-    @property
+    @cached_property
     def X(self) -> Sequences:
         """The letters of all windows."""
         return Sequences.concatenate([self.positives.sequences, self.negatives.windows.sequences])
