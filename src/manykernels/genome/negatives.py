@@ -12,7 +12,7 @@ import numpy as np
 
 from .._validation import check_integer, check_number
 from ._text import ColumnTable
-from .peaks import Peaks, Windows, as_peaks, collect, place, windows
+from .peaks import Peaks, Windows, as_list, collect, place, windows
 from .reference import Reference, composition, opened
 
 LETTERS_AT_ONCE = 2**24  # of a contig in memory
@@ -78,8 +78,8 @@ def matched_negatives(
 
     |gc − gc'| ≤ tolerance and |repeats − repeats'| ≤ tolerance, for a negative and its positive of the same length. No
     negative overlaps a positive, an excluded interval or another negative. Places are drawn uniformly from the contigs
-    that have positives; each positive takes the nearest free place, in random order. A positive without a match within
-    six rounds of new places has none.
+    that have positives; each positive takes the nearest free place, in random order. Positives without a match try new
+    places in up to six rounds, and have no negative if none fits.
 
     Parameters
     ----------
@@ -116,11 +116,10 @@ def matched_negatives(
     check_number("tolerance", tolerance, 0, 1, "right")
     check_number("max_n", max_n, 0, 1, "both")
     rng = np.random.default_rng(check_integer("random_state", random_state, 0))
-    others = [exclude] if isinstance(exclude, str | PathLike | Peaks | Windows) else list(exclude)
     with opened(reference) as genome:
         if not isinstance(positives, Windows):
             positives = windows(positives, genome, max_n=max_n)
-        taken = [positives, *map(as_peaks, others)]
+        taken = [positives, *as_list(exclude)]
         missing = np.tile(np.arange(len(positives)), ratio)
         free, found, owners = _Free(), [], []
         for _ in range(ROUNDS):

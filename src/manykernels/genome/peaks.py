@@ -180,6 +180,12 @@ def as_peaks(peaks: Any) -> Any:
     return peaks if isinstance(peaks, Peaks | Windows) else read_bed(peaks)
 
 
+def as_list(exclude: Any) -> list[Any]:
+    """The peaks or windows of one path or object, or of a list of them."""
+    several = [exclude] if isinstance(exclude, str | PathLike | Peaks | Windows) else exclude
+    return [as_peaks(one) for one in several]
+
+
 def windows(
     peaks: str | PathLike[str] | Peaks, reference: str | PathLike[str] | Reference, width: int | None = None, *,
     ends: str = "drop", max_n: float = 0.1,

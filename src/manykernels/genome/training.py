@@ -13,7 +13,7 @@ import numpy as np
 from ..sequences import Sequences
 from ._text import ColumnTable
 from .negatives import MatchedNegatives, matched_negatives
-from .peaks import Peaks, Windows, as_peaks, windows
+from .peaks import Peaks, Windows, as_list, as_peaks, windows
 from .reference import Reference, opened
 
 
@@ -125,11 +125,10 @@ def training_set(
     (60, -20, ['chr1', 'chr2', 'chr3', 'chr4'])
     """
     peaks = as_peaks(peaks)
-    others = [exclude] if isinstance(exclude, str | PathLike | Peaks | Windows) else list(exclude)
     with opened(reference) as genome:
         positives = windows(peaks, genome, width, ends=ends, max_n=max_n)
         negatives = matched_negatives(
-            positives, genome, ratio, exclude=[peaks, *others], tolerance=tolerance, max_n=max_n,
+            positives, genome, ratio, exclude=[peaks, *as_list(exclude)], tolerance=tolerance, max_n=max_n,
             random_state=random_state,
         )  # fmt: skip
     return TrainingSet(positives, negatives)
