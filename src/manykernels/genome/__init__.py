@@ -1,15 +1,7 @@
 """From peaks and variants in a genome to sequences and scores: windows, negatives, folds, effects of variants."""
 
-from .deltasvm import (
-    DeltaSVM,
-    KmerWeights,
-    deltasvm,
-    kmer_weights,
-    non_redundant_kmers,
-    read_kmer_weights,
-    write_kmer_weights,
-    write_kmers,
-)
+from .delta_svm import DeltaSVM, deltasvm
+from .kmers import KmerWeights, kmer_weights, non_redundant_kmers, read_kmer_weights, write_kmer_weights, write_kmers
 from .negatives import MatchedNegatives, matched_negatives
 from .peaks import Peaks, Windows, read_bed, windows
 from .reference import Reference

@@ -12,7 +12,7 @@ def lines(path):
     path = os.fsdecode(path)
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path, "rt") if zipped else open(path) as file:
+    with gzip.open(path, "rt", encoding="utf-8") if zipped else open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             yield number, line.rstrip("\r\n")
 
@@ -45,7 +45,7 @@ class ColumnTable:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the columns with their names; between tabs if the path ends in .tsv or .txt, else between commas."""
         path = os.fsdecode(path)
-        with open(path, "w", newline="") as file:
+        with open(path, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, delimiter="\t" if path.endswith((".tsv", ".txt")) else ",", lineterminator="\n")
             writer.writerow(self.columns)
             writer.writerows(zip(*(_texts(column) for column in self.columns.values()), strict=True))

@@ -12,7 +12,8 @@ from .._validation import check_integer
 from ..sequences import DNA, Sequences
 from ._decide import decide
 from ._text import ColumnTable, counted
-from .deltasvm import KmerWeights, deltasvm
+from .delta_svm import deltasvm
+from .kmers import KmerWeights
 from .reference import Reference, opened
 from .shuffle import shuffle
 from .variants import Variants, as_variants, located
@@ -61,8 +62,8 @@ class VariantScores(ColumnTable):
 
 def score_variants(
     model: Any, variants: str | PathLike[str] | Variants, reference: str | PathLike[str] | Reference, width: int, *,
-    weights: KmerWeights | None = None, n_shuffles: int = 10, invalid: str = "error", output: int | None = None,
-    random_state: int = 0,
+    weights: KmerWeights | str | PathLike[str] | None = None, n_shuffles: int = 10, invalid: str = "error",
+    output: int | None = None, random_state: int = 0,
 ) -> VariantScores:  # fmt: skip
     """The decisions of a model at both alleles of variants, delta = f(alternative) − f(reference), and p and q values.
 
@@ -85,7 +86,7 @@ def score_variants(
     reference : path or Reference
     width : int
         The letters of a window: the width of the training windows if kernels depend on positions.
-    weights : KmerWeights, optional
+    weights : KmerWeights or path, optional
         Adds the column deltasvm.
     n_shuffles : int, default 10
         0: no p and q.
