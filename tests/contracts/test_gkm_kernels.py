@@ -15,9 +15,9 @@ from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet
 from manykernels.strings import GappedKmer
 
-# values of the compiled kernel of LS-GKM 0.1.2, types 0 to 3
+# values of the compiled kernel of LS-GKM 0.1.2
 VECTORS = json.loads((Path(__file__).parents[1] / "oracles" / "gkm_vectors.json").read_text())
-FILTERS = {0: "counts", 1: "full", 2: "truncated", 3: "truncated"}
+FILTERS = {0: "counts", 1: "full"}  # of the types; the others are truncated
 RULES = ["counts", "full", "truncated"]
 THREE = Alphabet("three", "abc", "?", complement="cba")
 every_rule = pytest.mark.parametrize("rule", RULES)
@@ -36,7 +36,8 @@ def other(X):
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda v: f"{v['type']}-{v['l']}-{v['k']}-{v['d']}-{v['a'][:2]}")
 def test_kernels_equal_those_of_the_compiled_program(vector):
     sizes = {name: vector[name] for name in ("l", "k", "d", "reverse_complement")}
-    kernel = GappedKmer(**sizes, filter=FILTERS[vector["type"]], nearest=False)
+    centre = (vector["M"], vector["H"]) if "M" in vector else None
+    kernel = GappedKmer(**sizes, filter=FILTERS.get(vector["type"], "truncated"), nearest=False, centre=centre)
     pair = [vector["a"], vector["b"]]
     np.testing.assert_allclose(kernel.mismatch_weights(4), vector["c"], rtol=1e-13)
     raw = [[vector["raw_aa"], vector["raw_ab"]], [vector["raw_ab"], vector["raw_bb"]]]
@@ -45,6 +46,8 @@ def test_kernels_equal_those_of_the_compiled_program(vector):
     if "rbf" in vector:
         found = clone(kernel).set_params(gamma=vector["gamma"])(pair)
         np.testing.assert_allclose(found, [[1, vector["rbf"]], [vector["rbf"], 1]], rtol=1e-12)
+    for name in ("a", "b") if centre else ():
+        np.testing.assert_array_equal(kernel.window_weights(len(vector[f"wt_{name}"])), vector[f"wt_{name}"])
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -62,6 +65,41 @@ def test_every_filter_equals_its_definition_by_sums_over_all_words(rule, sizes, 
         np.testing.assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-12)
         np.testing.assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-12)
         np.testing.assert_array_equal(one(X), one(X).T)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("alphabet, letters, unknown", [("dna", "ACGT", "N"), (THREE, "abc", "?")])
+@pytest.mark.parametrize("options", [{}, {"d": 1}, {"filter": "truncated", "d": 2}, {"start": 1, "stop": -2}])
+def test_weights_towards_the_centre_equal_their_definition(options, alphabet, letters, unknown, both):
+    X, Y = texts(4, letters, unknown), texts(2, letters, unknown, 1)
+    kernel = GappedKmer(4, 2, **options, alphabet=alphabet, reverse_complement=both, centre=(7, 1.5))
+    for one in (kernel, clone(kernel).set_params(gamma=0.7)):
+        np.testing.assert_allclose(one(X), matrix(one, X), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(one(X, Y), matrix(one, X, Y), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(one.diag(X), np.diag(matrix(one, X)), rtol=1e-11, atol=1e-11)
+        np.testing.assert_array_equal(one(X), one(X).T)
+    if kernel.filter == "counts" and kernel.d is None:
+        F = kernel.features(X)
+        np.testing.assert_allclose((F @ F.T).toarray(), kernel(X), rtol=1e-12)
+
+
+def test_long_words_are_weighted_too():
+    X = ["ACGTTGCATGGACCATTGCATTGAC", "ACGTTGCATGCACCATTGCATTGACA"]
+    kernel = GappedKmer(20, 19, filter="truncated", centre=(9, 2.0), reverse_complement=True)
+    plain = clone(kernel).set_params(centre=None)
+    np.testing.assert_allclose(clone(kernel).set_params(centre=(1, 2.0))(X), plain(X), rtol=1e-12)
+    assert (kernel(X) > plain(X)).all()
+
+
+def test_models_with_weights_towards_the_centre_are_fitted_and_saved(tmp_path):
+    X, y, new = texts(40), np.arange(40) % 2, texts(20, seed=1)
+    kernels = [GappedKmer(5, 3, centre=(20, 5)), GappedKmer(4, 2, filter="truncated", centre=(20, 5.0), gamma=2.0)]
+    model = MKLClassifier(kernels, C=1.0, normalize="spherical").fit(X, y)
+    assert model.duality_gap_ <= 1e-3
+    model.save(tmp_path / "m.mk")
+    again = manykernels.load(tmp_path / "m.mk")
+    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+    assert again.kernels[0].centre == (20, 5)
 
 
 @pytest.mark.parametrize("store", ["auto", "map", "sorted"])
@@ -138,6 +176,9 @@ def test_all_mismatches_of_the_counts_are_the_kernel_of_gapped_words():
         ({"filter": "half"}, "filter='half'.*'truncated'"),
         ({"nearest": None}, "nearest=None"),
         ({"gamma": 0}, "gamma=0"),
+        ({"centre": 50}, r"centre=50.*\(M, H\)"),
+        ({"centre": (0, 5.0)}, "M=0"),
+        ({"centre": (50, 0)}, "H=0"),
         ({"l": 40, "d": 1}, "shorter words"),
     ],
 )

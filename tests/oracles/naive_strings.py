@@ -7,7 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
-from math import comb
+from math import comb, floor
 
 import numpy as np
 from sklearn.base import clone
@@ -57,12 +57,25 @@ def spectrum(x, y, k, letters):
     return sum(same(u, v, letters) for u in words(x, k) for v in words(y, k))
 
 
-def gapped(x, y, span, k, letters):
+def centre_weights(n, centre):
+    """The weight of each of n windows of GappedKmer, 1 without `centre`."""
+    if centre is None:
+        return [1] * n
+    return [min(centre[0], floor(centre[0] * 2 ** (-abs(n // 2 - i) / centre[1]) + 1)) for i in range(n)]
+
+
+def weighted_windows(z, kernel, mirrored):
+    """[(window, its weight)]; of a second strand each window has the weight of the one opposite."""
+    weights = centre_weights(len(words(z, kernel.l)), kernel.centre)
+    return list(zip(words(z, kernel.l), weights[::-1] if mirrored else weights, strict=True))
+
+
+def gapped(x, y, kernel, letters, mirrored):
     """Over windows and chosen places: the chosen letters agree."""
     total = 0
-    for u, v in product(words(x, span), words(y, span)):
-        for places in combinations(range(span), k):
-            total += all(u[p] == v[p] and u[p] in letters for p in places)
+    for (u, one), (v, other) in product(weighted_windows(x, kernel, False), weighted_windows(y, kernel, mirrored)):
+        for places in combinations(range(kernel.l), kernel.k):
+            total += one * other * all(u[p] == v[p] and u[p] in letters for p in places)
     return total
 
 
@@ -88,13 +101,16 @@ def gkm_weights(l, k, d, rule, size, nearest):  # noqa: E741
     return c[: d + 1], least
 
 
-def gkm(x, y, kernel, letters):
+def gkm(x, y, kernel, letters, mirrored):
     """Σ c(mismatches) over windows of known letters with at most d mismatches."""
     d = kernel.l - kernel.k if kernel.d is None else kernel.d
     c, _ = gkm_weights(kernel.l, kernel.k, d, kernel.filter, len(letters), kernel.nearest)
-    known = [[u for u in words(z, kernel.l) if all(a in letters for a in u)] for z in (x, y)]
-    far = [sum(a != b for a, b in zip(u, v, strict=True)) for u, v in product(*known)]
-    return sum(c[m] for m in far if m <= d)
+    found = weighted_windows(x, kernel, False), weighted_windows(y, kernel, mirrored)
+    total = 0.0
+    for (u, one), (v, other) in product(*([(u, w) for u, w in z if all(a in letters for a in u)] for z in found)):
+        far = sum(a != b for a, b in zip(u, v, strict=True))
+        total += one * other * c[far] if far <= d else 0.0
+    return total
 
 
 def mismatch_counts(x, k, m, letters):
@@ -118,8 +134,8 @@ def reverse_complement(x, alphabet="dna"):
     return "".join(opposite.get(c, c) for c in reversed(x))
 
 
-def value(kernel, x, y):
-    """k(x, y) of two strings whose letters have the case of the alphabet."""
+def value(kernel, x, y, mirrored=False):
+    """k(x, y) of two strings whose letters have the case of the alphabet; `mirrored`: y is a second strand."""
     if getattr(kernel, "gamma", None) is not None:
         one = clone(kernel).set_params(gamma=None)
         size = value(one, x, x) * value(one, y, y)
@@ -127,7 +143,7 @@ def value(kernel, x, y):
     if getattr(kernel, "reverse_complement", False):
         one, part = clone(kernel).set_params(reverse_complement=False), slice(kernel.start, kernel.stop)
         one.set_params(start=None, stop=None)
-        return value(one, x[part], y[part]) + value(one, x[part], reverse_complement(y[part], kernel.alphabet))
+        return value(one, x[part], y[part]) + value(one, x[part], reverse_complement(y[part], kernel.alphabet), True)
     match kernel:
         case mk.Sum():
             return value(kernel.k1, x, y) + value(kernel.k2, x, y)
@@ -150,9 +166,9 @@ def value(kernel, x, y):
             low, high = kernel.k if isinstance(kernel.k, tuple) else (kernel.k, kernel.k)
             return sum(spectrum(x, y, k, letters) for k in range(low, high + 1))
         case ms.GappedKmer() if (kernel.d, kernel.filter) != (None, "counts"):
-            return gkm(x, y, kernel, letters)
+            return gkm(x, y, kernel, letters, mirrored)
         case ms.GappedKmer():
-            return gapped(x, y, kernel.l, kernel.k, letters)
+            return gapped(x, y, kernel, letters, mirrored)
         case ms.Mismatch():
             return mismatch(x, y, kernel.k, kernel.m, letters)
     raise NotImplementedError(type(kernel))

@@ -14,6 +14,8 @@ from .base import MAX_IN_FILE, StringKernel, integer
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences
 
+MAX_COLUMNS = 2**22  # of a product of sparse matrices, which takes an array of as many numbers
+
 
 class Reading(NamedTuple):
     """One way to read a word from a window of `span` letters: the codes at `places`, each plus its `moves` (mod A).
@@ -39,6 +41,10 @@ class WordKernel(StringKernel):
     With `reverse_complement` the windows of y are those of both strands: k(x, y) + k(x, rc y), rc y the reverse
     complement of the part of y that the kernel sees. The mirror image of a channel must be a channel of the same
     weight; then this is ½ ⟨φ(x) + φ(rc x), φ(y) + φ(rc y)⟩.
+
+    If windows have weights ω by their place (`window_weights`), a pair (p, q) counts ω_p ω_q times, and a window of rc
+    y has the weight of the window of y at the same letters. The banks of words do not know weights: a kernel that
+    has some must have `family = None`.
     """
 
     family = "channels"
@@ -62,6 +68,10 @@ class WordKernel(StringKernel):
             one._replace(step=1 + (one.places == b)) for one, b in zip(found, backwards, strict=True) if one.places <= b
         ]
         return sorted(found, key=lambda one: -one.step)  # the order within a step stays: neighbours share first letters
+
+    def window_weights(self, n_windows: int) -> np.ndarray | None:
+        """The weights ω (n_windows,) of the windows of a sequence, by their place; None if all are 1."""
+        return None
 
     def n_readings(self, size: int, positive: bool = False) -> int:
         """An upper bound of the number of readings, computed fast, for a kernel that was read from a file."""
@@ -106,6 +116,28 @@ class WordKernel(StringKernel):
         word_codes(letters, begin, end, np.array(places, np.int64), span, size, self.whole, codes)
         return codes
 
+    def _weights_at(self, windows, span, both):
+        """ω of the window of `span` letters at each letter of `windows`, 0 if there is none."""
+        letters, begin, end = windows
+        numbers = np.maximum(end - begin - span + 1, 0)
+        known = {n: self.window_weights(n) for n in np.unique(numbers).tolist()}
+        out = np.zeros(letters.size)
+        for i, (first, n) in enumerate(zip(begin.tolist(), numbers.tolist(), strict=True)):
+            out[first : first + n] = known[n][::-1] if both and i % 2 else known[n]  # type: ignore[index]  # has weights
+        return out
+
+    def _weighted_counts(self, X, both):
+        """Yields Σ ω of the windows with each word, CSR (n, A^places), for each channel; nothing if ω = 1."""
+        if self.window_weights(1) is None:
+            return
+        size, windows, at = X.alphabet.size, self.windows(X, both), dict[int, np.ndarray]()
+        for places, span, _ in self.channels(size):
+            if span not in at:
+                at[span] = self._weights_at(windows, span, both)
+            codes = self.codes(windows, places, span, size)
+            bounds = self.bounds(windows, both)
+            yield rows_of(bounds, codes[:, None], at[span][:, None], size ** len(places))
+
     def sizes(self, lengths: np.ndarray) -> np.ndarray | None:
         """The number of letters of the part [start:stop], with which the number of words grows."""
         lengths = np.asarray(lengths, np.int64)
@@ -124,10 +156,13 @@ class WordKernel(StringKernel):
         letters = (left[2] - left[1]).mean()
         bits = int(np.clip((right[2] - right[1]).sum(), 16, 2**20)).bit_length()
         channels, count = self.channels(size), np.zeros_like(out)
+        weighted = zip(self._weighted_counts(X, False), self._weighted_counts(Y, self.reverse_complement), strict=True)
         for c, (places, span, weight) in enumerate(channels):
-            x, y = (self.codes(w, places, span, size) for w in (left, right))
-            n_words = size ** len(places)
-            if n_words <= min(max(256, 2 * letters), 2**14):  # words occur so often that counting is faster
+            n_words, sums = size ** len(places), next(weighted, None)
+            x, y = (self.codes(w, places, span, size) if sums is None else None for w in (left, right))
+            if sums is not None:
+                count += products(*sums)
+            elif n_words <= min(max(256, 2 * letters), 2**14):  # words occur so often that counting is faster
                 F, G = (np.zeros((len(side[0]), n_words)) for side in sides)
                 count_words(x, *sides[0], F)
                 count_words(y, *sides[1], G)
@@ -148,8 +183,11 @@ class WordKernel(StringKernel):
         compared = by_bits(self, X)
         if compared is not None:
             return sums_of_pairs(self, compared, X, None)[:, 0]
-        both = self.reverse_complement
-        out, windows = np.zeros(len(X)), self.windows(X, both)
+        both, out = self.reverse_complement, np.zeros(len(X))
+        if self.window_weights(1) is not None:
+            counts = zip(self._weighted_counts(X, both), self.channels(X.alphabet.size), strict=True)
+            return sum((weight * (F * F).sum(axis=1) for F, (_, _, weight) in counts), out) / (1 + both)
+        windows = self.windows(X, both)
         for places, span, weight in self.channels(X.alphabet.size):
             codes = self.codes(windows, places, span, X.alphabet.size)
             n_words = X.alphabet.size ** len(places)
@@ -160,6 +198,8 @@ class WordKernel(StringKernel):
 
     def features(self, X: Any) -> Any:
         """The counts of words, with features(x)'features(y) = k(x, y): CSR (n, channels · A^k).
+
+        Weighted windows count as often as they weigh.
 
         Word w (a number in base A) of channel c is column (number of words of the channels before c) + w. With
         `reverse_complement` a word and its reverse complement share the column of the smaller number, and of a channel
@@ -173,6 +213,8 @@ class WordKernel(StringKernel):
             codes, factor = (
                 self._merged(codes, reading, windows, X.alphabet) if reading.step == 2 else (codes, codes >= 0)
             )
+            if self.window_weights(1) is not None:
+                factor = factor * self._weights_at(windows, reading.span, both)
             found.append(np.where(codes >= 0, codes + first, -1))
             factors.append(factor)
             first += size ** len(reading.places)
@@ -208,6 +250,19 @@ def rows_of(bounds, words, factors, n_columns):
     F = sp.csr_array((factors[here].astype(float), words[here], ends), shape=(len(bounds[0]), n_columns))
     F.sum_duplicates()
     return F
+
+
+def products(F, G):
+    """F G' of two CSR matrices as an array; of many columns only those with an entry take memory."""
+    import scipy.sparse as sp
+
+    if F.shape[1] > MAX_COLUMNS:
+        words, at = np.unique(np.concatenate([F.indices, G.indices]), return_inverse=True)
+        F, G = (
+            sp.csr_array((H.data, own, H.indptr), shape=(H.shape[0], len(words)))
+            for H, own in zip((F, G), np.split(at, [F.nnz]), strict=True)
+        )
+    return (F @ G.T).toarray()
 
 
 def window(kernel):

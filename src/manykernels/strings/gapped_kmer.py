@@ -11,7 +11,7 @@ from ..kernels.normalize import inverse_root
 from ..sequences.alphabet import DNA
 from ._mismatch_filters import FILTERS, channel_weights, mismatch_weights
 from ._words import WordKernel, window
-from .base import fits, integer
+from .base import MAX_IN_FILE, fits, integer
 
 if TYPE_CHECKING:
     from ..kernels.base import Kernel
@@ -57,6 +57,11 @@ class GappedKmer(WordKernel):
         semidefinite. False keeps c as it is, as LS-GKM does; a fit then refuses the kernel.
     gamma : float, optional
         The Gaussian kernel on top, exp(gamma (k(x, y) / √(k(x, x) k(y, y)) − 1)), which has no explicit features.
+    centre : (int, float), optional
+        (M, H): windows near the centre of a sequence count more, a pair of windows ω_p ω_q times with ω_p = min(M,
+        ⌊M 2^(−|⌊n/2⌋ − p| / H) + 1⌋) for window p = 0 … n − 1 of n: M at the centre and half of it after H letters. A
+        window of the second strand has the weight of the same letters on the first; with an even n the weights of x and
+        of rc x differ. The kernel is then computed pair by pair.
 
     Examples
     --------
@@ -68,8 +73,8 @@ class GappedKmer(WordKernel):
     array([[2.011]])
     """
 
-    file_tag = ("kernel/gapped_kmer", 2)
-    former_tags = (("kernel/gapped_kmer", 1),)  # without the parameters from reverse_complement on
+    file_tag = ("kernel/gapped_kmer", 3)
+    former_tags = (("kernel/gapped_kmer", 1), ("kernel/gapped_kmer", 2))  # without reverse_complement to gamma; centre
 
     def __init__(
         self,
@@ -84,6 +89,7 @@ class GappedKmer(WordKernel):
         filter: str = "counts",  # noqa: A002 (gkm-SVM's name)
         nearest: bool = True,
         gamma: float | None = None,
+        centre: tuple[int, float] | None = None,
     ) -> None:
         self.l = l
         self.k = k
@@ -91,6 +97,7 @@ class GappedKmer(WordKernel):
         self.filter = filter
         self.nearest = nearest
         self.gamma = gamma
+        self.centre = centre
         super().__init__(start, stop, alphabet, unknown, reverse_complement)
 
     @property
@@ -122,6 +129,11 @@ class GappedKmer(WordKernel):
         check_choice("nearest", self.nearest, (False, True), of=self)
         if self.gamma is not None:
             check_number("gamma", self.gamma, of=self)
+        if self.centre is not None:
+            if not isinstance(self.centre, list | tuple) or len(self.centre) != 2:
+                raise ValueError(f"centre={self.centre!r} of GappedKmer: give (M, H), such as (50, 50.0), or None.")
+            integer(self, "M", 1, MAX_IN_FILE, self.centre[0])
+            check_number("H", self.centre[1], of=self)
         if not self._plain:
             fits(self, (self.encoding[0] or DNA).size, self.l)
         window(self)
@@ -150,6 +162,15 @@ class GappedKmer(WordKernel):
     def mismatches(self, size: int) -> tuple[int, np.ndarray]:
         weights = [comb(self.l - m, self.k) for m in range(self._most + 1)] if self._plain else self._repaired(size)
         return self.l, np.array([float(value) for value in weights])
+
+    def window_weights(self, n_windows: int) -> np.ndarray | None:
+        if self.centre is None:
+            return None
+        most, half = self.centre
+        away = np.abs(n_windows // 2 - np.arange(n_windows))
+        return np.minimum(most, np.floor(most * 2.0 ** (-away / half) + 1))
+
+    window_weights.__doc__ = WordKernel.window_weights.__doc__
 
     def mismatch_weights(self, size: int) -> np.ndarray:
         """c(0) … c(d) for an alphabet of `size` letters."""
