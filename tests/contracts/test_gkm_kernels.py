@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import manykernels
 from manykernels import MKLClassifier
+from manykernels._tags import TAGS
 from manykernels.banks.words.linadd import WordBank
 from manykernels.kernels import KernelList
 from manykernels.sequences import Alphabet
@@ -100,6 +101,12 @@ def test_models_with_weights_towards_the_centre_are_fitted_and_saved(tmp_path):
     again = manykernels.load(tmp_path / "m.mk")
     np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
     assert again.kernels[0].centre == (20, 5)
+
+
+def test_states_without_weights_of_windows_are_read():
+    state = GappedKmer(5, 3, d=1).to_state()
+    del state["centre"]
+    assert TAGS["kernel/gapped_kmer", 2].from_state(state).get_params() == GappedKmer(5, 3, d=1).get_params()
 
 
 @pytest.mark.parametrize("store", ["auto", "map", "sorted"])

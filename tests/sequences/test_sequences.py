@@ -118,6 +118,15 @@ def test_n_is_always_allowed_and_other_codes_only_when_ignored():
     assert list(Sequences.encode(["ACGT", "AC-R中"], unknown="ignore")) == ["ACGT", "ACNNN"]
 
 
+def test_letters_that_are_read_as_a_are_so_in_strings_and_in_sequences():
+    X, wanted = ["ACGN", "rACé", "N–T"], ["ACGA", "AACA", "AAT"]
+    assert list(Sequences.encode(X, unknown="A")) == wanted
+    there = Sequences.encode(X, unknown="ignore")
+    assert list(Sequences.encode(there, unknown="A")) == wanted and "N" in there[0]
+    with pytest.raises(ValueError, match="unknown='A'.*no letter A"):
+        Sequences.encode(["xyz"], SMALL, unknown="A")
+
+
 @pytest.mark.parametrize(
     ("text", "alphabet", "other"),
     [("ACGU", "dna", "rna"), ("acnu", "dna", "rna"), ("MKV", "dna", "protein"), ("ACGT", "rna", "dna")],

@@ -13,7 +13,7 @@ from .. import solvers
 from .._archive import write
 from .._offers import OFFERS
 from .._tags import Tagged
-from .._validation import parse_bytes
+from .._validation import check_choice, parse_bytes
 from ..banks.base import Source
 from ..banks.choice import choose_bank, stack_bank
 from ..inner.systems import blas_for
@@ -30,6 +30,7 @@ from ._named_parameters import NamedParts
 from ._new_data_warning import tell_news
 from .check_inputs import check_finite, is_precomputed
 from .convergence import warn_convergence
+from .lsgkm import save_lsgkm
 from .persist import restore, state_of
 from .plan import FitPlan
 from .streamed import StreamPlan, decide
@@ -203,14 +204,20 @@ class MKLBase(WeightBars, NamedParts, Checks, Tagged):
         """The fitted model of a state of `to_state`."""
         return restore(cls, state)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], format: str = "manykernels") -> None:  # noqa: A002 (the common name)
         """Write the fitted model to one file that `manykernels.load` reads, without pickle.
 
         An old file is replaced only when the new one is complete. A part that only code could restore, such as a
         function, raises an error. Your own classes need a `file_tag`; pass them to `load` as `parts`.
+
+        `format="lsgkm"` writes the text of LS-GKM, for classifiers of one `GappedKmer` that its program can express.
+        This text keeps six digits of the intercept, and what predictions need of the model (docs/coming-from.md).
         """
         check_is_fitted(self)
-        write(path, "model", {"model": self})
+        if check_choice("format", format, ("manykernels", "lsgkm")) == "lsgkm":
+            save_lsgkm(self, path)
+        else:
+            write(path, "model", {"model": self})
 
     def report(self, X: Any, y: Any = None, path: str | PathLike[str] | None = None, **options: Any) -> Report:
         """Write a report on this fitted model, measured on X and y: one HTML file that loads nothing from elsewhere.

@@ -137,10 +137,10 @@ class _CrossValidated:
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         return check_scoring(self, self.scoring)(self, X, y, **weight)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], format: str = "manykernels") -> None:  # noqa: A002 (the common name)
         """Write the chosen model to a file that `manykernels.load` reads as a plain estimator, without the scores."""
         check_is_fitted(self)
-        self.best_estimator_.save(path)
+        self.best_estimator_.save(path, format)
 
 
 class MKLClassifierCV(_CrossValidated, MKLClassifier):

@@ -23,6 +23,7 @@ from ..solution import Solution
 from ._checks import Checks
 from .check_inputs import is_precomputed
 from .choose_c import is_auto
+from .lsgkm import START, load_lsgkm
 from .outputs import checked_outputs
 
 FITTED_ATTRIBUTES = (
@@ -38,7 +39,7 @@ NOT_IN_FILES = {"tasks_"}  # the predictor has them
 
 
 def load(path: str | PathLike[str], memory_limit: float | str | None = None, parts: Iterable[type] = ()) -> Any:
-    """Read a model that `save` wrote; it runs no code from the file, and checks all content.
+    """Read a model that `save` wrote, or a text model of LS-GKM; it runs no code from the file, and checks all content.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
 
     Returns
     -------
-    The fitted estimator, whose predictions equal those before saving, bit by bit.
+    The fitted estimator, whose predictions equal those before saving, bit by bit. A model of LS-GKM becomes an
+    `MKLClassifier` of one `GappedKmer`, whose `decision_function` is their score (docs/coming-from.md).
 
     Examples
     --------
@@ -73,6 +75,8 @@ def load(path: str | PathLike[str], memory_limit: float | str | None = None, par
                 f"{says} is a pickle, as joblib and pickle write them, and loading it runs any code in it: if you "
                 "trust it, read it with joblib.load or pickle.load, and write the model with model.save(path)."
             )
+        if stream.peek(len(START)).startswith(START):
+            return load_lsgkm(stream, says, limit)
         with wholeness(says, "is damaged or not a whole manykernels model ({}): save it again."):
             model = read(stream, "model", limit, cure, found)["model"]
             check(isinstance(model, Checks | Predictor), f"it holds a {type(model).__name__}")

@@ -10,7 +10,7 @@ import numpy as np
 from .._state import Stored, check, check_is
 
 INVALID_CODE = -1  # of a letter that is an error
-POLICIES = ("error", "ignore")
+POLICIES = ("error", "ignore", "A")  # of letters outside an alphabet; "A" reads them as the letter A, as LS-GKM does
 
 
 @dataclass(frozen=True)
@@ -96,16 +96,22 @@ class Alphabet(Stored):
 
     def table(self, unknown: str = "error") -> np.ndarray:
         """Code of each byte, (256,) int16; −1 if the byte is an error."""
-        if unknown not in POLICIES:
-            raise ValueError(f"unknown={unknown!r}: give one of {', '.join(map(repr, POLICIES))}")
-        table = np.full(256, self.size if unknown == "ignore" else INVALID_CODE, dtype=np.int16)
+        table = np.full(256, self.code_of_unknown(unknown), dtype=np.int16)
         for code, letter in enumerate(self.letters):
             for c in _variants(letter, self.ignore_case):
                 table[ord(c)] = code
         for letter in self.unknown:
             for c in _variants(letter, self.ignore_case):
-                table[ord(c)] = self.size
+                table[ord(c)] = self.code_of_unknown(unknown) if unknown == "A" else self.size
         return table
+
+    def code_of_unknown(self, unknown: str) -> int:
+        """The code of a letter that the alphabet lacks, by one of `POLICIES`: −1 (an error), A, or that of "A"."""
+        if unknown not in POLICIES:
+            raise ValueError(f"unknown={unknown!r}: give one of {', '.join(map(repr, POLICIES))}")
+        if unknown == "A" and "A" not in self.letters:
+            raise ValueError(f"unknown='A': alphabet {self.name!r} has no letter A; give 'error' or 'ignore'")
+        return {"error": INVALID_CODE, "ignore": self.size}.get(unknown, self.letters.find("A"))
 
     def decoder(self) -> bytes:
         """Letter of each code, for `bytes.translate`; code A is the first unknown letter, else an unused character."""

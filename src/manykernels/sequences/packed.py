@@ -92,11 +92,12 @@ class Sequences(Tagged):
         Parameters
         ----------
         X : iterable of str or bytes, NumPy or pandas column, or 2-D array of letters (U1, S1, uint8)
-            Sequences are returned unchanged; a different alphabet is an error.
+            Sequences are returned unchanged, unless `unknown` is "A"; a different alphabet is an error.
         alphabet : str or Alphabet, optional
             "dna", "rna", "protein", "bytes" or an Alphabet; None means DNA.
-        unknown : {"error", "ignore"}
-            Whether letters outside the alphabet raise an error or match nothing.
+        unknown : {"error", "ignore", "A"}
+            Whether letters outside the alphabet raise an error, match nothing, or are read as the letter A. "A" serves
+            models of LS-GKM, which reads N as A too.
 
         Returns
         -------
@@ -106,7 +107,7 @@ class Sequences(Tagged):
         if isinstance(X, Sequences):
             if wanted not in (None, X.alphabet):
                 raise ValueError(f"alphabet={wanted.name!r}, but the sequences were encoded with {X.alphabet.name!r}")
-            return X
+            return X._filled(X.alphabet.code_of_unknown("A")) if unknown == "A" and X.bits > 2 else X
         packer = Packer(wanted or _alphabet.DNA, unknown)
         feed(packer, X)
         return cls.packed(packer)
@@ -225,6 +226,20 @@ class Sequences(Tagged):
             raise ValueError(f"window({start}, {stop}) leaves nothing of sequence {i}, which has length {lengths[i]}")
         return self._copy(first, last - first)
 
+    def _filled(self, code):
+        """The sequences with this code in place of unknown letters."""
+        letters = self.letters()
+        return self._packed(np.where(letters == self.alphabet.size, np.uint8(code), letters))
+
+    def _packed(self, letters):
+        """Sequences of the same lengths with these codes, one sequence after another."""
+        from ..loops.sequences import pack
+
+        ends = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        data, starts = np.empty(self.nbytes, np.uint8), np.empty(len(self), np.int64)
+        pack(frozen(letters), frozen(ends), frozen(np.arange(256), np.int16), 256, self.bits, data, 0, starts)
+        return Sequences(self.alphabet, self.bits, data, starts, self.lengths)
+
     def reverse_complement(self) -> Sequences:
         """The other strand of every sequence, read in its direction: new Sequences.
 
@@ -234,14 +249,9 @@ class Sequences(Tagged):
         >>> list(Sequences.encode(["AACG", "NT"]).reverse_complement())
         ['CGTT', 'AN']
         """
-        from ..loops.sequences import pack
-
         ends = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
         codes = self.alphabet.opposite()[self.letters()]
-        at = np.repeat(ends[:-1] + ends[1:] - 1, self.lengths) - np.arange(len(codes))
-        data, starts = np.empty(self.nbytes, np.uint8), np.empty(len(self), np.int64)
-        pack(frozen(codes[at]), frozen(ends), frozen(np.arange(256), np.int16), 256, self.bits, data, 0, starts)
-        return Sequences(self.alphabet, self.bits, data, starts, self.lengths)
+        return self._packed(codes[np.repeat(ends[:-1] + ends[1:] - 1, self.lengths) - np.arange(len(codes))])
 
     def letters(self) -> np.ndarray:
         """The codes of all sequences, one after another, uint8."""

@@ -88,7 +88,7 @@ class Packer:
         try:
             return text.encode("latin-1")
         except UnicodeEncodeError as error:
-            spare = np.flatnonzero(self.table == self.alphabet.size)
+            spare = np.flatnonzero(self.table == self.alphabet.code_of_unknown(self.unknown))
             if self.unknown == "error" or not len(spare):
                 self.refuse(text[error.start], error.start, offsets)
             points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")

@@ -21,7 +21,8 @@ class StringKernel(Kernel):
     """A kernel of two strings; subclasses define `block(X, Y)` and `own(X)` on Sequences, and `check(length)`.
 
     alphabet: "dna", "rna", "protein", "bytes", an Alphabet, or None (the alphabet of given Sequences, else DNA).
-    unknown: "error" or "ignore"; an ignored letter, which the alphabet lacks, matches nothing, not even itself.
+    unknown: "error" or "ignore"; an ignored letter, which the alphabet lacks, matches nothing, not even itself. "A", in
+        loaded models of LS-GKM alone, reads it as the letter A; a fit refuses this.
     reverse_complement: whether x is compared with both strands of y, k(x, y) + k(x, rc y).
     """
 
@@ -65,6 +66,11 @@ class StringKernel(Kernel):
         return ""  # `resolve` only checks the letters
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        if self.unknown == "A":
+            raise ValueError(
+                f"unknown='A' of {type(self).__name__} serves models of LS-GKM that are loaded: to fit, give 'error' "
+                "or 'ignore', or replace the letters."
+            )
         self.encode(X)
         return self
 

@@ -42,7 +42,8 @@ class GappedKmer(WordKernel):
     alphabet : str or Alphabet, default "dna"
         "dna", "rna", "protein", "bytes" or an `Alphabet`; None for the alphabet of given `Sequences`, else DNA.
     unknown : {"error", "ignore"}
-        Whether letters outside the alphabet raise an error or match nothing.
+        Whether letters outside the alphabet raise an error or match nothing. Loaded models of LS-GKM have "A": they are
+        read as the letter A, N too.
     reverse_complement : bool, default False
         Whether the words of x are compared with those of both strands of y, k(x, y) + k(x, rc y): for DNA and RNA of
         which either strand may be given. With start or stop, rc y is the other strand of the part [start:stop].
@@ -139,6 +140,7 @@ class GappedKmer(WordKernel):
         window(self)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
+        super().resolve(X)
         size = self.encode(X).alphabet.size
         if not self.nearest and self._smallest(size) < 0:
             raise ValueError(
