@@ -19,12 +19,12 @@ WORDS = {
 }  # fmt: skip
 
 
-def said(function, *args):
+def said(function, *args, about="grow with the length"):
     """The warnings of lengths of one call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         function(*args)
-    return [str(w.message) for w in caught if "grow with the length" in str(w.message)]
+    return [str(w.message) for w in caught if about in str(w.message)]
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -90,3 +90,24 @@ def test_a_saved_model_knows_the_lengths(tmp_path):
     model = MKLClassifier([("words", Spectrum(2))]).fit(EQUAL, Y)
     model.save(tmp_path / "model.mk")
     assert said(load(tmp_path / "model.mk").predict, [EQUAL[0] * 4]) == said(model.predict, [EQUAL[0] * 4]) != []
+
+
+@pytest.mark.parametrize(
+    "kernel", [GappedKmer(8, 6), GappedKmer(8, 6, centre=(9, 2.0)), Mismatch(8, 1), Spectrum((8, 9))]
+)
+def test_sequences_without_a_single_word_warn_at_fit_and_at_prediction(kernel):
+    """Issue 14, point 11."""
+    model, short = MKLClassifier([("words", kernel)], C=1.0, normalize="spherical"), [EQUAL[0][:7], *EQUAL[1:]]
+    (text,) = said(model.fit, short, Y, about="letters")
+    assert "'words' reads words of 8 letters" in text and "has 7" in text and "shorter words" in text
+    assert said(model.fit, EQUAL, Y, about="letters") == []
+    (text,) = said(model.predict, short[:3], about="letters")
+    assert "kernel 'words' reads words of 8 letters, and 1 of 3 examples (0) have fewer, 7 in one of them" in text
+    assert said(model.predict, EQUAL, about="letters") == []
+
+
+def test_words_that_can_be_read_in_too_many_ways_are_refused_at_once():
+    """Issue 14, point 11."""
+    for kernel in (GappedKmer(24, 12), GappedKmer(24, 12, filter="truncated"), GappedKmer(10**9, 20), Mismatch(25, 9)):
+        with pytest.raises(ValueError, match="in [0-9,]+ ways, more than 65,536"):
+            MKLClassifier([kernel]).fit(EQUAL, Y)

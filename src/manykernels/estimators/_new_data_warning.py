@@ -10,7 +10,7 @@ import numpy as np
 
 from .._callers import caller_level
 from ..kernels.frames import is_frame
-from ..kernels.new_data import LONGER, unequal
+from ..kernels.new_data import LONGER, unequal, wordless
 from ..kernels.tasks import split
 from ..kernels.view_data import n_examples
 from ..kernels.views import Views
@@ -47,6 +47,11 @@ class Gathered:
             return f"{where} is missing in {count}"
         if kind == "category":
             return f"{where} has new categories, {example!r} for example, in {count}, and these count as none"
+        if kind == "short":
+            return (
+                f"{where} reads words of {example[0]} letters, and {count} have fewer, {example[1]} in one of them: it "
+                "is 0 there"
+            )
         size, low, high = example
         return (
             f"{where} counts words and sees sequences of other lengths in {count}, {size} letters in one of them, "
@@ -81,11 +86,18 @@ def tell_news(model: Any, X: Any) -> None:
 
 
 def warn_lengths(model: Any) -> None:
-    """A UserWarning if kernels that count words were trained on sequences of very unequal lengths.
+    """A UserWarning if kernels that count words were trained on sequences without a word, or of very unequal lengths.
 
     √k(x, x) grows with the length, and so does |f(x)|, unless normalize="spherical".
     """
     kernels = model.predictor_.kernel_list
+    if kernels is not None and (lost := wordless(kernels, _used(model))) is not None:
+        warnings.warn(
+            f"{lost[0]!r} reads words of {lost[1]} letters, and the shortest training sequence has {lost[2]}: the "
+            "kernel is 0 for such a sequence; leave it out, or give shorter words.",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
     found = None if kernels is None or model.normalize == "spherical" else unequal(kernels, _used(model))
     if found is not None:
         name, low, high = found

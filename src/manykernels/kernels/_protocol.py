@@ -28,6 +28,7 @@ class BaseKernel(Stored, BaseEstimator):
     psd = True  # positive semidefinite for every parameter that the constructor accepts
     constant = False  # the same value for all pairs, hence a function of every base
     encoding: tuple | None = None  # (alphabet, unknown) of the Sequences that a string kernel takes
+    shortest = 0  # letters of its shortest word: it is 0 for a sequence with fewer letters
     walk: str | None = None  # string kernels of the same walk share one comparison, by their `degree_table`
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> BaseKernel:

@@ -52,7 +52,7 @@ def facts_of_state(state, sizes, n_views):
 
 
 class News(NamedTuple):
-    """One novelty: its `kind` ("missing", "category", "length"), where, in which rows, and an example."""
+    """One novelty: its `kind` ("missing", "category", "short", "length"), where, in which rows, and an example."""
 
     kind: str
     where: str
@@ -83,7 +83,9 @@ def _new_in_views(kernels, arrays, used, growing):
             found += _new_in_views(plan.join, arrays, np.ones(plan.join.M, bool), growing)
         elif plan.transformer is not None:
             found += _new_categories(plan, arrays)
-    return found + (_new_lengths(kernels, arrays, used) if growing and kernels.training_facts is not None else [])
+    if kernels.training_facts is None:
+        return found
+    return found + _new_short(kernels, arrays, used) + (_new_lengths(kernels, arrays, used) if growing else [])
 
 
 def unequal(kernels, used):
@@ -95,6 +97,28 @@ def unequal(kernels, used):
         if join is not None and (found := unequal(join, np.ones(join.M, bool))) is not None:
             return kernels.names[m], *found[1:]
     return None
+
+
+def wordless(kernels, used):
+    """(kernel, its shortest word, shortest training sequence) of the first kernel that is 0 for a training sequence."""
+    for m in np.flatnonzero(used):
+        span, shortest = _grown(kernels, m), kernels.kernels[m].shortest
+        if span is not None and span[0] < shortest:
+            return kernels.names[m], shortest, span[0]
+    return None
+
+
+def _new_short(kernels, arrays, used):
+    found = []
+    for m in np.flatnonzero(used):
+        span, shortest = _grown(kernels, m), kernels.kernels[m].shortest
+        if span is not None and span[0] >= shortest > 0:
+            lengths, rows = _sizes(kernels.view_plans[kernels.view_of[m]], arrays)
+            sizes = kernels.kernels[m].sizes(lengths)
+            if (few := np.flatnonzero(sizes < shortest)).size:
+                example = shortest, int(sizes[few].min())
+                found.append(News("short", f"kernel {kernels.names[m]!r}", rows[few], example))
+    return found
 
 
 def _grown(kernels, m):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..sequences.packed import slice_bound
 from ._window_pairs import by_bits, sums_of_pairs
-from .base import MAX_IN_FILE, StringKernel, integer
+from .base import MAX_IN_FILE, StringKernel, fits, integer
 
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences
@@ -74,13 +74,21 @@ class WordKernel(StringKernel):
         return None
 
     def n_readings(self, size: int, positive: bool = False) -> int:
-        """An upper bound of the number of readings, computed fast, for a kernel that was read from a file."""
+        """An upper bound of the number of readings, computed fast: see `check_readings`."""
         return MAX_IN_FILE
 
-    def check_state(self) -> None:
-        super().check_state()
-        if self.n_readings(2) > MAX_IN_FILE:
-            raise ValueError(f"{self!r} has too many ways to choose places")
+    def check_readings(self, letters: int) -> None:
+        """A ValueError if words of so many letters have no number, or if a window is read in too many ways.
+
+        Each way costs as much as all words of a `Spectrum`.
+        """
+        alphabet = self.encoding[0]
+        fits(self, 2 if alphabet is None else alphabet.size, letters)
+        if (ways := self.n_readings(2)) > MAX_IN_FILE:
+            raise ValueError(
+                f"{self!r} reads every window in {ways:,} ways, more than {MAX_IN_FILE:,}: give shorter words, or "
+                "words of which fewer letters may differ."
+            )
 
     def windows(self, X: Sequences, both: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(letters, begin, end): the codes of all sequences, and the bounds of the part [start:stop] of each.

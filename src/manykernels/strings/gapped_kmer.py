@@ -110,6 +110,10 @@ class GappedKmer(WordKernel):
         return not self._plain
 
     @property
+    def shortest(self) -> int:  # type: ignore[override]  # depends on its parameters
+        return self.l
+
+    @property
     def psd(self) -> bool:  # type: ignore[override]  # depends on its parameters
         return self.nearest or self._smallest((self.encoding[0] or DNA).size) >= 0
 
@@ -135,8 +139,7 @@ class GappedKmer(WordKernel):
                 raise ValueError(f"centre={self.centre!r} of GappedKmer: give (M, H), such as (50, 50.0), or None.")
             integer(self, "M", 1, MAX_IN_FILE, self.centre[0])
             check_number("H", self.centre[1], of=self)
-        if not self._plain:
-            fits(self, (self.encoding[0] or DNA).size, self.l)
+        self.check_readings(self.k if self._plain else self.l)
         window(self)
 
     def resolve(self, X: Any, weights: np.ndarray | None = None) -> Kernel:

@@ -66,8 +66,13 @@ class Mismatch(WordKernel):
         self.m = m
         super().__init__(start, stop, alphabet, unknown, reverse_complement)
 
+    @property
+    def shortest(self) -> int:  # type: ignore[override]  # depends on its parameters
+        return self.k
+
     def check(self, length: int | None) -> None:
         integer(self, "m", 0, integer(self, "k"))
+        self.check_readings(self.k)
         window(self)
 
     def n_readings(self, size: int, positive: bool = False) -> int:

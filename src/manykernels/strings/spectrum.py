@@ -64,6 +64,10 @@ class Spectrum(WordKernel):
             raise ValueError(f"k={self.k!r} of Spectrum must be (shortest, longest): give k=({high}, {low}).")
         return range(low, high + 1)
 
+    @property
+    def shortest(self) -> int:  # type: ignore[override]  # depends on its parameters
+        return self._lengths()[0]
+
     def check(self, length: int | None) -> None:
         self._lengths()
         window(self)
