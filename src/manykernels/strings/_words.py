@@ -14,8 +14,6 @@ from .base import MAX_IN_FILE, StringKernel, fits, integer
 if TYPE_CHECKING:
     from ..sequences.packed import Sequences
 
-MAX_COLUMNS = 2**22  # of a product of sparse matrices, which takes an array of as many numbers
-
 
 class Reading(NamedTuple):
     """One way to read a word from a window of `span` letters: the codes at `places`, each plus its `moves` (mod A).
@@ -261,16 +259,16 @@ def rows_of(bounds, words, factors, n_columns):
 
 
 def products(F, G):
-    """F G' of two CSR matrices as an array; of many columns only those with an entry take memory."""
+    """F G' of two CSR matrices as an array; of many columns only those with an entry take time and memory."""
     import scipy.sparse as sp
 
-    if F.shape[1] > MAX_COLUMNS:
+    if F.shape[1] > F.nnz + G.nnz:
         words, at = np.unique(np.concatenate([F.indices, G.indices]), return_inverse=True)
         F, G = (
             sp.csr_array((H.data, own, H.indptr), shape=(H.shape[0], len(words)))
             for H, own in zip((F, G), np.split(at, [F.nnz]), strict=True)
         )
-    return (F @ G.T).toarray()
+    return (G @ F.T).toarray().T if F.nnz < G.nnz else (F @ G.T).toarray()  # the smaller matrix is transposed
 
 
 def window(kernel):
