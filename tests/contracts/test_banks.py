@@ -64,7 +64,7 @@ NEAR = [WeightedDegree(3, **any_letter), WeightedDegreeShift(3, 2, **any_letter)
 ANYWHERE = [Spectrum(2, **any_letter), Spectrum((1, 3), **any_letter), Degree(2, **any_letter)]
 WINDOWS = [
     Mismatch(3, 1, **any_letter), GappedKmer(4, 2, d=1, filter="truncated", reverse_complement=True, **any_letter),
-    Mismatch(1, 1, **any_letter), Mismatch(4, 0, 2, 9, **any_letter),
+    Mismatch(2, 1, **any_letter), Mismatch(4, 0, 2, 9, **any_letter),
 ]  # fmt: skip
 MIXED = [("a", Linear(), "x"), ("b", Degree(2, **any_letter), "s"), ("c", Cosine(), "x"), ("d", Spectrum(2), "t")]
 views = {"x": X, "s": words, "t": [w.replace("N", "C") for w in words]}

@@ -14,7 +14,7 @@ from . import OPTIONS
 from .strings import _ones
 
 _ONE, _NONE, _ALL = np.uint64(1), np.uint64(0), np.uint64(2**64 - 1)
-_TWO, _FOUR, _TOP = np.uint64(2), np.uint64(4), np.uint64(63)
+_TWO, _FOUR = np.uint64(2), np.uint64(4)
 
 
 @njit(**OPTIONS)
@@ -38,24 +38,33 @@ def entries_of(letters, begin, end, l, size, lead, step, first, out):  # noqa: E
 
 
 @njit(**OPTIONS)
-def pair_sums(X, x_first, Y, y_first, l, width, c, own, out):  # noqa: E741 (the paper's name)
-    """out[i, j] = Σ_h c_h #{windows u of x_i, v of y_j with h mismatches}; with `own` only j = i, in out[i, 0]."""
+def pair_sums(x, y, l, width, c, own, out):  # noqa: E741 (the paper's name)
+    """out[i, j] = Σ_h c_h #{windows u of x_i, v of y_j with h mismatches}; with `own` only j = i, in out[i, 0].
+
+    x and y: (entries, first entry of each sequence, weights). If there are weights, a pair counts ω_u ω_v times: those
+    of x, (entries, 64), belong to the windows that begin at the places of an entry, those of y, (entries + 64,), to the
+    first of them.
+    """
+    (X, x_first, x_weights), (Y, y_first, y_weights) = x, y
     p, most, groups = X.shape[0] - 1, 0, (len(c) + 3) // 4
     for j in range(len(y_first) - 1):
         most = max(most, y_first[j + 1] - y_first[j])
     keep = (_ONE << np.uint64(width)) - _ONE
-    table, found = np.empty((5, most), np.uint64), np.empty((groups, 4), np.int64)
+    table, found = np.empty((5, most), np.uint64), np.empty((groups, 4))  # exact, since weights are integers
     for i in range(len(x_first) - 1):
         for j in range(i if own else 0, i + 1 if own else len(y_first) - 1):
-            found[:] = 0
+            found[:] = 0.0
             low, n = y_first[j], y_first[j + 1] - y_first[j]
             for e in range(x_first[i], x_first[i + 1]):
                 valid = X[p, e] & keep
                 if valid:
                     _mismatches(X[:, e], Y[:, low : low + n], table[0])
                     _sums(table, Y[p, low : low + n], valid, l)
-                    for g in range(groups):
-                        _count(table, n, g, found[g])
+                    if len(y_weights) > 0:
+                        _weigh(table, n, x_weights[e], y_weights[low:], found)
+                    else:
+                        for g in range(groups):
+                            _count(table, n, g, found[g])
             total = 0.0
             for h in range(len(c)):
                 total += c[h] * found[h // 4, h % 4]
@@ -117,7 +126,23 @@ def _count(table, n, group, found):
         here = T4[q] & (T2[q] ^ f2) & (T3[q] ^ f3)
         odd, two = here & T0[q], here & T1[q]
         n0, n1, n2, n3 = n0 + _ones(here), n1 + _ones(odd), n2 + _ones(two), n3 + _ones(odd & two)
-    found[0] += np.int64(n0 + n3 - n1 - n2)
-    found[1] += np.int64(n1 - n3)
-    found[2] += np.int64(n2 - n3)
-    found[3] += np.int64(n3)
+    found[0] += float(n0 + n3 - n1 - n2)
+    found[1] += float(n1 - n3)
+    found[2] += float(n2 - n3)
+    found[3] += float(n3)
+
+
+@njit(**OPTIONS)
+def _weigh(table, n, x_weights, y_weights, found):
+    """found[h // 4, h % 4] += ω_u ω_v for every valid place with h mismatches; few places have so few."""
+    T0, T1, T2, T3, T4 = table[0], table[1], table[2], table[3], table[4]
+    f2, f3 = _ALL if len(found) == 1 else _NONE, _ALL if len(found) <= 2 else _NONE
+    for q in range(n):
+        here = T4[q] & ~(T2[q] & f2) & ~(T3[q] & f3)
+        while here:
+            lowest = here & (~here + _ONE)
+            t = _ones(lowest - _ONE)
+            group = (T2[q] >> t & _ONE) + _TWO * (T3[q] >> t & _ONE)
+            if group < len(found):
+                found[group, (T0[q] >> t & _ONE) + _TWO * (T1[q] >> t & _ONE)] += x_weights[t] * y_weights[q + t]
+            here ^= lowest

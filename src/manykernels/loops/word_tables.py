@@ -101,8 +101,11 @@ def add_backwards(values, backwards, n_low):
 
 
 @njit(**OPTIONS)
-def add_words(letters, begin, end, rows, coef, l, size, out):  # noqa: E741 (the paper's name)
-    """out[u] += coef_r for every window u of sequence rows[r]."""
+def add_words(letters, begin, end, weights, rows, coef, l, size, out):  # noqa: E741 (the paper's name)
+    """out[u] += coef_r for every window u of sequence rows[r], times its weight, of the letter at which it begins.
+
+    Without `weights` (empty) all are 1.
+    """
     top = size ** (l - 1)
     for r in range(len(rows)):
         code, run = np.int64(0), 0
@@ -111,12 +114,15 @@ def add_words(letters, begin, end, rows, coef, l, size, out):  # noqa: E741 (the
             run = run + 1 if letter < size else 0
             code = (code % top) * size + letter if run > 0 else 0
             if run >= l:
-                out[code] += coef[r]
+                out[code] += coef[r] * weights[p - l + 1] if len(weights) > 0 else coef[r]
 
 
 @njit(**EXACT)
-def look_up(letters, begin, end, rows, l, size, table, out):  # noqa: E741 (the paper's name)
-    """out[r] = Σ table[u] over the windows u of sequence rows[r]; to the last bit the same for its other strand."""
+def look_up(letters, begin, end, weights, rows, l, size, table, out):  # noqa: E741 (the paper's name)
+    """out[r] = Σ table[u] over the windows u of sequence rows[r], times weights as in `add_words`.
+
+    To the last bit the same for the other strand.
+    """
     top, most = size ** (l - 1), 0
     for r in rows:
         most = max(most, end[r] - begin[r])
@@ -128,7 +134,7 @@ def look_up(letters, begin, end, rows, l, size, table, out):  # noqa: E741 (the 
             run = run + 1 if letter < size else 0
             code = (code % top) * size + letter if run > 0 else 0
             if run >= l:
-                found[n] = table[code]
+                found[n] = table[code] * weights[p - l + 1] if len(weights) > 0 else table[code]
                 n += 1
         total = 0.0
         for k in range(n // 2):

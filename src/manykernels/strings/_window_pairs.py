@@ -21,6 +21,8 @@ def by_bits(kernel: WordKernel, *sets: Sequences) -> tuple[int, np.ndarray] | No
         return None
     if not kernel.whole and any(X.bits > 2 and (X.letters() >= X.alphabet.size).any() for X in sets):
         return None
+    if kernel.window_weights(1) is not None:
+        return found
     letters = float(np.mean(sets[0].lengths)) if len(sets[0]) else 0.0
     words = sum(sets[0].alphabet.size ** len(places) for places, _, _ in kernel.channels(sets[0].alphabet.size))
     return None if words <= WORDS_PER_PAIR * letters**2 else found
@@ -47,6 +49,20 @@ def sums_of_pairs(kernel: WordKernel, windows: tuple[int, np.ndarray], X: Sequen
     x, x_first = entries(left, -(-counts // width), 0, width)
     lengths = right[2] - right[1]
     y, y_first = entries(right, np.where(lengths >= l, lengths - l + width, 0), width - 1, 1)
-    out = np.empty((len(X), 1 if Y is None else len(Y)))
-    pair_sums(x, x_first, y, y_first[:: 1 + both].copy(), l, width, c, Y is None, out)
+    out, weights = np.empty((len(X), 1 if Y is None else len(Y))), (np.empty((0, 64)), np.empty(0))
+    if kernel.window_weights(1) is not None:
+        own = _entry_weights(kernel, left, l, x_first, 0, width, 64, False)
+        other = _entry_weights(kernel, right, l, y_first, width - 1, 1, 1, both)
+        weights = own, np.append(other, np.zeros(64))
+    pair_sums((x, x_first, weights[0]), (y, y_first[:: 1 + both].copy(), weights[1]), l, width, c, Y is None, out)
     return out
+
+
+def _entry_weights(kernel, windows, l, first, lead, step, width, both):  # noqa: E741 (the paper's name)
+    """ω of the windows at the first `width` places of every entry, (entries, width), 0 if there is none."""
+    at = np.append(kernel.weights_at(windows, l, both), 0.0)
+    sequence = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    place = (np.arange(first[-1]) - first[sequence]) * step - lead
+    place = place[:, None] + np.arange(width)
+    inside = (place >= 0) & (place < (windows[2] - windows[1])[sequence, None])
+    return at[np.where(inside, windows[1][sequence, None] + place, -1)]

@@ -122,7 +122,7 @@ class WordKernel(StringKernel):
         word_codes(letters, begin, end, np.array(places, np.int64), span, size, self.whole, codes)
         return codes
 
-    def _weights_at(self, windows, span, both):
+    def weights_at(self, windows, span, both):
         """ω of the window of `span` letters at each letter of `windows`, 0 if there is none."""
         letters, begin, end = windows
         numbers = np.maximum(end - begin - span + 1, 0)
@@ -139,7 +139,7 @@ class WordKernel(StringKernel):
         size, windows, at = X.alphabet.size, self.windows(X, both), dict[int, np.ndarray]()
         for places, span, _ in self.channels(size):
             if span not in at:
-                at[span] = self._weights_at(windows, span, both)
+                at[span] = self.weights_at(windows, span, both)
             codes = self.codes(windows, places, span, size)
             bounds = self.bounds(windows, both)
             yield rows_of(bounds, codes[:, None], at[span][:, None], size ** len(places))
@@ -220,7 +220,7 @@ class WordKernel(StringKernel):
                 self._merged(codes, reading, windows, X.alphabet) if reading.step == 2 else (codes, codes >= 0)
             )
             if self.window_weights(1) is not None:
-                factor = factor * self._weights_at(windows, reading.span, both)
+                factor = factor * self.weights_at(windows, reading.span, both)
             found.append(np.where(codes >= 0, codes + first, -1))
             factors.append(factor)
             first += size ** len(reading.places)

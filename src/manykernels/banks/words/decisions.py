@@ -21,6 +21,8 @@ class WordSums:
         self.members, self.kernels = members, kernel_list.part(members)
         views = [View(X, None)]
         kind = TableBank if fits_tables(self.kernels, views, None) else WordBank
+        if kind is WordBank and any(kernel.window_weights(1) is not None for kernel in self.kernels.kernels):
+            raise ValueError("the stores of words have no weights of windows")
         root = None if factor is None else np.ascontiguousarray(factor.T)
         self.bank = kind.of_support(self.kernels, views, root, scale[members], n_jobs)
         self.kept = None  # the last A, and its vectors
@@ -61,6 +63,6 @@ def word_sums(kernel_list, groups, sides, normalize, scale, n_jobs):
             and len(side.x)
             and spherical == (normalize == "spherical")
         ):
-            with suppress(ValueError):  # words that do not fit in memory are compared by pairs
+            with suppress(ValueError):  # words that the stores cannot hold are compared by pairs
                 found.append(WordSums(kernel_list, group.members, side.x, side.factor, scale, n_jobs))
     return found

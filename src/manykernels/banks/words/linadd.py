@@ -67,6 +67,8 @@ class WordBank(ExplicitBank):
         """The bank of a `KernelList`; None if a kernel does not count words. store="trie" means "auto" here."""
         if not all(kernel.family in (*AT_ANY_PLACE, "degree") for kernel in kernels.kernels):
             return None
+        if any(kernel.family == "windows" and kernel.window_weights(1) is not None for kernel in kernels.kernels):
+            return None
         options = dict(weights=weights, normalize=normalize, memory_limit=memory_limit, n_jobs=n_jobs)
         return cls(kernels, kernels.views(X), "auto" if store == "trie" else store, **options)
 

@@ -19,7 +19,7 @@ from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root
 from ...sequences.alphabet import DNA
-from ...strings._mismatch_filters import eigenvalue
+from ...strings.mismatch_filters import eigenvalue
 from ...strings.base import check_alike
 from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from .linadd import numbers
@@ -64,9 +64,9 @@ class TableBank(ExplicitBank):
     def prepare(self):
         windows, self.words = {}, []
         for kernel, v in zip(self.kernels.kernels, self.kernels.view_of, strict=True):
-            part = v, kernel.start, kernel.stop
+            part = v, kernel.start, kernel.stop, kernel.shortest if is_weighted(kernel) else None
             if part not in windows:
-                windows[part] = kernel.windows(self.views[v].X)
+                windows[part] = windows_of(kernel, self.views[v].X)
             self.words.append(WindowTable(kernel, self.views[v].X.alphabet, windows[part]))
 
     def vectors(self):
@@ -88,7 +88,7 @@ class WindowTable:
         self.kernel, self.windows, self.both = kernel, windows, kernel.reverse_complement
         self.size, (self.l, c) = alphabet.size, kernel.mismatches(alphabet.size)
         found = [eigenvalue(c, self.l, s, self.size) for s in range(self.l + 1)]
-        self.eigenvalues = np.maximum(np.array(found, dtype=float), 0.0)
+        self.eigenvalues = np.array(found, dtype=float)
         low = self.l // 2
         self.shape = self.size ** (self.l - low), self.size**low
         self.digits = [digits_of(n, self.size) for n in self.shape]
@@ -191,7 +191,7 @@ class TableVectors(Vectors):
             check_alike(view.X.alphabet, own.X.alphabet)
         root = None if bank.root is None else inverse_root(diagonals(bank.kernels, views))
         asked = range(bank.M) if theta is None else np.flatnonzero(np.asarray(theta) * bank.scale)
-        there = {m: bank.words[m].kernel.windows(views[bank.kernels.view_of[m]].X) for m in asked}
+        there = {m: windows_of(bank.words[m].kernel, views[bank.kernels.view_of[m]].X) for m in asked}
         everyone = np.arange(len_of(views))
 
         def sums(m, part):
@@ -206,7 +206,7 @@ class TableVectors(Vectors):
         bank, kernel, rows = self.bank, self.bank.words[m].kernel, np.flatnonzero(self.a)
         if kernel.whole or X.bits == 2:
             return
-        letters, begin, end = windows
+        letters, begin, end, _ = windows
         before = np.concatenate([[0], np.cumsum(letters >= X.alphabet.size)])
         strange = np.flatnonzero(before[end[part]] > before[begin[part]])
         if len(strange):
@@ -234,6 +234,17 @@ class TableVectors(Vectors):
         threads = n_threads(bank.n_jobs)
         run_blocks(some, slices(n, threads * -(-n // (threads * LOOK_UP_ROWS))), bank.n_jobs)
         return out
+
+
+def is_weighted(kernel):
+    return kernel.window_weights(1) is not None
+
+
+def windows_of(kernel, X):
+    """(letters, begin, end, weights): the windows of a kernel in X, and the weight of that at each letter, if any."""
+    windows = kernel.windows(X)
+    none = np.empty(0)
+    return *windows, kernel.weights_at(windows, kernel.shortest, False) if is_weighted(kernel) else none
 
 
 def tables_pay(kernels, n, letters):
