@@ -9,9 +9,9 @@ import numpy as np
 from .._validation import check_choice, check_number
 from ..kernels.normalize import inverse_root
 from ..sequences.alphabet import DNA
-from .mismatch_filters import FILTERS, channel_weights, mismatch_weights
 from ._words import WordKernel, window
 from .base import MAX_IN_FILE, fits, integer
+from .mismatch_filters import FILTERS, channel_weights, mismatch_weights
 
 if TYPE_CHECKING:
     from ..kernels.base import Kernel

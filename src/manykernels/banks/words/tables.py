@@ -19,8 +19,8 @@ from ..._state import check
 from ..._threads import n_threads, run_blocks, slices
 from ...kernels.normalize import inverse_root
 from ...sequences.alphabet import DNA
-from ...strings.mismatch_filters import eigenvalue
 from ...strings.base import check_alike
+from ...strings.mismatch_filters import eigenvalue
 from ..explicit import ExplicitBank, Vectors, diagonals, len_of
 from .linadd import numbers
 
