@@ -112,7 +112,9 @@ def add_words(letters, begin, end, weights, rows, coef, l, size, out):  # noqa: 
         for p in range(begin[rows[r]], end[rows[r]]):
             letter = np.int64(letters[p])
             run = run + 1 if letter < size else 0
-            code = (code % top) * size + letter if run > 0 else 0
+            if run > l:
+                code -= top * letters[p - l]
+            code = code * size + letter if run > 0 else 0
             if run >= l:
                 out[code] += coef[r] * weights[p - l + 1] if len(weights) > 0 else coef[r]
 
@@ -132,7 +134,9 @@ def look_up(letters, begin, end, weights, rows, l, size, table, out):  # noqa: E
         for p in range(begin[rows[r]], end[rows[r]]):
             letter = np.int64(letters[p])
             run = run + 1 if letter < size else 0
-            code = (code % top) * size + letter if run > 0 else 0
+            if run > l:
+                code -= top * letters[p - l]
+            code = code * size + letter if run > 0 else 0
             if run >= l:
                 found[n] = table[code] * weights[p - l + 1] if len(weights) > 0 else table[code]
                 n += 1

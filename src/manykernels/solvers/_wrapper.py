@@ -102,6 +102,8 @@ class Wrapper(Run):
         sampled = not self.whole and not self.a.any()
         enough = max(self.tol, SAMPLE_GAP) if sampled else self.tol
         gap, visits, self.effort = 1.0, 0, 1e-3 if self.problem.loss.interior else FIRST_INNER_GAP[self.whole]
+        if self.problem.bank.even:  # every digit of an inner problem takes some hundred products
+            self.effort = FIRST_INNER_GAP[0]
         if self.control.warm is not None:
             gap = WARM_GAP * self.tol
         if self.problem.regularizer.only(len(self.kernels)) is not None:  # the inner gap is the gap
@@ -185,7 +187,8 @@ class Wrapper(Run):
         spend(800.0 + 2e-3 * len(self.kernels) * len(rows) ** 2)
         K = self.bank.matrix(self._full(self.theta), self.cols, self.dtype, problem.intercept)
         a, b, inner_gap = self.a[:, rows], self.b, 0.0
-        self.target = target = self.scale * self.effort * max(min(gap, 0.1), 3 * self.tol)
+        alone = self.problem.bank.even and len(self.kernels) == 1  # no step on the weights follows
+        self.target = target = self.scale * self.effort * max(0.0 if alone else min(gap, 0.1), 3 * self.tol)
         for t, inner in enumerate(self.inners):
             a[t], _, b[t], part = inner.solve(K, a[t], target / len(self.inners))
             inner_gap += part
