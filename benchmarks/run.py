@@ -15,6 +15,7 @@ COMMANDS = (
     "classic",
     "splice",
     "sequences",
+    "gkm",
     "pairs",
     "cv",
     "relevance",
@@ -44,7 +45,7 @@ def main():
     )
     parser.add_argument("--only", help="sources, pairs, threads, tables: what to run, such as mfeat,webkb")
     parser.add_argument("--threads", help="threads: their numbers, such as 1,8,16")
-    parser.add_argument("--jobs", type=int, help="tables, auto: models that are fitted side by side")
+    parser.add_argument("--jobs", type=int, help="tables, auto, gkm: models that are fitted side by side")
     parser.add_argument("--task", choices=("classification", "regression", "one-class"), help="tables: one of them")
     parser.add_argument("--half", choices=("choosing", "reporting", "views"), help="tables: a part of them")
     parser.add_argument("--rows", type=int, help="tables: at most so many rows of each")
@@ -57,8 +58,8 @@ def main():
         parser.error("--huge is for splice and auto only")
     if command not in ("sources", "pairs", "threads", "tables") and options.pop("only"):
         parser.error("--only is for sources, pairs, threads and tables only")
-    if command not in ("tables", "auto") and options.pop("jobs"):
-        parser.error("--jobs is for tables and auto only")
+    if command not in ("tables", "auto", "gkm") and options.pop("jobs"):
+        parser.error("--jobs is for tables, auto and gkm only")
     for name in ("task", "half", "rows"):
         if command != "tables" and options.pop(name):
             parser.error(f"--{name} is for tables only")

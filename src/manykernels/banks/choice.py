@@ -23,7 +23,7 @@ from .words.trie import TrieBank
 # visits of an example: so they cost the same at some number of examples, whatever the length and the number of
 # kernels. Seconds of a fit by pairs and by features, splice sites of 141 letters, gap 1e-3, two cores with other work
 # besides: 20 degrees 1.6 and 5.7 at 3,000 examples, 9.0 and 8.1 at 6,000; two kernels with shifts 9 and 14 at 4,000,
-# 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000.
+# 36 and 30 at 8,000; three spectra 5.0 and 3.7 at 4,000. `tables_pay` decides for kernels of mismatches.
 MAX_PAIRWISE = 3000
 MAX_WORD_PAIRWISE = 8000
 MAX_VALUE_RATIO = 64  # of multiplications within matrix products to kernel values read from memory, in the same time
