@@ -54,4 +54,5 @@ def __getattr__(name):
     raise AttributeError(f"module 'manykernels' has no attribute {name!r}")
 
 
+OFFERS["sequence kernels"] = lambda: import_module(".strings", __name__).sequence_kernels
 OFFERS["report"] = lambda: import_module(".report", __name__).make_report

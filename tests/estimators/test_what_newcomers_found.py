@@ -89,10 +89,9 @@ def test_kernels_of_a_stack_are_told_apart_by_name():
     np.testing.assert_array_equal(model.predict(same), model.predict(np.stack(list(matrices.values()), axis=2)))
 
 
-def test_sequences_need_kernels_that_are_listed():
+def test_sequences_have_default_kernels_and_short_texts_need_a_list():
     X, labels = make_splice(40, positives=0.5, random_state=0)
-    with pytest.raises(ValueError, match=r"X holds sequences: list their kernels, \[Spectrum\(3\)"):
-        MKLClassifier().fit(X, labels)
+    assert "dna sequences" in MKLClassifier().fit(X, labels).kernels_chosen_
     with pytest.raises(ValueError, match=r"sequences a string kernel such as Spectrum\(4\)"):
         MKLClassifier().fit(["ACGT", "ACGA", "TTTT", "TTTA"], [0, 0, 1, 1])
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from .._offers import OFFERS
 from ..sequences import Sequences
 from ._median import median_between
 from .categorical import Categorical
@@ -20,6 +21,8 @@ from .table import USED_KINDS, ColumnFacts, choose_for, describe, entries, left_
 from .table import called as some_of
 from .view_data import ViewArrays, checked_view, is_numeric
 
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWYBXZUOJ*-"
+MIN_LETTERS = 10  # of a text on average, for a sequence
 VIEW_KERNELS = "RBF of 3 widths and linear"
 MIN_FILLED = 0.1  # of the entries of a view: with fewer other than 0, standardising would blow up rare columns
 
@@ -40,6 +43,9 @@ def auto_kernels(
     have no kernels. If n²d exceeds 2·10¹⁰, there are no Laplacian kernels. Ids, row numbers, columns with one value,
     dates in another form than 2024-03-01, columns with more than 50 different texts that share no words, and nearly
     empty columns get no kernel.
+
+    Sequences (`Sequences`, or a list of texts of DNA, RNA or amino acids) get the kernels of
+    `strings.sequence_kernels`.
 
     A sparse array, and each of several views, gets RBF kernels of three widths and a linear kernel on its numbers, and
     `Categorical()` or tf-idf on its other columns, but no kernels of single columns of numbers. The numbers are
@@ -83,11 +89,8 @@ def choose_kernels(
     X: Any, memory_limit: float | None = None, weights: ArrayLike | None = None
 ) -> tuple[list[KernelSpec], str]:
     """(the kernels of `auto_kernels`, a sentence that lists the kernels and the columns left out)."""
-    if isinstance(X, Sequences):
-        raise ValueError(
-            'kernels="auto" is for tables, and X holds sequences: list their kernels, [Spectrum(3), Spectrum(6)] for '
-            "words anywhere, or degree_kernels(10) for words at a position of equally long ones (manykernels.strings)."
-        )
+    if is_sequences(X):
+        return _for_sequences(X)
     arrays = ViewArrays(X)
     plain = None in arrays.X and not sp.issparse(arrays.X[None])
     if plain:
@@ -97,7 +100,11 @@ def choose_kernels(
             table.numbers(table.of("numbers"))  # raises an error that names columns with infinity
         specs, said = [spec._replace(columns=table.where(spec.columns)) for spec in specs], [text]
     else:
-        found = [_few(Table(arrays, view, weights)) for view in arrays.X]
+        given = arrays.given
+        found = [
+            _for_sequences(given[view], view) if is_sequences(given[view]) else _few(Table(arrays, view, weights))
+            for view in arrays.X
+        ]
         specs, said = [spec for part, _ in found for spec in part], [text for _, text in found if text]
     if not specs:
         raise ValueError(
@@ -105,6 +112,34 @@ def choose_kernels(
             "a string kernel such as Spectrum(4)."
         )
     return specs, said[0] if plain else f"{len(specs)} kernels: {'; '.join(said)}"
+
+
+def is_sequences(X: Any) -> bool:
+    """Whether X holds one sequence for each example: `Sequences`, or texts of letters of DNA, RNA or proteins alone.
+
+    Texts count if they are ten letters long on average, without spaces, and of upper-case letters or of ACGTUN.
+    """
+    if isinstance(X, Sequences):
+        return True
+    if isinstance(X, dict | str) or sp.issparse(X) or is_frame(X) or np.ndim(X) != 1 or not len(X):
+        return False
+    texts = list(X)
+    if not all(isinstance(text, str) for text in texts):
+        return False
+    letters = set().union(*texts)
+    known = letters <= set("ACGTUNacgtun") or letters <= set(AMINO_ACIDS)
+    return bool(known and min(map(len, texts)) > 0 and sum(map(len, texts)) >= MIN_LETTERS * len(texts))
+
+
+def _for_sequences(X, view=None):
+    """(the kernels of sequences, a sentence that lists them)."""
+    found = OFFERS["sequence kernels"]()(X)
+    alphabet = found[0][1].alphabet
+    called = alphabet if isinstance(alphabet, str) else alphabet.name
+    before = "" if view is None else f"{view}: "
+    specs = [KernelSpec(before + name, kernel, view) for name, kernel in found]
+    text = f"{len(specs)} kernels of {called} sequences: {', '.join(name for name, _ in found)}"
+    return specs, text if view is None else f"{view!r}: {text}"
 
 
 class Table:

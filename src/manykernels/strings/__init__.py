@@ -3,7 +3,7 @@
 from ..sequences import BYTES, DNA, PROTEIN, RNA, Alphabet, Sequences, read_fasta
 from .degree import Degree
 from .gapped_kmer import GappedKmer
-from .lists import degree_kernels, degree_position_kernels, position_kernels
+from .lists import degree_kernels, degree_position_kernels, position_kernels, sequence_kernels
 from .mismatch import Mismatch
 from .spectrum import Spectrum
 from .weighted_degree import WeightedDegree
@@ -26,6 +26,7 @@ __all__ = [
     "degree_position_kernels",
     "position_kernels",
     "read_fasta",
+    "sequence_kernels",
 ]
 
 

@@ -1,12 +1,18 @@
-"""Lists of kernels that are parts of one string kernel: by degree, by position, or by both."""
+"""Lists of string kernels: parts of one kernel by degree or position, and the default for sequences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._validation import check_integer
+from ..sequences import Sequences
 from .degree import Degree
+from .gapped_kmer import GappedKmer
+from .spectrum import Spectrum
 from .weighted_degree import WeightedDegree
+from .weighted_degree_shift import WeightedDegreeShift
 
 if TYPE_CHECKING:
     from ..kernels.base import Kernel
@@ -111,3 +117,54 @@ def _blocks(length, block):
     for start in range(0, length, block):
         stop = min(start + block, length)
         yield f"position {start}" if stop == start + 1 else f"positions {start}-{stop - 1}", start, stop
+
+
+def sequence_kernels(X: Any) -> list[tuple[str, Kernel]]:
+    """The kernels of an estimator with kernels="auto" on sequences.
+
+    Words of up to six letters (proteins: three) anywhere, and at the same place if all sequences have one length; of
+    DNA and RNA also words near the same place, and gapped words of both strands anywhere. The alphabet is that of
+    `Sequences`, else the first of DNA, RNA and proteins that has all letters; letters outside it match nothing.
+
+    Parameters
+    ----------
+    X : list of str, array of str or Sequences
+
+    Returns
+    -------
+    list of (name, kernel)
+
+    Examples
+    --------
+    >>> from manykernels.strings import sequence_kernels
+    >>> [name for name, kernel in sequence_kernels(["ACGTA", "ACGT"])]
+    ['2 letters anywhere', '3 letters anywhere', '4 letters anywhere']
+    """
+    if isinstance(X, Sequences):
+        name, lengths = X.alphabet.name, X.lengths
+    else:
+        texts = [str(text).upper() for text in X]
+        letters, lengths = set().union(*texts), np.array([len(text) for text in texts])
+        name = next((name for name, known in _GUESSES if letters <= set(known)), "protein")
+    shortest, strands = int(min(lengths)), name in ("dna", "rna")
+    options: Any = dict(alphabet=X.alphabet if isinstance(X, Sequences) else name, unknown="ignore")
+    top = min(6 if strands else 3, shortest)
+    placed = range(1, top + 1) if len(set(lengths)) == 1 else ()
+    shifts = [s for s in _SHIFTS if strands and placed and s < shortest]
+    found: list[tuple[str, Kernel]] = [(f"{_letters(k)} at a place", Degree(k, **options)) for k in placed]
+    found += [(f"up to {_letters(top)} at a place ± {s}", WeightedDegreeShift(top, s, **options)) for s in shifts]
+    found += [(f"{_letters(k)} anywhere", Spectrum(k, **options)) for k in range(min(2, top), top + 1)]
+    for span, k in _GAPPED:
+        if strands and span <= shortest:
+            kernel = GappedKmer(span, k, **options, reverse_complement=True)
+            found.append((f"{k} of {_letters(span)} anywhere, both strands", kernel))
+    return found
+
+
+def _letters(k):
+    return f"{k} letter{'s'[: k != 1]}"
+
+
+_GUESSES = ("dna", "ACGTN"), ("rna", "ACGUN")
+_SHIFTS = 3, 10
+_GAPPED = (6, 4), (10, 6)  # (l, k)

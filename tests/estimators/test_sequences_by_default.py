@@ -1,0 +1,59 @@
+"""kernels="auto" on sequences: an estimator without any choice learns from them (issues 13 and 14)."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+
+import manykernels
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.kernels.auto import is_sequences
+from manykernels.sequences import Sequences
+from manykernels.strings import sequence_kernels
+
+RNG = np.random.default_rng(0)
+N = 80
+Y = np.arange(N) % 2
+DNA = ["".join(row) for row in RNG.choice(list("ACGT"), size=(N, 50))]
+DNA = [x[:20] + "GATTACA" + x[27:] if label else x for x, label in zip(DNA, Y, strict=True)]
+
+
+@pytest.mark.parametrize("form", [list, np.array, Sequences.encode], ids=["list", "array", "Sequences"])
+def test_a_model_without_choices_learns_from_sequences(form, tmp_path):
+    model = MKLClassifier().fit(form(DNA), Y)
+    assert model.kernels_chosen_.startswith("15 kernels of dna sequences: 1 letter at a place, ")
+    assert model.score(form(DNA), Y) == 1.0
+    assert cross_val_score(MKLClassifier(), form(DNA), Y, cv=4).mean() > 0.9
+    model.save(tmp_path / "model.mk")
+    again = manykernels.load(tmp_path / "model.mk")
+    np.testing.assert_array_equal(again.decision_function(form(DNA)), model.decision_function(form(DNA)))
+
+
+def test_sequences_beside_numbers():
+    X = {"site": DNA, "x": RNG.normal(size=(N, 2))}
+    model = MKLClassifier().fit(X, Y)
+    assert {name.split(":")[0] for name in model.kernel_names_[:15]} == {"site"}
+    assert len(model.kernel_names_) == 19 and model.score(X, Y) == 1.0
+
+
+def test_kernels_follow_the_alphabet_and_the_lengths():
+    names = [name for name, _ in sequence_kernels([x[: 40 + i % 3] for i, x in enumerate(DNA)])]
+    assert not any("at a place" in name for name in names) and "6 of 10 letters anywhere, both strands" in names
+    proteins = ["".join(row) for row in RNG.choice(list("ACDEFGHIKLMNPQRSTVWY"), size=(20, 30))]
+    kernels = sequence_kernels(proteins)
+    assert {kernel.alphabet for _, kernel in kernels} == {"protein"} and len(kernels) == 5
+    assert all(kernel.alphabet == "rna" for _, kernel in sequence_kernels([x.replace("T", "U") for x in DNA]))
+    assert MKLRegressor().fit(proteins, np.arange(20.0)).predict(proteins[:2]).shape == (2,)
+
+
+def test_unknown_and_small_letters_are_read():
+    X = [x[:5] + "N" + x[6:].lower() for x in DNA]
+    assert MKLClassifier().fit(X, Y).score(X, Y) == 1.0
+
+
+@pytest.mark.parametrize(
+    "X",
+    [["red", "green", "blue"], ["a note on dogs", "another on cats"], ["id1", "id2"], [1.0, 2.0], ["", "ACGTACGTACGT"]],
+    ids=str,
+)
+def test_other_texts_are_no_sequences(X):
+    assert not is_sequences(X)
