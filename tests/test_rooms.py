@@ -41,6 +41,7 @@ LATE = {  # imports inside functions that keep scikit-learn from being loaded
     ("cli._columns", "kernels.table"),
     ("cli._config", "kernels.table"),
     ("cli.demo", "banks"),
+    ("cli.gkm", "estimators.lsgkm"),
     ("cli.report", "report.describe"),
     ("regularizers", "regularizers.weightings"),
 }

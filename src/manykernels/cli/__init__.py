@@ -1,10 +1,10 @@
-"""The command line: `manykernels fit`, `predict`, `score`, `cv`, `inspect`, `report`, `init`, `kernels` and `demo`."""
+"""The command line: `fit`, `predict`, `score`, `cv`, `inspect`, `report`, `init`, `kernels`, `demo` and `gkm`."""
 
 from typing import Annotated
 
 import typer
 
-from . import learn, start, use
+from . import gkm, gkm_genome, learn, start, use
 from ._talk import Commands
 from .demo import demo
 from .report import report
@@ -31,3 +31,8 @@ def main(
 
 for _command in (learn.fit, use.predict, use.score, learn.cv, use.inspect, report, start.init, start.kernels, demo):
     app.command()(_command)
+
+words = typer.Typer(no_args_is_help=True)
+for _command in (gkm.train, gkm.predict, gkm_genome.kmers, gkm_genome.weights, gkm_genome.peaks, gkm_genome.variants):
+    words.command()(_command)
+app.add_typer(words, name="gkm", help="Support vector machines on gapped words of DNA, as gkm-SVM and LS-GKM.")

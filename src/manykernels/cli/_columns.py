@@ -11,7 +11,7 @@ import numpy as np
 
 from ._data import is_number, numeric_names
 from ._matrices import with_places
-from ._sequences import string_tables
+from ._sequences import sequence_columns, string_tables
 from ._talk import Wrong, pandas
 
 CURES = {  # by the kind of a column that is left out
@@ -26,7 +26,9 @@ CURES = {  # by the kind of a column that is left out
 
 def suggest(frame: Any, say: Callable[[str], None]) -> tuple[list[dict[str, Any]], str]:
     """Tables of a configuration, one per kernel, and a sentence on the kernels of plain columns."""
-    matrices, sequences = frame.attrs.get("matrices", {}), frame.attrs.get("sequences", [])
+    matrices, sequences = frame.attrs.get("matrices", {}), list(frame.attrs.get("sequences", []))
+    left = [*sequences, *frame.attrs.get("aside", ())]
+    sequences += [name for name in sequence_columns(frame) if name not in left]
     aside = [name for name in frame.columns if name.partition(".")[0] in matrices]
     made = [_matrix(frame, stem, say) for stem in matrices]
     made += [table for column in sequences for table in string_tables(frame, column, say)]

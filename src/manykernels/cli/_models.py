@@ -166,19 +166,19 @@ def as_classes(model: Any, y: Any) -> Any:
     return labels
 
 
-def check_output(path: str, *inputs: str | None) -> str:
+def check_output(path: str, *inputs: str | None, option: str = "-o ") -> str:
     """An error if a file cannot be written or is one of the `inputs`, checked before the work.
 
     Returns a clause for the final message: that the file replaces an older one, or "".
     """
     folder = Path(path).absolute().parent
     if not folder.is_dir():
-        raise Wrong(f"-o {path}: the folder {folder} does not exist: make it first.")
+        raise Wrong(f"{option}{path}: the folder {folder} does not exist: make it first.")
     if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise Wrong(f"-o {path} cannot be written: give another path.")
+        raise Wrong(f"{option}{path} cannot be written: give another path.")
     for given in inputs:
         if given is not None and given != "-" and any(_is_same(path, file) for file in _files(Path(given))):
-            raise Wrong(f"-o {path} would overwrite {given}, which this command reads: give another path.")
+            raise Wrong(f"{option}{path} would overwrite {given}, which this command reads: give another path.")
     return ", replacing an older file" if Path(path).is_file() else ""
 
 

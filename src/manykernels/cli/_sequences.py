@@ -1,4 +1,7 @@
-"""FASTA and FASTQ as frames: a column of sequences, a column per word of all headers, and ids as the index."""
+"""FASTA and FASTQ as frames: a column of sequences, a column per word of all headers, and ids as the index.
+
+Columns of sequences in other tables are recognised by their letters.
+"""
 
 import re
 import sys
@@ -16,6 +19,7 @@ from ._talk import Wrong, pandas
 _ENDS = ("fasta", "fa", "fna", "faa", "fastq", "fq")
 FASTA_SUFFIXES = tuple(f".{end}{packed}" for end in _ENDS for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
 SEQUENCE_COLUMN = "sequence"
+SHORTEST_SEQUENCE = 8
 _WORD = re.compile(r"(?:^|[\s,;|])([A-Za-z_][\w.-]*)\s*[=:]\s*([^\s,;|]+)")
 _ALPHABETS = (("dna", "ACGTN"), ("rna", "ACGUN"))
 
@@ -61,9 +65,22 @@ def _as_numbers(values):
     return values
 
 
+def sequence_columns(frame: Any) -> list[str]:
+    """The columns of texts that are all DNA or all RNA, of 8 letters at least: shorter texts may be categories."""
+    return [name for name in frame.columns if _are_sequences(frame[name].dropna())]
+
+
+def _are_sequences(column):
+    texts = column.tolist()
+    if not texts or not all(isinstance(text, str) and len(text) >= SHORTEST_SEQUENCE for text in texts):
+        return False
+    letters = set().union(*(text.upper() for text in texts))
+    return any(letters <= set(known) for _, known in _ALPHABETS)
+
+
 def string_tables(frame: Any, column: str, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Tables of a configuration for sequences: words anywhere, and words at the same position if lengths are equal."""
-    texts, before = list(frame[column].dropna()), "" if column == SEQUENCE_COLUMN else f"{column}, "
+    texts, before = frame[column].dropna().str.upper().tolist(), "" if column == SEQUENCE_COLUMN else f"{column}, "
     letters = set().union(*map(set, texts[:5000]))
     alphabet = next((name for name, known in _ALPHABETS if letters <= set(known)), "protein")
     longest = 6 if alphabet != "protein" else 3

@@ -59,7 +59,7 @@ def fit(asked: FitOptions) -> None:
         raise Wrong("-o - would write a model to the terminal: give a path, for example -o model.mk.")
     over = check_output(output, asked.data, asked.config, asked.labels)
     given = {name: vars(asked)[name] for name in ("target", "C", "p", "task", "loss", "nu", "id", "labels")}
-    given["C"] = _C(asked.C)
+    given["C"] = read_C(asked.C)
     job = prepare(asked.data, asked.config, given, say)
     model = estimator(job, verbose=progress(asked.quiet), **_calibration(job, asked.probabilities))
     model.fit(job.X, job.y) if job.y is not None else model.fit(job.X)
@@ -150,14 +150,14 @@ def progress(quiet: bool) -> bool:
     return True
 
 
-def _C(text):
+def read_C(text: str | None, option: str = "-C") -> float | str | None:
     """The value of -C: a number, "auto", or None."""
-    if text in (None, "auto"):
+    if text is None or text == "auto":
         return text
     try:
         return float(text)
     except ValueError:
-        raise Wrong(f"-C {text!r} is not a number: give -C 10, for example, or -C auto.") from None
+        raise Wrong(f"{option} {text!r} is not a number: give {option} 10, for example, or {option} auto.") from None
 
 
 def _numbers(text, option):

@@ -1,0 +1,84 @@
+"""`gkm kmers`, `weights`, `peaks` and `variants`: words, training sets and effects of variants in a genome."""
+
+from typing import Annotated
+
+import typer
+
+import manykernels as mk
+
+from ._models import check_output
+from ._talk import Debug, Quiet, Wrong, speaker
+from .gkm import Model, read_model
+
+Word = Annotated[int, typer.Argument(min=1, max=12, help="Letters of a word; deltaSVM takes 10 or 11.")]
+Output = Annotated[str, typer.Argument(help="The file to write.")]
+Genome = Annotated[str, typer.Argument(help="FASTA of the reference, not compressed.")]
+Seed = Annotated[int, typer.Option("-r", min=0, help="The seed.")]
+
+
+def kmers(k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -> None:
+    """Write all words of k letters as FASTA, one of each pair of reverse complements."""
+    check_output(output, option="")
+    mk.genome.write_kmers(output, k)
+    speaker(quiet)(f"{output} is written with the non-redundant words of {k} letters.")
+
+
+def weights(model: Model, k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -> None:
+    """Write the score of every word of k letters, the weights that deltaSVM reads."""
+    check_output(output, model, option="")
+    found = mk.genome.kmer_weights(read_model(model), k)
+    if found.values.min() == found.values.max():
+        raise Wrong(f"All words of {k} letters have the same score, {found.values[0]:g}: give as many as a window has.")
+    mk.genome.write_kmer_weights(output, found)
+    speaker(quiet)(f"{output} is written, with a first line of titles, which deltaSVM passes over.")
+
+
+def peaks(
+    peaks: Annotated[str, typer.Argument(help="BED or narrowPeak.")],
+    genome: Genome,
+    prefix: Annotated[str, typer.Argument(help="How the names of the results begin.")],
+    width: Annotated[
+        int | None, typer.Option(min=1, help="Letters of a window around the summit; by default the whole peak.")
+    ] = None,
+    ratio: Annotated[int, typer.Option(min=1, help="Negatives for each positive.")] = 1,
+    tolerance: Annotated[float, typer.Option(help="Largest difference of GC content and of repeats.")] = 0.02,
+    exclude: Annotated[list[str] | None, typer.Option(help="BED of places without negatives; may be repeated.")] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write windows of peaks as PREFIX.pos.fa and matched negatives of the genome as PREFIX.neg.fa."""
+    say = speaker(quiet)
+    for end in ("pos.fa", "neg.fa", "matching.tsv"):
+        check_output(f"{prefix}.{end}", peaks, genome, *(exclude or ()), option="")
+    options = {"ratio": ratio, "exclude": exclude or [], "tolerance": tolerance, "random_state": seed}
+    data = mk.genome.training_set(peaks, genome, width, **options)
+    say(f"{' and '.join(data.write(prefix))} are written.")
+    data.negatives.to_csv(f"{prefix}.matching.tsv")
+    say(f"{prefix}.matching.tsv is written: quantiles of GC content and repeats in both sets.")
+    typer.echo(data.summary())
+
+
+def variants(
+    model: Model,
+    variants: Annotated[str, typer.Argument(help="VCF, or a table as --format says.")],
+    genome: Genome,
+    output: Output,
+    width: Annotated[int, typer.Option(min=1, help="Letters of a window: as in training.")],
+    format: Annotated[str | None, typer.Option(help="vcf, chrombpnet, bed, plink or original.")] = None,  # noqa: A002
+    weights: Annotated[str | None, typer.Option(help="Weights of words: adds deltaSVM's score.")] = None,
+    shuffles: Annotated[int, typer.Option(min=0, help="Shuffled windows of a variant, for p and q; 0: none.")] = 10,
+    skip: Annotated[bool, typer.Option("--skip", help="Leave out variants that do not fit the genome.")] = False,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the scores of both alleles of variants, their difference, p and q values; between tabs if OUT is .tsv."""
+    check_output(output, model, variants, genome, weights, option="")
+    found = mk.genome.score_variants(
+        read_model(model), mk.genome.read_variants(variants, format), genome, width, weights=weights,
+        n_shuffles=shuffles, invalid="skip" if skip else "error", random_state=seed,
+    )  # fmt: skip
+    found.to_csv(output)
+    speaker(quiet)(f"{output} is written.")
+    typer.echo(found.summary())

@@ -1,0 +1,144 @@
+"""The commands `manykernels gkm`: from peaks to scores of variants, with the letters and files of LS-GKM. Issue 14."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import manykernels
+from manykernels.datasets import make_genome
+from manykernels.strings import GappedKmer
+from tables import run
+
+pytest.importorskip("pyfaidx", reason='a genome is not read without pyfaidx: pip install ".[bio]"')
+
+
+def said(*arguments):
+    result = run("gkm", *arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(*arguments):
+    result = run("gkm", *arguments)
+    assert result.exit_code == 1, result.output
+    return result.stderr.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A genome of 60 peaks, the training set, and a cross-validated model of it."""
+    place = tmp_path_factory.mktemp("gkm")
+    genome = make_genome(place, peaks=60)
+    found = said("peaks", genome.peaks, genome.reference, place / "a", "--width", 101)
+    assert "60 negatives of 60 wanted" in found.stdout and (place / "a.matching.tsv").exists()
+    given = (place / "a.pos.fa", place / "a.neg.fa", place / "a", "-l", 6, "-k", 4, "-d", 2, "-x", 3, "--json")
+    facts = json.loads(said("train", *given).stdout)
+    assert facts["positives"] == facts["negatives"] == 60 and facts["auROC"] > 0.95 and facts["gap"] <= 1e-3
+    return place
+
+
+def headers(path):
+    return [line[1:].split()[0] for line in path.read_text().splitlines() if line.startswith(">")]
+
+
+def test_peaks_lead_to_a_training_set_a_model_scores_weights_and_variants(place):
+    for model in ("a.model.mk", "a.model.txt"):
+        said("predict", place / "a.pos.fa", place / model, place / f"{model}.scores")
+    ours, theirs = (
+        pd.read_csv(place / f"{name}.scores", sep="\t", header=None) for name in ("a.model.mk", "a.model.txt")
+    )
+    assert list(ours[0]) == headers(place / "a.pos.fa") and (ours[1] > 0).mean() > 0.95
+    np.testing.assert_allclose(ours[1], theirs[1], atol=2e-5)
+    said("weights", place / "a.model.mk", 6, place / "weights.txt")
+    assert (place / "weights.txt").read_text().startswith("kmer\tscore\nAAAAAA\t")
+    given = (place / "a.model.mk", place / "variants.vcf", place / "genome.fa", place / "variants.tsv")
+    found = said("variants", *given, "--width", 101, "--weights", place / "weights.txt", "--shuffles", 2)
+    assert "30 variants; left out: none" in found.stdout
+    table = pd.read_csv(place / "variants.tsv", sep="\t")
+    broken = table.id.str.startswith("broken")
+    assert roc_auc_score(broken, -table.delta) > 0.9 and {"p", "q", "deltasvm", "delta:gkm"} <= set(table.columns)
+
+
+def test_held_out_scores_have_the_format_of_lsgkm(place):
+    rows = [line.split("\t") for line in (place / "a.cvpred.txt").read_text().splitlines()]
+    ids, scores, labels, folds = zip(*rows, strict=True)
+    assert list(ids) == headers(place / "a.pos.fa") + headers(place / "a.neg.fa")  # positives first, as given
+    assert labels == ("1",) * 60 + ("-1",) * 60 and set(folds) == {"1", "2", "3"}
+    assert all(f"{float(score):g}" == score for score in scores)
+
+
+def test_a_single_fold_has_the_scores_of_this_fold_and_no_model(place):
+    given = (place / "a.pos.fa", place / "a.neg.fa", place / "one", "-l", 6, "-k", 4, "-d", 2, "-x", 3)
+    said("train", *given, "-i", 2)
+    rows = (place / "a.cvpred.txt").read_text().splitlines(keepends=True)
+    wanted = [line for line in rows if line.endswith("\t2\n")]
+    assert (place / "one.cvpred.2.txt").read_text() == "".join(wanted)
+    assert not (place / "one.model.mk").exists() and not (place / "one.cvpred.txt").exists()
+
+
+KERNELS = {
+    "-t 0": GappedKmer(6, 4, d=2, filter="counts"),
+    "-t 1 -d 1 -R": GappedKmer(6, 4, d=1, filter="full"),
+    "-t 2": GappedKmer(6, 4, d=2, filter="truncated"),
+    "-t 3": GappedKmer(6, 4, d=2, filter="truncated", gamma=1.0),
+    "-t 4 -M 20 -H 9": GappedKmer(6, 4, d=2, filter="truncated", centre=(20, 9.0)),
+    "-t 5 -g 2": GappedKmer(6, 4, d=2, filter="truncated", gamma=2.0, centre=(50, 50.0)),
+}
+
+
+@pytest.mark.parametrize("options", KERNELS)
+def test_the_letters_have_the_meaning_of_lsgkm(tmp_path, options):
+    rng = np.random.default_rng(0)
+    for name, core in (("p", "TGACTCA"), ("n", "")):
+        texts = ["".join(rng.choice(list("ACGT"), 12)) + core + "ACGTA" for _ in range(8)]
+        (tmp_path / f"{name}.fa").write_text("".join(f">{name}{k} x\n{text}\n" for k, text in enumerate(texts)))
+    given = (tmp_path / "p.fa", tmp_path / "n.fa", tmp_path / "m", "-l", 6, "-k", 4, "-w", 2, "-T", 1)
+    found = said("train", *given, *options.split())
+    model = manykernels.load(tmp_path / "m.model.mk")
+    wanted = KERNELS[options].set_params(unknown="ignore", reverse_complement="-R" not in options)
+    assert model.kernels[0][1].get_params() == wanted.get_params()
+    assert (model.C, model.normalize, model.class_weight) == (1.0, "spherical", {1: 2.0, -1: 1.0})
+    changed = "is not positive semidefinite" in found.stderr
+    assert changed == (not wanted.set_params(nearest=False).psd)
+    assert (tmp_path / "m.model.txt").exists() == (not changed)
+    assert changed == ("model.txt, for gkmpredict, is not written: nearest=True has added" in found.stderr)
+
+
+def test_words_are_written_as_fasta(tmp_path):
+    said("kmers", 2, tmp_path / "words.fa")
+    words = ["AA", "AC", "AG", "AT", "CA", "CC", "CG", "GA", "GC", "TA"]
+    assert (tmp_path / "words.fa").read_text() == "".join(f">{word}\n{word}\n" for word in words)
+
+
+def test_columns_of_sequences_are_recognised_and_their_model_scores_fasta(place):
+    texts = {kind: list(manykernels.sequences.read_fasta(place / f"a.{kind}.fa")) for kind in ("pos", "neg")}
+    rows = [(kind, x.lower(), k % 3, "ACG"[k % 3]) for kind, own in texts.items() for k, x in enumerate(own)]
+    table = pd.DataFrame(rows, columns=["y", "dna", "dose", "allele"])
+    for name, columns in (("both", ["y", "dna", "dose", "allele"]), ("alone", ["y", "dna"])):
+        table[columns].to_csv(place / f"{name}.tsv", sep="\t", index=False)
+        result = run("fit", place / f"{name}.tsv", "--target", "y", "-C", 1, "-o", place / f"{name}.mk")
+        assert result.exit_code == 0 and "dna, 120 sequences of 101 letters, taken as dna" in result.stderr
+    model = manykernels.load(place / "both.mk")
+    assert {"dna", "dose"} <= set(model.feature_names_in_) and "dna, 6 letters anywhere" in model.kernel_names_
+    assert "uses 3 columns" in refused("predict", place / "a.pos.fa", place / "both.mk", place / "x.txt")
+    said("predict", place / "a.pos.fa", place / "alone.mk", place / "alone.txt")
+    scores = pd.read_csv(place / "alone.txt", sep="\t", header=None)[1]
+    assert (scores > 0).mean() > 0.9
+
+
+def test_errors_name_the_option_and_its_cure(place, tmp_path):
+    both = (place / "a.pos.fa", place / "a.neg.fa", tmp_path / "x")
+    assert "-g 2 has no meaning for -t 2: it belongs to -t 3 and 5" in refused("train", *both, "-g", 2)
+    assert "-M 9 has no meaning for -t 3" in refused("train", *both, "-t", 3, "-M", 9)
+    assert "-x 3 -i 4: give" in refused("train", *both, "-x", 3, "-i", 4)
+    assert "-x 0 -i 1: give" in refused("train", *both, "-i", 1)
+    assert "-x 99 is more than the 60 sequences" in refused("train", *both, "-x", 99)
+    assert "-c 'much' is not a number" in refused("train", *both, "-c", "much")
+    assert "-w 0 is not positive" in refused("train", *both, "-w", 0)
+    assert "d=5" in refused("train", *both, "-d", 5)
+    assert "would overwrite" in refused("predict", place / "a.pos.fa", place / "a.model.mk", place / "a.pos.fa")
+    assert "have the same score" in refused("weights", place / "a.model.mk", 4, tmp_path / "w.txt")
+    assert not list(tmp_path.iterdir())
