@@ -127,6 +127,9 @@ def test_columns_of_sequences_are_recognised_and_their_model_scores_fasta(place)
     said("predict", place / "a.pos.fa", place / "alone.mk", place / "alone.txt")
     scores = pd.read_csv(place / "alone.txt", sep="\t", header=None)[1]
     assert (scores > 0).mean() > 0.9
+    given = (place / "alone.mk", place / "variants.vcf", place / "genome.fa", place / "alone.csv", "--width", 101)
+    said("variants", *given, "--shuffles", 0)
+    assert "delta:dna, 6 letters anywhere" in pd.read_csv(place / "alone.csv").columns
 
 
 def test_errors_name_the_option_and_its_cure(place, tmp_path):

@@ -100,6 +100,7 @@ FEWER = {"docs/sequences.md": [("make_splice(10_000", "make_splice(300"), ("n_bo
                        ('"report.html")', '"report.html", cv=2, relevance="fast", stability=1)')]}  # fmt: skip
 NEEDS = {
     "docs/sequences.md": "dnaio",
+    "docs/command-line.md": "pyfaidx",
     "docs/genome.md": "pyfaidx",
     "docs/data.md": "pandas",
     "docs/kernels.md": "pandas",
@@ -181,6 +182,7 @@ def shows(shown, said):
 
 def files(name):
     """The files that the commands of a page read."""
+    from manykernels.datasets import make_genome
     from tables import patients, study
 
     shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns("*.py", "*.rst"))
@@ -188,6 +190,7 @@ def files(name):
         patients().to_csv("data.csv", index=False)
         patients(10, 1).to_csv("new.csv", index=False)
         study("study", "coming")
+        make_genome(".", peaks=40)
     if name == "docs/start.md":
         from sklearn.datasets import load_breast_cancer
 

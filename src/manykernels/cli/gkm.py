@@ -11,6 +11,7 @@ import typer
 
 import manykernels as mk
 
+from ._columns import seen
 from ._models import check_output
 from ._talk import Debug, Json, Quiet, Wrong, command, pandas, show, speaker
 from .learn import progress, read_C
@@ -196,10 +197,16 @@ class _Column:
     """A model that was fitted to a table with one column of sequences, as one of sequences."""
 
     def __init__(self, model, name):
-        self.model, self.name = model, name
+        self.model, self.name, self.kernel_names_ = model, name, model.kernel_names_
+
+    def _table(self, X):
+        return pandas().DataFrame({self.name: list(map(str, X))})
 
     def decision_function(self, X):
-        return self.model.decision_function(pandas().DataFrame({self.name: list(map(str, X))}))
+        return self.model.decision_function(self._table(X))
+
+    def decision_parts(self, X):
+        return self.model.decision_parts(self._table(X))
 
 
 def read_model(path: str) -> Any:
@@ -208,6 +215,7 @@ def read_model(path: str) -> Any:
     if not hasattr(model, "decision_function"):  # as scikit-learn asks it
         raise Wrong(f"{path} has no classes, and so no score of positives: use `manykernels predict`.")
     names = vars(model).get("feature_names_in_")
-    if names is not None and len(names) > 1:
-        raise Wrong(f"{path} uses {len(names)} columns, and sequences are one: use `manykernels predict`.")
+    columns = set() if names is None else set(map(seen, names))
+    if len(columns) > 1:
+        raise Wrong(f"{path} uses {len(columns)} columns, and sequences are one: use `manykernels predict`.")
     return model if names is None else _Column(model, names[0])

@@ -1,5 +1,6 @@
 """`gkm kmers`, `weights`, `peaks` and `variants`: words, training sets and effects of variants in a genome."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ import typer
 import manykernels as mk
 
 from ._models import check_output
-from ._talk import Debug, Quiet, Wrong, speaker
+from ._talk import Debug, Quiet, Wrong, command, speaker
 from .gkm import Model, read_model
 
 Word = Annotated[int, typer.Argument(min=1, max=12, help="Letters of a word; deltaSVM takes 10 or 11.")]
@@ -59,26 +60,31 @@ def peaks(
     typer.echo(data.summary())
 
 
-def variants(
-    model: Model,
-    variants: Annotated[str, typer.Argument(help="VCF, or a table as --format says.")],
-    genome: Genome,
-    output: Output,
-    width: Annotated[int, typer.Option(min=1, help="Letters of a window: as in training.")],
-    format: Annotated[str | None, typer.Option(help="vcf, chrombpnet, bed, plink or original.")] = None,  # noqa: A002
-    weights: Annotated[str | None, typer.Option(help="Weights of words: adds deltaSVM's score.")] = None,
-    shuffles: Annotated[int, typer.Option(min=0, help="Shuffled windows of a variant, for p and q; 0: none.")] = 10,
-    skip: Annotated[bool, typer.Option("--skip", help="Leave out variants that do not fit the genome.")] = False,
-    seed: Seed = 0,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+@dataclass(frozen=True)
+class VariantOptions:
+    model: Model
+    variants: Annotated[str, typer.Argument(help="VCF, or a table as --format says.")]
+    genome: Genome
+    output: Output
+    width: Annotated[int, typer.Option(min=1, help="Letters of a window: as in training.")]
+    format: Annotated[str | None, typer.Option(help="vcf, chrombpnet, bed, plink or original.")] = None
+    weights: Annotated[str | None, typer.Option(help="Weights of words: adds deltaSVM's score.")] = None
+    shuffles: Annotated[int, typer.Option(min=0, help="Shuffled windows of a variant, for p and q; 0: none.")] = 10
+    skip: Annotated[bool, typer.Option("--skip", help="Leave out variants that do not fit the genome.")] = False
+    seed: Seed = 0
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+@command
+def variants(asked: VariantOptions) -> None:
     """Write the scores of both alleles of variants, their difference, p and q values; between tabs if OUT is .tsv."""
-    check_output(output, model, variants, genome, weights, option="")
+    check_output(asked.output, asked.model, asked.variants, asked.genome, asked.weights, option="")
     found = mk.genome.score_variants(
-        read_model(model), mk.genome.read_variants(variants, format), genome, width, weights=weights,
-        n_shuffles=shuffles, invalid="skip" if skip else "error", random_state=seed,
+        read_model(asked.model), mk.genome.read_variants(asked.variants, asked.format), asked.genome, asked.width,
+        weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
+        random_state=asked.seed,
     )  # fmt: skip
-    found.to_csv(output)
-    speaker(quiet)(f"{output} is written.")
+    found.to_csv(asked.output)
+    speaker(asked.quiet)(f"{asked.output} is written.")
     typer.echo(found.summary())
