@@ -25,7 +25,7 @@ ROOMS = (
     "sequences", "solvers", "streaming", "strings", "weighting",
 )  # fmt: skip
 EXTRAS = {  # by the last part of the module
-    "fasta": "dnaio", "plots": "matplotlib", "sequence_plots": "matplotlib", "hdf5": "h5py", "zarr": "zarr",
+    "plots": "matplotlib", "sequence_plots": "matplotlib", "hdf5": "h5py", "zarr": "zarr",
     "tables": "pyarrow", "collection": "dask", "streaming": "dask", "reference": "pyfaidx", "peaks": "pyfaidx",
     "negatives": "pyfaidx", "training": "pyfaidx", "scores": "pyfaidx", "delta_svm": "pyfaidx",
 }  # fmt: skip

@@ -13,8 +13,6 @@ from naive_strings import reverse_complement
 import manykernels
 from tables import run
 
-pytest.importorskip("dnaio", reason='FASTA is not read without dnaio: pip install ".[bio]"')
-
 
 def sites(n=40, seed=0, even=True):
     """Sequences of 20 letters with TATA in the middle or not, and which."""

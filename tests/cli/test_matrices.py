@@ -1,7 +1,6 @@
 """A folder of kernel matrices, tables and sequences is matched by id, in every command, and what is wrong is said."""
 
 import json
-from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -119,7 +118,6 @@ def test_init_writes_a_matrix_in_a_line_and_fit_reads_it(study):
     np.testing.assert_array_equal(twin.kernel_weights_, model.kernel_weights_)
 
 
-@pytest.mark.skipif(find_spec("dnaio") is None, reason="FASTA needs dnaio, the extra bio")
 def test_sequences_in_a_folder_are_a_source_like_others(tmp_path):
     letters = np.array(list("ACGT"))
     for name, rows in (("old", OLD_ROWS), ("new", NEW_ROWS)):

@@ -99,7 +99,6 @@ FEWER = {"docs/sequences.md": [("make_splice(10_000", "make_splice(300"), ("n_bo
          "README.md": [('examples/wine.csv")', 'examples/wine.csv")[::3]'),
                        ('"report.html")', '"report.html", cv=2, relevance="fast", stability=1)')]}  # fmt: skip
 NEEDS = {
-    "docs/sequences.md": "dnaio",
     "docs/command-line.md": "pyfaidx",
     "docs/genome.md": "pyfaidx",
     "docs/data.md": "pandas",

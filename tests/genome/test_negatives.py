@@ -116,7 +116,6 @@ def test_a_training_set_is_windows_labels_and_chromosomes(genome, tmp_path):
 
 
 def test_the_fasta_files_of_a_training_set_are_read_again(genome, tmp_path):
-    pytest.importorskip("dnaio")
     data = training_set(genome.peaks, genome.reference, 101)
     assert read_fasta(data.write(tmp_path / "set")[0]) == data.positives.sequences
 

@@ -11,8 +11,6 @@ import pytest
 
 from manykernels.sequences import Sequences, fasta, read_fasta
 
-pytest.importorskip("dnaio")
-
 
 def sequences(n=300, seed=0, high=200):
     rng = np.random.default_rng(seed)
@@ -184,10 +182,19 @@ def test_a_path_with_braces_and_a_missing_file_are_named(write, tmp_path):
         read_fasta(tmp_path / "absent.fa")
 
 
-def test_a_missing_reader_names_the_extra():
-    code = "import sys; sys.modules['dnaio'] = None\nfrom manykernels.strings import read_fasta\nread_fasta('x.fa')"
+def test_files_are_read_without_an_extra(write):
+    """Issue 14, build 10: only Zstandard needs one, and says so."""
+    paths = [write(">a\nAC\n", f"a.fa{end}", opener) for end, opener in
+             (("", open), (".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open))]  # fmt: skip
+    packed = write(b"\x28\xb5\x2f\xfd\x00\x00", "a.fa.zst")
+    code = (
+        "import sys; sys.modules['xopen'] = sys.modules['dnaio'] = None\n"
+        "from manykernels.sequences import read_fasta\n"
+        f"print([list(read_fasta(path)) for path in {list(map(str, paths))}])\nread_fasta({str(packed)!r})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "ImportError: read_fasta needs dnaio: pip install manykernels[bio]" in done.stderr
+    assert done.stdout == "[['AC'], ['AC'], ['AC'], ['AC']]\n"
+    assert "a.fa.zst is packed with Zstandard, which needs manykernels[bio]" in done.stderr
 
 
 def test_a_file_that_unpacks_without_end_is_refused_before_it_fills_the_memory(write, monkeypatch):

@@ -48,7 +48,6 @@ def test_the_active_client_is_used_and_gives_the_fit_in_memory(client, tmp_path)
 
 
 def test_a_bag_of_file_paths_is_the_source_of_these_files(client, tmp_path):
-    pytest.importorskip("dnaio")
     X, y, source, kernels, solver = sequences(tmp_path)
     bag = db.from_sequence(source.paths, npartitions=2)
     found = model(kernels, solver, 1e-4).fit(bag, "class")

@@ -10,7 +10,7 @@ PEAK = Path(__file__).parents[1] / "oracles" / "peak.py"
 LIMIT = 40_000_000
 
 
-NEEDS = {"hdf5": "h5py", "zarr": "zarr", "parquet": "pyarrow", "fasta": "dnaio", "dask": "dask.array"}
+NEEDS = {"hdf5": "h5py", "zarr": "zarr", "parquet": "pyarrow", "dask": "dask.array"}
 SIZES = {"fasta": 300_000}
 
 pytestmark = [

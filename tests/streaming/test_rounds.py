@@ -78,7 +78,6 @@ def test_progress_shows_rounds_and_violators(tmp_path, capsys):
 
 
 def test_a_streamed_model_is_saved_and_read_as_any_other(tmp_path):
-    pytest.importorskip("dnaio")
     texts, y, source, kernels, solver = sequences(tmp_path, 300)
     model = MKLClassifier(kernels, solver=solver).fit(source, "class")
     model.save(tmp_path / "model.mk")

@@ -12,8 +12,6 @@ TOL = 3e-7
 
 
 def case(name, folder):
-    if name == "sequences":
-        pytest.importorskip("dnaio")
     return {"implicit": implicit, "groups": groups, "sequences": sequences}[name](folder)
 
 

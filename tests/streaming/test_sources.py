@@ -119,7 +119,6 @@ def test_kernels_name_the_columns_of_tables(tmp_path):
 @pytest.mark.parametrize("compress", [open, gzip.open, bz2.open], ids=["plain", "gzip", "bzip2"])
 @pytest.mark.parametrize("fastq", [False, True])
 def test_sequences_of_several_files(tmp_path, compress, fastq):
-    pytest.importorskip("dnaio")
     texts = ["".join(np.random.default_rng(i).choice(list("ACGT"), 12)) for i in range(90)]
     labels = [i % 2 for i in range(90)]
     suffix = {open: "", gzip.open: ".gz", bz2.open: ".bz2"}[compress]
@@ -138,7 +137,6 @@ def test_sequences_of_several_files(tmp_path, compress, fastq):
 
 def test_blocks_of_a_long_file_are_cut_at_records(tmp_path, monkeypatch):
     """Blocks hold about as many records as asked for, and none is lost between the chunks of the file."""
-    pytest.importorskip("dnaio")
     monkeypatch.setattr(fasta, "BUFFER_SIZES", (2**10,))
     letters = np.random.default_rng(0).choice(list("ACGT"), (500, 30))
     texts = ["".join(row) for row in letters]

@@ -52,8 +52,9 @@ def peaks(
     say = speaker(quiet)
     for end in ("pos.fa", "neg.fa", "matching.tsv"):
         check_output(f"{prefix}.{end}", peaks, genome, *(exclude or ()), option="")
-    options = {"ratio": ratio, "exclude": exclude or [], "tolerance": tolerance, "random_state": seed}
-    data = mk.genome.training_set(peaks, genome, width, **options)
+    data = mk.genome.training_set(
+        peaks, genome, width, ratio=ratio, exclude=exclude or [], tolerance=tolerance, random_state=seed
+    )
     say(f"{' and '.join(data.write(prefix))} are written.")
     data.negatives.to_csv(f"{prefix}.matching.tsv")
     say(f"{prefix}.matching.tsv is written: quantiles of GC content and repeats in both sets.")

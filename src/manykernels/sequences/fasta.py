@@ -14,6 +14,7 @@ from .._validation import parse_bytes
 from . import alphabet as _alphabet
 from .packed import Sequences
 from .packing import Packer, frozen
+from .records import UnknownFormat, chunks, unpacked
 
 if TYPE_CHECKING:
     from .alphabet import Alphabet
@@ -35,7 +36,8 @@ def read_fasta(
 ) -> Any:
     """The sequences of a FASTA or FASTQ file (.gz, .bz2, .xz and .zst too), and optionally labels from the headers.
 
-    The file is streamed: memory holds the packed result and one chunk. Needs dnaio: `pip install manykernels[bio]`.
+    The file is streamed: memory holds the packed result and one chunk. Files of Zstandard need `pip install
+    manykernels[bio]`, which also unpacks gzip faster.
 
     Parameters
     ----------
@@ -100,15 +102,12 @@ class Counted:
     def __init__(self, file, limit):
         self.file, self.limit, self.count = file, limit, 0
 
-    def readinto(self, buffer):
-        count = self.file.readinto(buffer)
-        self.count += count
+    def read(self, size):
+        data = self.file.read(size)
+        self.count += len(data)
         if self.count > self.limit:
             raise TooMuch
-        return count
-
-    def read(self, size):
-        raise ValueError("it is BAM, neither FASTA nor FASTQ")
+        return data
 
 
 class TooMuch(Exception):
@@ -142,50 +141,29 @@ def stream_fasta(path, alphabet="dna", unknown="error", labels=None, rows=2**16)
 
 def _chunks(path, labels, buffer_size, limit):
     """Yields (letters, offsets, labels or None) of each chunk of the file."""
-    try:
-        import dnaio
-        from xopen import xopen
-    except ImportError as error:
-        raise ImportError("read_fasta needs dnaio: pip install manykernels[bio]") from error
     fastq, count = None, 0
-    with open(path, "rb") if _misnamed(path) else xopen(path, "rb", threads=0) as file:
-        counted = Counted(file, limit)
-        chunks = dnaio.read_chunks(counted, buffer_size)
-        while (chunk := _next(chunks, path, count)) is not None:
+    with unpacked(path) as file:
+        found = chunks(Counted(file, limit), buffer_size)
+        while (chunk := _next(found, path, count)) is not None:
             fastq = chunk[:1] == b"@" if fastq is None else fastq
             letters, offsets, heads, tails = _scan(chunk, fastq, path)
             part = None
             if labels is not None and heads:  # a chunk may hold comments only
-                text = bytes(chunk)
-                lines = b"\n".join([text[a:b] for a, b in zip(heads, tails, strict=True)])
+                lines = b"\n".join([chunk[a:b] for a, b in zip(heads, tails, strict=True)])
                 part = _labels(labels, lines.decode("utf-8", "replace").split("\n"), path, count)
             yield letters, offsets, part
             count += len(heads)
 
 
-def _misnamed(path):
-    """Whether a file with a suffix of compression is plain text: no compressed file begins like FASTA or FASTQ."""
-    if not path.endswith((".gz", ".bz2", ".xz", ".zst")):
-        return False  # xopen then looks at the content
-    with open(path, "rb") as file:
-        return file.read(1) in (b">", b"@", b"#")
-
-
-def _next(chunks, path, count):
+def _next(found, path, count):
     """The next chunk, or None; errors become ValueErrors that name the file."""
-    import dnaio
-
     try:
-        return next(chunks, None)
+        return next(found, None)
     except EOFError:
         raise ValueError(
             f"{path} is truncated: the compressed data break off ({count} records were read); fetch it again"
         ) from None
-    except (
-        dnaio.FileFormatError,
-        dnaio.UnknownFileFormat,
-        AssertionError,
-    ) as error:  # AssertionError: fewer than four bytes
+    except UnknownFormat as error:
         raise ValueError(f"{path} is neither FASTA nor FASTQ: it must begin with '>' or '@' ({error})") from None
     except TooMuch:
         raise ValueError(

@@ -10,7 +10,7 @@ from .tables import Paths
 
 
 class FastaFiles(FileSource):
-    """The sequences of FASTA or FASTQ files (.gz, .bz2, .xz and .zst too); needs dnaio.
+    """The sequences of FASTA or FASTQ files (.gz, .bz2, .xz and .zst too).
 
     The headers hold the target under its name: `fit(FastaFiles("sites.fa.gz"), "class")` where they hold
     `class=1`. Each file is a piece: give several where several workers should read.
