@@ -292,6 +292,9 @@ def _exists(command):
     if words[0] == "manykernels" and len(words) > 1 and not words[1].startswith("-"):
         from manykernels.cli import app
 
+        for group in app.registered_groups:
+            if group.name == words[1]:
+                app, words = group.typer_instance, words[1:]
         assert words[1] in {c.name or c.callback.__name__ for c in app.registered_commands}, "is no command"
 
 
