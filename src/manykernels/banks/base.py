@@ -274,6 +274,10 @@ class Predictor(Stored, ABC):
         """The support examples in the form in which they are kept; None for precomputed kernels."""
         return None
 
+    def support_sequences(self, m: int) -> Any:
+        """The support examples that kernel m reads, if they are kept and `Sequences`, else None."""
+        return None
+
     def support_codes(self) -> tuple[np.ndarray, Any] | None:
         """(codes (n, L) int16, alphabet) if the support examples are sequences of one length, else None.
 

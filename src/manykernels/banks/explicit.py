@@ -303,6 +303,10 @@ class ExplicitPredictor(Predictor):
     def support_data(self):
         return self.bank.data()
 
+    def support_sequences(self, m):
+        found = None if self.bank.views is None else self.bank.views[self.bank.kernels.view_of[m]].X
+        return found if isinstance(found, Sequences) else None
+
     def support_codes(self):
         return None if self.bank.views is None else codes_of(self.bank.views[0].X)
 

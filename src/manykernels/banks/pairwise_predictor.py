@@ -199,6 +199,10 @@ class PairwisePredictor(Predictor):
         """The examples of each group of kernels, (columns, n) for numbers."""
         return [side.x for side in self.sides]
 
+    def support_sequences(self, m):
+        found = [side.x for group, side in zip(self.tiles.groups, self.sides, strict=True) if m in group.members]
+        return found[0] if isinstance(found[0], Sequences) else None
+
     def support_codes(self):
         return self.tiles.groups[0].codes(self.sides[0])
 

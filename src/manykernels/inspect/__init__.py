@@ -11,6 +11,8 @@ from .displays.path_display import PathDisplay
 from .displays.reliability_display import ReliabilityDisplay
 from .displays.stability_display import StabilityDisplay
 from .displays.weights_display import WeightsDisplay, plot_weights
+from .explain import explain_sequences
+from .explanation import SequenceExplanation
 from .held_out import relevance
 from .oligomers import POIM, poim, top_kmers, top_kmers_table
 from .relevance_result import Relevance
@@ -29,6 +31,7 @@ __all__ = [
     "PositionWeights",
     "Relevance",
     "ReliabilityDisplay",
+    "SequenceExplanation",
     "StabilityDisplay",
     "Suggestion",
     "WeightsAlongDisplay",
@@ -36,6 +39,7 @@ __all__ = [
     "approximation_error",
     "bootstrap_weights",
     "bounds",
+    "explain_sequences",
     "plot_logo",
     "plot_poim",
     "plot_positions",

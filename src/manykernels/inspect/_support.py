@@ -37,7 +37,7 @@ def positional(model, shifts=False):
 def words(model, label=None):
     """([(codes (n, L) of the support, a (n,), weight (L, d))], alphabet, unknown): the output for the class `label`."""
     kernels, _ = positional(model, shifts=True)
-    row = _row(model, label)
+    row = row_of(model, label)
     theta = np.atleast_2d(model.kernel_weights_)
     theta = theta[row if len(theta) > 1 else 0]
     predictor = model.predictor_
@@ -64,13 +64,14 @@ def _pieces(predictor, a, theta):
     return [(codes, a, weight), *pieces] if weight.size else pieces
 
 
-def _row(model, label):
-    """The row of dual_coef_ of a class."""
-    rows, classes = len(model.dual_coef_), list(model.classes_) if is_classifier(model) else []
+def row_of(model, label):
+    """The row of dual_coef_ of a class, or of a target by its number."""
+    rows = len(model.dual_coef_)
+    classes = list(model.classes_) if is_classifier(model) else list(range(rows))
     if rows == 1 and (label is None or len(classes) == 2 and label == classes[1]):
         return 0
     if rows == 1 or label not in classes:
-        cure = f"one of {classes}" if rows > 1 else f"{classes[1]!r} or None" if classes else "None"
+        cure = f"one of {classes}" if rows > 1 else f"{classes[1]!r} or None" if len(classes) == 2 else "None"
         raise ValueError(f"label={label!r} has no output in this model: give {cure}")
     return classes.index(label)
 

@@ -137,11 +137,6 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
     >>> plot_logo(POIM(np.array([[1.0, -2.0], [0.5, 0.0]]), 1, "AC")).get_xlabel()
     'position'
     """
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-    from matplotlib.textpath import TextPath
-    from matplotlib.transforms import Affine2D
-
     if isinstance(poim, list):
         raise ValueError(f"poim is a list of {len(poim)}: a logo shows one of them, poim(model, 1)")
     _check(poim)
@@ -153,8 +148,20 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
         raise ValueError(f"{given} leave none of the {L} positions: give 0 <= start < stop <= {L}")
     Q = poim.values[start:stop]
     ax = _axes(ax, (9, 2.8))
+    draw_letters(ax, Q, poim.letters, start - origin)
+    ax.set(xlabel="position", ylabel="change of the decision")
+    return ax
+
+
+def draw_letters(ax: Any, Q: np.ndarray, letters: str, first: int = 0) -> None:
+    """Letters as high as Q (L, A), stacked above and below the line 0, at first, first + 1, …"""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
     bold: Any = {"weight": "bold"}  # the stubs of matplotlib do not accept it as a font
-    glyphs = {letter: TextPath((0, 0), letter, size=1, prop=bold) for letter in poim.letters}
+    glyphs = {letter: TextPath((0, 0), letter, size=1, prop=bold) for letter in letters}
 
     def draw(letter, x, low, height):
         box = glyphs[letter].get_extents()
@@ -163,17 +170,16 @@ def plot_logo(poim: POIM, ax: Any = None, origin: int = 0, start: int | None = N
         colour = LETTER_COLOURS.get(letter, "#444444")
         ax.add_patch(PathPatch(path.transformed(move.translate(x - 0.46, low)), fc=colour, lw=0))
 
-    for x, row in enumerate(Q, start - origin):
+    for x, row in enumerate(Q, first):
         for sign in (1, -1):
             level = 0.0
             for z in sorted(np.flatnonzero(sign * row > 0), key=lambda z: abs(row[z])):
-                draw(poim.letters[z], x, min(level, level + row[z]), abs(row[z]))
+                draw(letters[z], x, min(level, level + row[z]), abs(row[z]))
                 level += row[z]
     up, down = (np.where(sign * Q > 0, Q, 0).sum(axis=1) for sign in (1, -1))
-    ax.set(xlim=(start - origin - 0.6, stop - origin - 0.4), ylim=(1.08 * down.min(), 1.08 * up.max()))
+    low, high = (1.08 * down.min(), 1.08 * up.max()) if Q.any() else (-1.0, 1.0)
+    ax.set(xlim=(first - 0.6, first + len(Q) - 0.4), ylim=(low, high))
     ax.axhline(0, color="black", lw=0.8)
-    ax.set(xlabel="position", ylabel="change of the decision")
-    return ax
 
 
 def _check(poim):

@@ -1,0 +1,141 @@
+"""The values of single letters of sequences: result, files and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from .._pictures import panels, plain, short
+from ..sequences import Sequences
+from .sequence_plots import draw_letters
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceExplanation:
+    """The result of `explain_sequences`: a value for every letter at every position.
+
+    Parameters
+    ----------
+    values : array (n, L, A), or (n, M, L, A) by kernel
+        L is the length of the longest sequence; values behind the end of a sequence are NaN.
+    letters : str
+        The A letters of the alphabet, in the order of the last axis.
+    sequences : Sequences
+        The n sequences.
+    decision : array (n,)
+        Their decisions.
+    base : array (n,)
+        The part of the decision that depends on no letter: the intercept, kernels on other columns, and for kernels
+        with gamma their value far from all words. Values of mode 0 plus the base sum to the decision.
+    method : str
+        "mutagenesis" or "gkmexplain".
+    mode : int or None
+        Of gkmexplain.
+    kernel_names : list of M str, or None
+        The names of the kernels if the values are by kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspect import SequenceExplanation
+    >>> from manykernels.sequences import Sequences
+    >>> values = np.array([[[0.0, -1.0, -2.0, -1.0], [0.5, 0.0, 0.0, 0.3]]])
+    >>> X = Sequences.encode(["AC"])
+    >>> found = SequenceExplanation(values, "ACGT", X, np.zeros(1), np.zeros(1), "mutagenesis")
+    >>> found.contributions
+    array([[ 1. , -0.2]])
+    """
+
+    values: np.ndarray
+    letters: str
+    sequences: Sequences
+    decision: np.ndarray
+    base: np.ndarray
+    method: str
+    mode: int | None = None
+    kernel_names: list[str] | None = None
+
+    @property
+    def one_hot(self) -> np.ndarray:
+        """1 at the letters of the sequences, (n, L, A); 0 at unknown letters and behind the end."""
+        codes = self.sequences.codes(fill=len(self.letters))
+        return (codes[:, :, None] == np.arange(len(self.letters))).astype(float)
+
+    @property
+    def hypothetical(self) -> np.ndarray:
+        """The contribution that each letter would have, in the shape of `values`; 0 behind the end of a sequence.
+
+        Values of modes 1 and 2 are hypothetical contributions. Of changes of the decision (mutagenesis, modes 3 and 4)
+        it is the change minus the mean change to all letters of the alphabet. Mode 0 has none.
+        """
+        if self.mode == 0:
+            raise ValueError("mode=0 has no values for letters that are not there: explain with mode=1 or 2.")
+        values = np.nan_to_num(self.values)
+        return values if self.mode in (1, 2) else values - values.mean(axis=-1, keepdims=True)
+
+    @property
+    def contributions(self) -> np.ndarray:
+        """What the letters that are there contribute, (n, L) or (n, M, L); 0 behind the end of a sequence."""
+        values = np.nan_to_num(self.values) if self.mode == 0 else self.hypothetical
+        hot = self.one_hot if values.ndim == 3 else self.one_hot[:, None]
+        return (values * hot).sum(axis=-1)
+
+    def _summed(self):
+        """The explanation with the values of all kernels added up."""
+        if self.values.ndim == 3:
+            return self
+        return SequenceExplanation(
+            self.values.sum(axis=1), self.letters, self.sequences, self.decision, self.base, self.method, self.mode
+        )
+
+    def to_modisco(self, ohe_path: str | PathLike[str], shap_path: str | PathLike[str]) -> None:
+        """Write the two NPZ files that TF-MoDISco reads: `one_hot` and `hypothetical`, (n, A, L) each."""
+        for path, values in ((ohe_path, self.one_hot), (shap_path, self._summed().hypothetical)):
+            np.savez_compressed(path, np.ascontiguousarray(values.transpose(0, 2, 1), dtype=np.float32))
+
+    def to_gkmexplain(self, path: str | PathLike[str], ids: Sequence[str] | None = None) -> None:
+        """Write lines of id, tab, decision, tab and the values a,c,g,t;a,c,g,t;… of the positions, as gkmexplain does.
+
+        `ids` are n names, 0, 1, … by default.
+        """
+        values, n = self._summed().values, len(self.sequences)
+        ids = [str(i) for i in range(n)] if ids is None else list(ids)
+        if len(ids) != n:
+            raise ValueError(f"ids has {len(ids)} names for {n} sequences: give one each, or None.")
+        with open(path, "w") as file:
+            for name, score, rows, length in zip(ids, self.decision, values, self.sequences.lengths, strict=True):
+                shown = ";".join(",".join(f"{value:g}" for value in row) for row in rows[:length].tolist())
+                file.write(f"{name}\t{score:g}\t{shown}\n")
+
+    def plot(
+        self, i: int = 0, start: int | None = None, stop: int | None = None, ax: Any = None, hypothetical: bool = False
+    ) -> Any:
+        """The letters of sequence i as high as their `contributions`, or all letters by `hypothetical`.
+
+        Values by kernel have a panel for each kernel that has any. `start` and `stop` cut the positions. Returns the
+        axes, or an array of the axes of all panels.
+        """
+        if not isinstance(i, int | np.integer) or not -len(self.sequences) <= i < len(self.sequences):
+            raise ValueError(f"i={i!r}: give the number of one of {len(self.sequences)} sequences.")
+        L = int(self.sequences.lengths[i])
+        first, last, _ = slice(start, stop).indices(L)
+        if first >= last:
+            raise ValueError(f"start={start} and stop={stop} leave none of the {L} positions of sequence {i}.")
+        values = self.hypothetical[i] if hypothetical else self.contributions[i][..., None] * self._hot(i)
+        tracks = values[..., first:last, :].reshape(-1, last - first, len(self.letters))
+        names = [None] if self.kernel_names is None else self.kernel_names
+        shown = [m for m in range(len(tracks)) if tracks[m].any()] or [0]
+        _, axes = panels(ax, len(shown), 1, (min(14.0, 2 + 0.14 * (last - first)), 0.6 + 1.6 * len(shown)), sharex=True)
+        for one, m in zip(axes[:, 0], shown, strict=True):
+            draw_letters(plain(one), tracks[m], self.letters, first)
+            one.set_ylabel("contribution" if names[m] is None else short(names[m], 18))
+        axes[-1, 0].set_xlabel("position")
+        return axes[0, 0] if self.kernel_names is None else axes[:, 0]
+
+    def _hot(self, i):
+        hot = self.one_hot[i]
+        return hot if self.values.ndim == 3 else hot[None]
