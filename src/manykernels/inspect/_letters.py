@@ -75,7 +75,7 @@ class WordValues:
             def some(rows, l=l, c=c, W=W):  # noqa: E741 (the paper's name)
                 substitute(*windows, rows, l, size, W, total, out)
                 if self.spherical:
-                    own_changes(*windows, rows, l, size, c, opposite, own, own_out)
+                    own_changes(*windows, rows, l, c, opposite, own, own_out)
 
             self._blocks(some, rows)
         if not self.spherical:

@@ -133,6 +133,9 @@ class SequenceExplanation:
         for one, m in zip(axes[:, 0], shown, strict=True):
             draw_letters(plain(one), tracks[m], self.letters, first)
             one.set_ylabel("contribution" if names[m] is None else short(names[m], 18))
+        low, high = (pick(one.get_ylim()[k] for one in axes[:, 0]) for k, pick in enumerate((min, max)))
+        for one in axes[:, 0]:  # heights of different kernels compare
+            one.set_ylim(low, high)
         axes[-1, 0].set_xlabel("position")
         return axes[0, 0] if self.kernel_names is None else axes[:, 0]
 

@@ -62,14 +62,14 @@ def spread(letters, begin, end, weights, rows, l, q, size, tables, out):  # noqa
 
 
 @njit(**OPTIONS)
-def own_changes(letters, begin, end, weights, rows, l, size, c, opposite, total, out):  # noqa: E741 (the paper's name)
+def own_changes(letters, begin, end, weights, rows, l, c, opposite, total, out):  # noqa: E741 (the paper's name)
     """total[r] += k(x_r, x_r); out[p, a] += its change with letter a at p, from the pairs with a window that covers p.
 
     k(x, x) = Σ_{windows i, j} ω_i ω_j c(mismatches), and with `opposite`, the complements (A + 1,), also of window i
     with the reverse complement of window j. A pair of which one window covers p stands for two, (i, j) and (j, i).
     Mismatches are counted along diagonals of (i, j). The sequences `rows` have no unknown letters.
     """
-    d = len(c) - 1
+    d, size = len(c) - 1, out.shape[1]
     value = np.zeros(l + 3)
     value[: d + 1] = c
     same = np.arange(size)
