@@ -20,6 +20,8 @@ from .dense_predictor import DensePredictor
 
 MAX_FLOAT64_EXAMPLES = 1000  # examples up to which the normalisation is computed in float64 for matrices of any type
 
+MAX_FLOAT32_DIAGONAL = 1e3  # k(x, x) of normalised kernels above which float32 matrices lose digits
+
 
 class DenseBank(Bank):
     """The kernels as matrices in memory, read in place.

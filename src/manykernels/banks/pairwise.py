@@ -25,12 +25,11 @@ from ._degree_walks import WalkTiles, make_groups
 from ._kernel_groups import arrays_of, data_of, merge_equal_sides, nbytes
 from ._tiled_sums import MIN_TILE_ENTRIES, TILES_PER_THREAD, tile_shape
 from .base import Bank, DType, Index, Predictor
-from .dense import DenseBank, report_unusable, warn_indefinite
+from .dense import MAX_FLOAT32_DIAGONAL, DenseBank, report_unusable, warn_indefinite
 from .pairwise_predictor import PairwisePredictor, decide, take, writer
 
 KERNELS_PER_PASS = 16  # computed from one block of their base
 MIN_MATRIX_BYTES = 2**23  # of a combined kernel that is built under any limit: 1,000 examples in float64
-MAX_FLOAT32_DIAGONAL = 1e3  # k(x, x) of normalised kernels above which float32 matrices lose digits
 
 
 class PairwiseBank(Bank):
