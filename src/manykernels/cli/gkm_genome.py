@@ -27,11 +27,13 @@ def kmers(k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -
 def weights(model: Model, k: Word, output: Output, quiet: Quiet = False, debug: Debug = False) -> None:
     """Write the score of every word of k letters, the weights that deltaSVM reads."""
     check_output(output, model, option="")
-    found = mk.genome.kmer_weights(read_model(model), k)
+    say, fitted = speaker(quiet), read_model(model)
+    say(f"scoring the words of {k} letters, about {4**k // 2:,} without reverse complements.")
+    found = mk.genome.kmer_weights(fitted, k)
     if found.values.min() == found.values.max():
         raise Wrong(f"All words of {k} letters have the same score, {found.values[0]:g}: give as many as a window has.")
     mk.genome.write_kmer_weights(output, found)
-    speaker(quiet)(f"{output} is written, with a first line of titles, which deltaSVM passes over.")
+    say(f"{output} is written, with a first line of titles, which deltaSVM passes over.")
 
 
 def peaks(
@@ -81,11 +83,14 @@ class VariantOptions:
 def variants(asked: VariantOptions) -> None:
     """Write the scores of both alleles of variants, their difference, p and q values; between tabs if OUT is .tsv."""
     check_output(asked.output, asked.model, asked.variants, asked.genome, asked.weights, option="")
+    say, fitted = speaker(asked.quiet), read_model(asked.model)
+    given = mk.genome.read_variants(asked.variants, asked.format)
+    say(f"scoring {len(given):,} variants, each between {asked.shuffles} shuffled flanks too.")
     found = mk.genome.score_variants(
-        read_model(asked.model), mk.genome.read_variants(asked.variants, asked.format), asked.genome, asked.width,
+        fitted, given, asked.genome, asked.width,
         weights=asked.weights, n_shuffles=asked.shuffles, invalid="skip" if asked.skip else "error",
         random_state=asked.seed,
     )  # fmt: skip
     found.to_csv(asked.output)
-    speaker(asked.quiet)(f"{asked.output} is written.")
+    say(f"{asked.output} is written.")
     typer.echo(found.summary())
